@@ -1,0 +1,23 @@
+/** `npm start` and `npm test`: each does the set-up that a fresh clone needs, then its work. */
+import process from 'node:process';
+import { setUp } from './set-up.mjs';
+import { start } from './start.mjs';
+import { StepFailed } from './step.mjs';
+import { test } from './test.mjs';
+
+const commands = { start, test };
+
+const command = commands[process.argv[2]];
+if (!command) {
+  process.stderr.write(`Usage: node scripts/run.mjs ${Object.keys(commands).join('|')}\n`);
+  process.exit(2);
+}
+
+try {
+  await setUp();
+  await command();
+} catch (error) {
+  if (!(error instanceof StepFailed)) throw error;
+  if (error.message) process.stderr.write(`${error.message}\n`);
+  process.exitCode = error.exitCode;
+}

@@ -1,0 +1,36 @@
+/** Checks the version of Node and installs the packages when they are missing or older than the lock file. */
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { root, runProgram, StepFailed, step } from './step.mjs';
+
+const OLDEST_NODE = [20, 19];
+
+export async function setUp() {
+  checkNode();
+  if (isInstalled()) return;
+  await step('Install packages', install);
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new StepFailed(
+    `Node ${OLDEST_NODE.join('.')} or later is needed, and this is ${process.versions.node}.`,
+  );
+}
+
+/** npm writes the second file when it has installed what the first one says. */
+function isInstalled() {
+  const installedAt = changedAt('node_modules/.package-lock.json');
+  return installedAt !== undefined && installedAt >= (changedAt('package-lock.json') ?? 0);
+}
+
+async function install() {
+  const command = changedAt('package-lock.json') === undefined ? 'install' : 'ci';
+  await runProgram('npm', [command, '--include=dev', '--no-audit', '--no-fund']);
+}
+
+function changedAt(file) {
+  return statSync(path.join(root, file), { throwIfNoEntry: false })?.mtimeMs;
+}

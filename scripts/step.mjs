@@ -1,0 +1,71 @@
+/** Runs one program of the project as a step that either succeeds or ends the command. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import os from 'node:os';
+import path from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What the installed packages call their programs: as scripts they run on every platform, which `.bin` does not. */
+export const programs = {
+  biome: installed('@biomejs/biome/bin/biome'),
+  c8: installed('c8/bin/c8.js'),
+  mocha: installed('mocha/bin/mocha.js'),
+  tsc: installed('typescript/bin/tsc'),
+};
+
+/** Ends the command with an exit code; a message is only needed where the step has not printed one. */
+export class StepFailed extends Error {
+  constructor(message, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Prints the name of the step, runs it, and prints how long it took. */
+export async function step(name, work) {
+  const started = performance.now();
+  process.stdout.write(`\n== ${name}\n`);
+  const result = await work();
+  process.stdout.write(`== ${name}: ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+  return result;
+}
+
+/** Runs a Node script, ours or a package's. The options are those of `runProgram`. */
+export async function runScript(script, args = [], options = {}) {
+  await runProgram(process.execPath, [script, ...args], options);
+}
+
+/**
+ * Runs a program in the root folder. Signals are passed on to it, and it decides what becomes of them.
+ *
+ * @param options `env` is added to the environment; `onMessage` receives what it sends to its parent
+ */
+export async function runProgram(file, args, { env = {}, onMessage } = {}) {
+  const child = spawn(file, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['inherit', 'inherit', 'inherit', ...(onMessage ? ['ipc'] : [])],
+    // On Windows npm is a shell script.
+    shell: process.platform === 'win32' && file === 'npm',
+  });
+  if (onMessage) child.on('message', onMessage);
+  const { code, signal } = await untilExit(child);
+  if (code !== 0) throw new StepFailed('', code ?? 128 + os.constants.signals[signal]);
+}
+
+async function untilExit(child) {
+  const passOn = (signal) => child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, passOn);
+  // Unlike 'exit', 'close' comes after the last message.
+  const [code, signal] = await once(child, 'close');
+  for (const name of signals) process.removeListener(name, passOn);
+  return { code, signal };
+}
+
+function installed(file) {
+  return path.join(root, 'node_modules', file);
+}

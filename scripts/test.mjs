@@ -1,0 +1,50 @@
+/** `npm test`: every check of the project, the cheap ones first; the first failure ends it. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { programs, root, runScript, step } from './step.mjs';
+
+const COVERAGE = 'coverage/tmp';
+const NOT_FEATURE = 'dist/test/!(feature)/**';
+
+export async function test() {
+  const counts = { runs: 0, passed: 0, failed: 0 };
+  try {
+    await step('Format and lint', lint);
+    await step('Compile', compile);
+    remove(COVERAGE);
+    await step('Test on Express 5', () => mocha(counts));
+    await step('Test on Express 4', () =>
+      mocha(counts, ['--ignore', NOT_FEATURE], { CRUD_TEST_EXPRESS: '4' }),
+    );
+    await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
+  } finally {
+    if (counts.runs > 0) process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
+  }
+}
+
+/** Biome does not see for itself that nobody will look at its colors. */
+async function lint() {
+  await runScript(programs.biome, ['ci', '.', ...(process.stdout.isTTY ? [] : ['--colors=off'])]);
+}
+
+/** From scratch: the compiled tests of a file that was renamed or removed must not run. */
+async function compile() {
+  remove('dist');
+  await runScript(programs.tsc);
+}
+
+async function mocha(counts, args = [], env = {}) {
+  await runScript(programs.mocha, ['--reporter', 'scripts/counting-reporter.cjs', ...args], {
+    env: { ...env, NODE_V8_COVERAGE: path.join(root, COVERAGE) },
+    onMessage({ passed, failed }) {
+      counts.runs += 1;
+      counts.passed += passed;
+      counts.failed += failed;
+    },
+  });
+}
+
+function remove(folder) {
+  rmSync(path.join(root, folder), { recursive: true, force: true });
+}
