@@ -1,0 +1,40 @@
+/** `bootstrap`: the phases in their order, one call a line. */
+import type { Express } from 'express';
+import { declareResources } from './http/declare-resources.js';
+import { exceptionHandler } from './http/exception-handler.js';
+import { mountResources } from './http/mount-resources.js';
+import { createResources } from './http/resource.js';
+import { describeRoutes, type RouteInfo } from './http/route-info.js';
+import { type BootstrapOptions, resolveSettings } from './http/settings.js';
+import { compilePlan } from './plan/compile-plan.js';
+import { classProperties } from './schema/class-properties.js';
+import { describeExposure } from './schema/model-decorators.js';
+
+/** What `bootstrap` made. */
+export interface CrudApplication {
+  /** Every route of every resource, in the order they are asked. */
+  readonly routes: readonly RouteInfo[];
+}
+
+/**
+ * Mounts a resource for every `@Crud` model, or for `options.models` only: checks everything, synthesizes schemas and
+ * controllers, mounts the routes, then the error handling. The routes are mounted when the call returns its promise.
+ *
+ * @example
+ * ```ts
+ * const app = express();
+ * await using engine = await engineLifespan(dsn, { createAll: true })(app);
+ * await bootstrap(app, { routePrefix: '/api', controllers: [ArticleController] });
+ * ```
+ * @throws ConfigError with everything that is wrong with any model, option or controller
+ */
+export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
+  const settings = resolveSettings(options);
+  const { declarations, handWritten, problems } = declareResources(settings);
+  const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
+  const resources = createResources(plan, declarations, settings.bodyLimit);
+  const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
+  app.use(settings.routePrefix || '/', router);
+  app.use(exceptionHandler(settings.logger));
+  return Object.freeze({ routes: describeRoutes(settings.routePrefix, routes) });
+}

@@ -1,0 +1,55 @@
+/** What a path answers to a method it does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
+import type { Request, RequestHandler, Router } from 'express';
+import type { ResourceRoute } from './controller-metadata.js';
+import { sendProblem } from './exception-handler.js';
+import { pathShape, withoutSlash } from './path-shape.js';
+
+/** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
+export function closePaths(router: Router, routes: readonly ResourceRoute[]): void {
+  for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(allowOf(verbs)));
+}
+
+/** A path as one of its routes has it, and the methods of them all. */
+interface ClosablePath {
+  readonly path: string;
+  readonly verbs: Set<string>;
+}
+
+function closablePaths(routes: readonly ResourceRoute[]): ClosablePath[] {
+  const paths = new Map<string, ClosablePath>();
+  for (const { path, verb } of routes) {
+    // What a regular expression of the user's matches cannot be told apart from other paths.
+    if (typeof path !== 'string') continue;
+    const known = paths.get(pathShape(path)) ?? { path: withoutSlash(path), verbs: new Set() };
+    paths.set(pathShape(path), known);
+    known.verbs.add(verb);
+  }
+  // A path on which the user takes every method has no other method.
+  return [...paths.values()].filter(({ verbs }) => !verbs.has('all'));
+}
+
+/** Express answers HEAD wherever it answers GET. */
+function allowOf(verbs: ReadonlySet<string>): string {
+  const methods = [...verbs].flatMap((verb) => (verb === 'get' ? ['GET', 'HEAD'] : [verb.toUpperCase()]));
+  return [...new Set([...methods, 'OPTIONS'])].join(', ');
+}
+
+function refuseOtherMethods(allow: string): RequestHandler {
+  return (request: Request & { routingControllersStarted?: boolean }, response, next) => {
+    // A route has answered, or one of its middlewares has skipped it: the path does have the method.
+    if (request.routingControllersStarted) {
+      next();
+      return;
+    }
+    response.setHeader('Allow', allow);
+    if (request.method === 'OPTIONS') {
+      response.statusCode = 204;
+      response.end();
+      return;
+    }
+    sendProblem(request, response, {
+      status: 405,
+      detail: `This path does not have the method ${request.method}; it has ${allow}.`,
+    });
+  };
+}

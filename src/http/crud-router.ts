@@ -1,0 +1,55 @@
+/** `crudRouter`: one resource as a router of its own. */
+import type { Router } from 'express';
+import type { Model } from 'sequelize';
+import type { CrudOptions } from '../metadata/crud-options.js';
+import { crudRecords } from '../metadata/registry.js';
+import type { Repository } from '../persistence/repository.js';
+import { resolveSource, type Source } from '../persistence/resolve-source.js';
+import { compilePlan } from '../plan/compile-plan.js';
+import { collectProblems } from '../plan/config-error.js';
+import type { Logger } from '../plan/logger.js';
+import { classProperties } from '../schema/class-properties.js';
+import { describeExposure } from '../schema/model-decorators.js';
+import { parseBodyLimit } from './body-limit.js';
+import type { Declaration } from './declare-resources.js';
+import { defaultLogger } from './log-failure.js';
+import { mountResources, type RoutingOptions } from './mount-resources.js';
+import { createResources } from './resource.js';
+
+/** Options of `crudRouter`: those of `@Crud`, and those of `bootstrap` that concern a single resource. */
+export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<M> {
+  /** Bytes, or a text such as `'100kb'`, which is the default. */
+  bodyLimit?: string | number;
+  /** Default: warnings and errors as JSON lines on standard error. */
+  logger?: Logger;
+  /** Options of routing-controllers: `authorizationChecker`, `interceptors` … */
+  routing?: RoutingOptions;
+}
+
+/**
+ * The routes of one model, to be mounted anywhere. Options come on top of those of the model's `@Crud`; the prefix is
+ * empty unless given here.
+ *
+ * @example
+ * ```ts
+ * app.use('/articles', crudRouter(Article, { endpoints: ['list', 'read'] }));
+ * ```
+ * @throws ConfigError with everything that is wrong with the model or an option
+ */
+export function crudRouter<M extends Model>(source: Source<M>, options: CrudRouterOptions<M> = {}): Router {
+  const { bodyLimit, logger = defaultLogger, routing = {}, ...crud } = options;
+  const repository = resolveSource(source) as unknown as Repository;
+  const { model } = repository;
+  const record = crudRecords().findLast((known) => known.model === model);
+  const declaration: Declaration = {
+    model,
+    options: { ...record?.options, prefix: '', ...(crud as unknown as CrudOptions) },
+    repository,
+    controller: undefined,
+  };
+  const problems: string[] = [];
+  const limit = collectProblems(problems, () => parseBodyLimit(bodyLimit), 0);
+  const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
+  const resources = createResources(plan, [declaration], limit);
+  return mountResources({ resources, controllers: [], routing, logger }).router;
+}

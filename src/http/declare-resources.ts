@@ -1,0 +1,79 @@
+/** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
+import { getMetadataArgsStorage } from 'routing-controllers';
+import type { Class, CrudOptions, ModelClass } from '../metadata/crud-options.js';
+import { type CrudRecord, crudRecords } from '../metadata/registry.js';
+import { Repository } from '../persistence/repository.js';
+import { showValue } from '../plan/show-value.js';
+import { type CrudControllerClass, controllerSource } from './crud-controller.js';
+import type { Settings } from './settings.js';
+
+/** A model to serve, before anything is checked. */
+export interface Declaration {
+  readonly model: ModelClass;
+  readonly options: CrudOptions;
+  readonly repository: Repository;
+  /** The subclass that replaces the generated controller. */
+  readonly controller: CrudControllerClass | undefined;
+}
+
+/** The resources to make, and the user's other controllers. */
+export interface Declarations {
+  readonly declarations: readonly Declaration[];
+  readonly handWritten: readonly Class[];
+  /** What is wrong with them, after what was wrong before. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * Puts records and controllers together. A controller that extends a generated one replaces it, and brings its model
+ * along when that has no `@Crud`. Two `@Crud` on one model are a problem, and so are two controllers for one.
+ */
+export function declareResources({
+  records,
+  controllers,
+  problems: earlier,
+}: Pick<Settings, 'records' | 'controllers' | 'problems'>): Declarations {
+  const declarations = new Map<ModelClass, Declaration>();
+  const problems = [...earlier];
+  for (const { model, options } of records) {
+    if (declarations.has(model)) problems.push(`${model.name} has @Crud twice; merge them into one.`);
+    declarations.set(model, { model, options, repository: new Repository(model), controller: undefined });
+  }
+  const handWritten: Class[] = [];
+  for (const controller of controllers) {
+    const source = controllerSource(controller);
+    if (!source) {
+      if (isDecorated(controller)) handWritten.push(controller);
+      else problems.push(undecoratedProblem(controller));
+      continue;
+    }
+    const { model } = source.repository;
+    const known = declarations.get(model);
+    if (known?.controller) {
+      problems.push(
+        `${known.controller.name} and ${controller.name} both extend the controller of ${model.name}; pass one.`,
+      );
+    }
+    declarations.set(model, {
+      model,
+      options: { ...(known ?? recordOf(model))?.options, ...source.options },
+      repository: source.repository,
+      controller: controller as unknown as CrudControllerClass,
+    });
+  }
+  return { declarations: [...declarations.values()], handWritten, problems };
+}
+
+function recordOf(model: ModelClass): CrudRecord | undefined {
+  return crudRecords().findLast((record) => record.model === model);
+}
+
+/** routing-controllers passes over a class without a decorator, and none of its routes would answer. */
+function isDecorated(controller: Class): boolean {
+  return getMetadataArgsStorage().controllers.some(({ target }) => target === controller);
+}
+
+function undecoratedProblem(controller: unknown): string {
+  const name = typeof controller === 'function' ? controller.name : showValue(controller);
+  return `${name} is in controllers but is none; give it @JsonController, or extend crudController(Model).`;
+}

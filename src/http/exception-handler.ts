@@ -1,0 +1,62 @@
+/** The last Express error handler: answers whatever was thrown, and never throws itself. */
+import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
+import type { Logger } from '../plan/logger.js';
+import { defaultLogger, logFailure } from './log-failure.js';
+import { type Problem, toProblem } from './problem.js';
+import { requestResource } from './request-resource.js';
+
+/**
+ * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
+ * what the database refuses, and 500 without details for the rest. `bootstrap` does this already.
+ *
+ * Errors reach it from what was mounted before it.
+ *
+ * @example
+ * ```ts
+ * app.get('/capital/:id', async (request, response) => response.json(await cities.get(request.params.id)));
+ * installExceptionHandlers(app);
+ * ```
+ */
+export function installExceptionHandlers(app: Express): void {
+  app.use(exceptionHandler(defaultLogger));
+}
+
+/** The error handler, writing to this logger. */
+export function exceptionHandler(logger: Logger): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  return (error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    const problem = problemOf(error, request);
+    if (problem.status >= 500) logFailure(logger, error, request, problem.status);
+    if (response.writableEnded) return;
+    if (response.headersSent) {
+      // Half an answer went out: cutting the connection is the only way left to say that it is not whole.
+      response.destroy();
+      return;
+    }
+    sendProblem(request, response, problem);
+  };
+}
+
+/** Reading a thrown value can itself throw: a proxy, a getter. */
+function problemOf(error: unknown, request: Request): Problem {
+  try {
+    // What refuses a delete is no attribute of the record's body: others still refer to it.
+    return toProblem(error, request.method === 'DELETE' ? undefined : requestResource(request));
+  } catch {
+    return { status: 500, detail: 'Internal Server Error' };
+  }
+}
+
+/** Writes a problem as `application/problem+json` (RFC 9457). */
+export function sendProblem(request: Request, response: Response, problem: Problem): void {
+  const { status, detail, errors, retryAfter } = problem;
+  for (const name of response.getHeaderNames()) if (name.startsWith('content-')) response.removeHeader(name);
+  if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+  // The rest of a body that is too large is not read (RFC 9110, 15.5.14), so the connection cannot be used again.
+  if (status === 413 && !request.complete) response.setHeader('Connection', 'close');
+  const body = Buffer.from(JSON.stringify(errors ? { detail, errors } : { detail }));
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/problem+json');
+  response.setHeader('Content-Length', body.length);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}

@@ -1,0 +1,84 @@
+/**
+ * routing-controllers' driver for Express, without its ways to go on with a request that is over: past a check that
+ * threw null, past a handler that is still writing, and twice past a rejected promise; and without sending a record as
+ * it is in memory.
+ */
+import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
+import {
+  type Action,
+  type ActionMetadata,
+  ExpressDriver,
+  type ExpressMiddlewareInterface,
+  getFromContainer,
+  type UseMetadata,
+} from 'routing-controllers';
+import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
+import { generatedRouteOf } from './generated-routes.js';
+
+/** What `useExpressServer` would use, made safe. */
+export class SafeExpressDriver extends ExpressDriver {
+  readonly #serializers: SerializerRegistry;
+
+  constructor(router: Router, serializers: SerializerRegistry) {
+    super(router);
+    this.#serializers = serializers;
+  }
+
+  /** Express takes null, 'route' and 'router' for "no error, go on". */
+  override handleError(error: unknown, action: ActionMetadata | undefined, options: Action): void {
+    super.handleError(asError(error), action, options);
+  }
+
+  /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */
+  override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
+    const response: Response = options.response;
+    if (result === response && !response.headersSent) response.once('close', () => options.next?.());
+    else super.handleSuccess(result, action, options);
+  }
+
+  /** Hand-written controllers return records too, and class-transformer would show all there is in one. */
+  protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
+    const isGenerated = action.methodOverride !== undefined && generatedRouteOf(action.method) !== undefined;
+    const shown = isGenerated ? result : serializeResult(result, this.#serializers);
+    return super.transformResult(shown, action, options);
+  }
+
+  /** Its own wrappers handle a rejection and hand it on all the same, which Express 5 takes for another one. */
+  protected override prepareMiddlewares(uses: UseMetadata[]): RequestHandler[] {
+    return uses.map((use) => {
+      const { middleware } = use;
+      if (isMiddlewareClass(middleware)) return settled(middlewareOf(middleware));
+      const [handler] = super.prepareMiddlewares([use]) as unknown as [RequestHandler];
+      const isErrorHandler = handler.length > 3;
+      return isErrorHandler ? handler : settled(handler);
+    });
+  }
+}
+
+function asError(thrown: unknown): object {
+  if (typeof thrown === 'object' && thrown !== null) return thrown;
+  return new TypeError(
+    `Something that is not an error was thrown: ${thrown === null ? 'null' : typeof thrown}.`,
+  );
+}
+
+type MiddlewareClass = new () => ExpressMiddlewareInterface;
+
+function isMiddlewareClass(middleware: unknown): middleware is MiddlewareClass {
+  return typeof middleware === 'function' && typeof middleware.prototype?.use === 'function';
+}
+
+function middlewareOf(middleware: MiddlewareClass): RequestHandler {
+  return (request, response, next) => getFromContainer(middleware).use(request, response, next);
+}
+
+/** Express 4 does not look at promises, and a rejection that nobody handles ends the process. */
+function settled(handler: RequestHandler): RequestHandler {
+  return async (request: Request, response: Response, next: NextFunction) => {
+    try {
+      await handler(request, response, next);
+    } catch (error) {
+      next(asError(error));
+    }
+  };
+}

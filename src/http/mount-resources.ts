@@ -1,0 +1,104 @@
+/** Resources -> one Express router, built by routing-controllers. */
+import express, { type RequestHandler, type Router } from 'express';
+import { createServer, type RoutingControllersOptions } from 'routing-controllers';
+import type { Class } from '../metadata/crud-options.js';
+import { ConfigError } from '../plan/config-error.js';
+import type { Logger } from '../plan/logger.js';
+import { closePaths } from './allowed-methods.js';
+import { forgetControllers, type RegisteredController, registerController } from './controller-metadata.js';
+import { exceptionHandler } from './exception-handler.js';
+import { SafeExpressDriver } from './express-driver.js';
+import { pathShape } from './path-shape.js';
+import type { Resource } from './resource.js';
+
+/** The options of routing-controllers that are the user's to set. */
+export type RoutingOptions = Omit<
+  RoutingControllersOptions,
+  'controllers' | 'routePrefix' | 'defaultErrorHandler'
+>;
+
+/** What is mounted. */
+export interface MountPlan {
+  readonly resources: readonly Resource[];
+  /** Hand-written controllers of the user's. */
+  readonly controllers: readonly Class[];
+  readonly routing: RoutingOptions;
+  readonly logger: Logger;
+}
+
+/** A router with all routes, and the list of those of the resources. */
+export interface MountedRouter {
+  readonly router: Router;
+  readonly routes: readonly { readonly resource: Resource; readonly registered: RegisteredController }[];
+}
+
+/**
+ * Builds the router.
+ *
+ * @throws ConfigError when a resource would have two routes for the same method and path
+ */
+export function mountResources({ resources, controllers, routing, logger }: MountPlan): MountedRouter {
+  const serializers = new Map(resources.map(({ plan, serialize }) => [plan.model as object, serialize]));
+  const routes = resources.map((resource) => ({
+    resource,
+    registered: registerController(resource, serializers),
+  }));
+  const router = express.Router();
+  try {
+    checkDuplicates(routes);
+    createServer(new SafeExpressDriver(router, serializers), {
+      validation: STRICT_VALIDATION,
+      ...routing,
+      controllers: onlyThese([...routes.map(({ registered }) => registered.controller), ...controllers]),
+      middlewares: onlyThese(routing.middlewares ?? []),
+      interceptors: onlyThese(routing.interceptors ?? []),
+      // The built-in handler answers with every property of an error, SQL and parameters included, and answers twice.
+      defaultErrorHandler: false,
+    });
+  } finally {
+    forgetControllers(new Set(routes.map(({ registered }) => registered.controller)));
+  }
+  closePaths(
+    router,
+    routes.flatMap(({ registered }) => registered.routes),
+  );
+  router.use(stopAfterAnswer, exceptionHandler(logger));
+  return { router, routes };
+}
+
+/** routing-controllers goes on after it has answered; a "not found" handler of the application would answer again. */
+const stopAfterAnswer: RequestHandler = (_request, response, next) => {
+  if (!response.headersSent && !response.destroyed) next();
+};
+
+/** For bodies of hand-written routes; routing-controllers itself lets classes without decorators pass. */
+const STRICT_VALIDATION = Object.freeze({
+  whitelist: true,
+  forbidNonWhitelisted: true,
+  forbidUnknownValues: true,
+  validationError: { target: false, value: false },
+});
+
+type ClassList = NonNullable<RoutingControllersOptions['controllers']>;
+
+/** To routing-controllers an empty list means every class ever decorated in this process. */
+function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
+  return (classes.length > 0 ? [...classes] : [class Nothing {}]) as ClassList;
+}
+
+function checkDuplicates(routes: MountedRouter['routes']): void {
+  const problems = routes.flatMap(({ resource, registered }) => {
+    const seen = new Map<string, string>();
+    return registered.routes.flatMap(({ verb, path, method }) => {
+      const key = `${verb} ${typeof path === 'string' ? pathShape(path) : String(path)}`;
+      const first = seen.get(key);
+      seen.set(key, first ?? method);
+      return first === undefined
+        ? []
+        : [
+            `${resource.plan.name}: '${first}' and '${method}' both answer ${verb.toUpperCase()} ${path}; give one another path.`,
+          ];
+    });
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}

@@ -1,0 +1,144 @@
+/** The JSON body of a request. Nothing of a body that is refused is read further, and no message quotes it. */
+import type { Readable } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request } from 'express';
+import getRawBody from 'raw-body';
+import { BodyError } from './body-error.js';
+
+/** What a body may be. */
+export interface BodyLimits {
+  /** Bytes, after decompression. */
+  readonly limit: number;
+  readonly mediaTypes: readonly string[];
+}
+
+/** Nesting beyond this is refused: recursion over a deeper value could exhaust the stack. */
+const MAX_DEPTH = 32;
+
+const MEDIA_TYPE = /^\s*([^\s;]+)\s*(?:;(.*))?$/;
+const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
+
+/**
+ * Reads and parses the body. A body that the application's own `express.json()` has parsed already is taken as it is.
+ *
+ * @throws Error for a body that an earlier middleware has read and kept for itself
+ * @throws BodyError 400 for what is not JSON in UTF-8, 413 for too much, 415 for another media type or encoding
+ */
+export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  if (!hasBody(request)) throw new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
+  checkMediaType(request, limits.mediaTypes);
+  const body = isRead(request) ? takeReadBody(request) : parseJson(await readText(request, limits.limit));
+  if (depthExceeds(body, MAX_DEPTH)) {
+    throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
+  }
+  return body;
+}
+
+/** RFC 9112, 6.3: a request has a body when it says how long it is, or that it comes in chunks. */
+function hasBody({ headers }: Request): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** Asked of the stream: body-parser 1 marks a request that it has read, and body-parser 2 does not. */
+function isRead(request: Request): boolean {
+  return request.readableDidRead || request.readableEnded;
+}
+
+/** What `express.json()` parsed, or `express.text()` and `express.raw()` kept. */
+function takeReadBody({ body }: Request): unknown {
+  if (body === undefined) {
+    throw new Error('An earlier middleware has read the body of the request and left no request.body.');
+  }
+  if (typeof body === 'string') return parseJson(body);
+  return Buffer.isBuffer(body) ? parseJson(decode(body)) : body;
+}
+
+function checkMediaType({ headers }: Request, mediaTypes: readonly string[]): void {
+  const [, type = '', parameters = ''] = MEDIA_TYPE.exec(headers['content-type'] ?? '') ?? [];
+  const charset = CHARSET.exec(parameters)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!mediaTypes.includes(type.toLowerCase())) {
+    throw new BodyError(415, 'mediaType', `The Content-Type must be ${mediaTypes.join(' or ')}.`);
+  }
+  if (charset !== 'utf-8' && charset !== 'utf8') {
+    throw new BodyError(415, 'charset', 'The body must be in UTF-8 (RFC 8259, section 8.1).');
+  }
+}
+
+async function readText(request: Request, limit: number): Promise<string> {
+  const length = request.headers['content-length'];
+  if (Number(length ?? 0) > limit) throw tooLarge(limit);
+  const stream = decompress(request);
+  const isPlain = stream === request;
+  try {
+    return decode(
+      await getRawBody(stream, { limit, ...(isPlain && length !== undefined ? { length } : {}) }),
+    );
+  } catch (error) {
+    throw translateReadError(error, limit);
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    // The decoder refuses invalid UTF-8 instead of replacing it, and drops a byte order mark (RFC 8259, section 8.1).
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new BodyError(400, 'encoding', 'The body is not valid UTF-8.');
+  }
+}
+
+function decompress(request: Request): Readable {
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  switch (encoding) {
+    case 'identity':
+      return request;
+    case 'gzip':
+      return pipeInto(request, createGunzip());
+    case 'deflate':
+      return pipeInto(request, createInflate());
+    case 'br':
+      return pipeInto(request, createBrotliDecompress());
+    default:
+      throw new BodyError(415, 'encoding', 'The Content-Encoding must be gzip, deflate, br or identity.');
+  }
+}
+
+/** An aborted request must end the reading of its decompressed form too. */
+function pipeInto(request: Request, decompressor: ReturnType<typeof createGunzip>): Readable {
+  request.once('aborted', () => decompressor.destroy(new Error('request aborted')));
+  return request.pipe(decompressor);
+}
+
+function translateReadError(error: unknown, limit: number): BodyError {
+  if (error instanceof BodyError) return error;
+  if ((error as { type?: string }).type === 'entity.too.large') return tooLarge(limit);
+  return new BodyError(
+    400,
+    'unreadable',
+    'The body could not be read; it is incomplete or not encoded as announced.',
+  );
+}
+
+function tooLarge(limit: number): BodyError {
+  return new BodyError(413, 'tooLarge', `The body is larger than ${limit} bytes.`);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // V8's own message quotes the body.
+    throw new BodyError(400, 'malformed', 'The body is not valid JSON.');
+  }
+}
+
+/** Iterative, because the value may be as deep as an attacker likes. */
+function depthExceeds(root: unknown, max: number): boolean {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const containers = level.filter((value) => typeof value === 'object' && value !== null);
+    if (containers.length > 0 && depth >= max) return true;
+    level = containers.flatMap((value) => Object.values(value as object));
+  }
+  return false;
+}

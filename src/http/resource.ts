@@ -1,0 +1,59 @@
+/** A resource at work: its plan, and what the later phases made of it. */
+import type { Operation } from '../metadata/crud-options.js';
+import type { Repository } from '../persistence/repository.js';
+import type { ApplicationPlan } from '../plan/compile-plan.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { compileSerializer, type RecordSerializer } from '../response/record-serializer.js';
+import { bodySchema } from '../schema/body-schema.js';
+import { type CrudControllerClass, crudController } from './crud-controller.js';
+import type { Declaration } from './declare-resources.js';
+import { compileParser, type RequestParser } from './parse-request.js';
+
+/** Everything a resource's routes need, closed over by them. */
+export interface Resource {
+  readonly plan: ResourcePlan;
+  readonly repository: Repository;
+  /** The user's subclass, or the generated controller itself. */
+  readonly controller: CrudControllerClass;
+  readonly isGenerated: boolean;
+  readonly serialize: RecordSerializer;
+  readonly parsers: Readonly<Record<Operation, RequestParser>>;
+}
+
+/**
+ * Assembles the resources of an application: for each plan its repository and controller, its schemas, its parsers and
+ * its serializer.
+ *
+ * @param bodyLimit bytes
+ */
+export function createResources(
+  { resources }: ApplicationPlan,
+  declarations: readonly Declaration[],
+  bodyLimit: number,
+): readonly Resource[] {
+  const declared = new Map(declarations.map((declaration) => [declaration.model, declaration]));
+  return resources.map((plan) => createResource(plan, declared.get(plan.model) as Declaration, bodyLimit));
+}
+
+function createResource(
+  plan: ResourcePlan,
+  { repository, controller }: Declaration,
+  bodyLimit: number,
+): Resource {
+  const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
+  const settings = { plan, schemas, bodyLimit };
+  return Object.freeze({
+    plan,
+    repository,
+    controller: controller ?? crudController(repository),
+    isGenerated: controller === undefined,
+    serialize: compileSerializer(plan),
+    parsers: Object.freeze({
+      list: compileParser(settings, 'list'),
+      read: compileParser(settings, 'read'),
+      create: compileParser(settings, 'create'),
+      update: compileParser(settings, 'update'),
+      delete: compileParser(settings, 'delete'),
+    }),
+  });
+}

@@ -1,0 +1,35 @@
+/** The routes of an application, for people and programs to look at. */
+import type { Operation } from '../metadata/crud-options.js';
+import { generatedRouteOf } from './generated-routes.js';
+import type { MountedRouter } from './mount-resources.js';
+
+/** One route. */
+export interface RouteInfo {
+  /** `GET`, `POST` … */
+  readonly method: string;
+  /** With the route prefix, such as `/api/cities/:id`. */
+  readonly path: string;
+  /** The model's name. */
+  readonly resource: string;
+  /** The generated operation, or null for a route that a subclass added. */
+  readonly operation: Operation | null;
+  /** The controller's method that answers. */
+  readonly handler: string;
+}
+
+/** Describes what was mounted. */
+export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
+  return Object.freeze(
+    routes.flatMap(({ resource, registered }) =>
+      registered.routes.map(({ verb, path, method }) =>
+        Object.freeze({
+          method: verb.toUpperCase(),
+          path: `${routePrefix}${path}`,
+          resource: resource.plan.name,
+          operation: generatedRouteOf(method)?.operation ?? null,
+          handler: method,
+        }),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,92 @@
+/** The options of `bootstrap`, checked, with every default filled in. */
+import type { Class, ModelClass } from '../metadata/crud-options.js';
+import { type CrudRecord, crudRecords } from '../metadata/registry.js';
+import { collectProblems } from '../plan/config-error.js';
+import { didYouMean } from '../plan/did-you-mean.js';
+import type { Logger } from '../plan/logger.js';
+import { showValue } from '../plan/show-value.js';
+import { parseBodyLimit } from './body-limit.js';
+import { defaultLogger } from './log-failure.js';
+import type { RoutingOptions } from './mount-resources.js';
+
+/** Options of `bootstrap`. */
+export interface BootstrapOptions {
+  /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
+  models?: readonly ModelClass[];
+  /** Subclasses of generated controllers, which replace those, and hand-written controllers. Default: none. */
+  controllers?: readonly Class[];
+  /** Before every path, such as `'/api'`. Default: none. */
+  routePrefix?: string;
+  /** The largest body, after decompression: bytes, or a text such as `'100kb'`, which is the default. */
+  bodyLimit?: string | number;
+  /** Default: warnings and errors as JSON lines on standard error. */
+  logger?: Logger;
+  /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
+  routing?: RoutingOptions;
+}
+
+/** The settings of an application. */
+export interface Settings {
+  readonly records: readonly CrudRecord[];
+  readonly controllers: readonly Class[];
+  readonly routePrefix: string;
+  readonly bodyLimit: number;
+  readonly logger: Logger;
+  readonly routing: RoutingOptions;
+  /** What is wrong with the options. */
+  readonly problems: readonly string[];
+}
+
+const OPTION_NAMES: Readonly<Record<keyof BootstrapOptions, true>> = {
+  models: true,
+  controllers: true,
+  routePrefix: true,
+  bodyLimit: true,
+  logger: true,
+  routing: true,
+};
+
+const ROUTE_PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
+
+/** Resolves the options. Never throws for a wrong one: its problem is told with those of the models. */
+export function resolveSettings(options: BootstrapOptions): Settings {
+  const { models, controllers = [], routePrefix = '', logger = defaultLogger, routing = {} } = options;
+  const records = models ? models.flatMap(recordsOf) : crudRecords();
+  const prefix = String(routePrefix).replace(/\/$/, '');
+  const problems = [
+    ...unknownOptions(options),
+    ...(models ?? [])
+      .filter((model) => recordsOf(model).length === 0)
+      .map(
+        (model) =>
+          `${model?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
+      ),
+    ...(ROUTE_PREFIX.test(prefix)
+      ? []
+      : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
+  ];
+  const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
+  return Object.freeze({
+    records,
+    controllers,
+    routePrefix: prefix,
+    bodyLimit,
+    logger,
+    routing,
+    problems,
+  });
+}
+
+function recordsOf(model: ModelClass): CrudRecord[] {
+  return crudRecords().filter((record) => record.model === model);
+}
+
+function unknownOptions(options: BootstrapOptions): string[] {
+  const names = Object.keys(OPTION_NAMES);
+  return Object.keys(options)
+    .filter((name) => !Object.hasOwn(OPTION_NAMES, name))
+    .map(
+      (name) =>
+        `bootstrap has no option '${name}'.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
+    );
+}

@@ -1,0 +1,56 @@
+/** The public API. Nothing that is not exported here is public; nothing inside the library imports this file. */
+import 'reflect-metadata';
+
+// Declare
+export type { Attribute, CreateValues, UpdateValues } from './metadata/attributes.js';
+export { Crud } from './metadata/crud.js';
+export type {
+  Class,
+  CrudOptions,
+  Dependency,
+  FilterAllow,
+  FilterOperator,
+  IdType,
+  ModelClass,
+  Operation,
+} from './metadata/crud-options.js';
+
+// Compile
+export { ConfigError } from './plan/config-error.js';
+export type { Logger } from './plan/logger.js';
+
+// Synthesize
+export { createSchema, readSchema, updateSchema } from './schema/model-schemas.js';
+export { cursorPageSchema, pageSchema } from './schema/page-schema.js';
+export type { RequestIssue } from './schema/request-issue.js';
+export type { SchemaClass } from './schema/synthesize-class.js';
+
+// Request
+export type { ListQuery } from './query/list-query.js';
+
+// Data
+export { configureEngine, currentEngine, disposeEngine, type Engine } from './persistence/engine.js';
+export { type EngineOptions, engineLifespan } from './persistence/engine-lifespan.js';
+export {
+  ConcurrentModificationError,
+  MultipleResultsFound,
+  NotFoundError,
+  PersistenceError,
+  RelationNotLoaded,
+} from './persistence/errors.js';
+export type { Page, PageRequest } from './persistence/page.js';
+export { type Id, type ListOptions, Repository } from './persistence/repository.js';
+export type { RepositoryClass, Source } from './persistence/resolve-source.js';
+
+// Edge
+export type { CrudContext } from './http/crud-context.js';
+export { type CrudController, type CrudControllerClass, crudController } from './http/crud-controller.js';
+export { type CrudRouterOptions, crudRouter } from './http/crud-router.js';
+export { installExceptionHandlers } from './http/exception-handler.js';
+export { httpExceptionFor, statusFor } from './http/http-exception.js';
+export type { RoutingOptions } from './http/mount-resources.js';
+export type { RouteInfo } from './http/route-info.js';
+export type { BootstrapOptions } from './http/settings.js';
+
+// Root
+export { bootstrap, type CrudApplication } from './bootstrap.js';

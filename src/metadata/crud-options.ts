@@ -1,0 +1,112 @@
+/** What a user may say in `@Crud(...)`: types only, nothing is checked or computed here. */
+import type { RequestHandler } from 'express';
+import type { Model, ModelStatic } from 'sequelize';
+import type { Attribute } from './attributes.js';
+
+/** A sequelize-typescript model class. */
+export type ModelClass<M extends Model = Model> = ModelStatic<M>;
+
+/** Any class, abstract ones excluded. */
+export type Class<T = unknown> = new (...args: never[]) => T;
+
+/** The five operations a resource can have. */
+export const OPERATIONS = ['list', 'read', 'create', 'update', 'delete'] as const;
+
+/** One of `list`, `read`, `create`, `update`, `delete`. */
+export type Operation = (typeof OPERATIONS)[number];
+
+/** The comparison operators of the `q` parameter, by their canonical names. */
+export const FILTER_OPERATORS = [
+  '==',
+  '!=',
+  '=lt=',
+  '=le=',
+  '=gt=',
+  '=ge=',
+  '=in=',
+  '=out=',
+  '=between=',
+  '=notbetween=',
+  '=like=',
+  '=notlike=',
+  '=ilike=',
+  '=inotlike=',
+  '=isnull=',
+] as const;
+
+/** The other spellings that `q` and `filterAllow` accept, each with the canonical name it stands for. */
+export const FILTER_OPERATOR_ALIASES = {
+  '<': '=lt=',
+  '<=': '=le=',
+  '>': '=gt=',
+  '>=': '=ge=',
+} as const;
+
+/** A canonical operator name. */
+export type CanonicalFilterOperator = (typeof FILTER_OPERATORS)[number];
+
+/** An operator as a user may write it in `filterAllow`. */
+export type FilterOperator = CanonicalFilterOperator | keyof typeof FILTER_OPERATOR_ALIASES;
+
+/**
+ * The attributes a client may filter by.
+ *
+ * @example ['country', 'population']                        // every operator of the column's type
+ * @example { name: ['==', '=like='], population: true }     // narrowed per attribute
+ */
+export type FilterAllow<M extends Model> =
+  | readonly Attribute<M>[]
+  | { readonly [A in Attribute<M>]?: true | readonly FilterOperator[] };
+
+/**
+ * Something that runs before a route does any work: an Express handler, or a routing-controllers middleware class
+ * (one with a `use(request, response, next)` method).
+ */
+export type Dependency = RequestHandler | Class<{ use: (...args: never[]) => unknown }>;
+
+/**
+ * How the primary key is read from a path. `Number`, `String` and `BigInt` stand for 'integer', 'string' and 'bigint';
+ * they are functions of a text, and naming their types would leave the parameter of an arrow function without one.
+ */
+export type IdType = 'integer' | 'bigint' | 'uuid' | 'string' | ((raw: string) => unknown);
+
+/**
+ * The options of `@Crud`, `crudRouter` and `crudController`.
+ *
+ * @example
+ * ```ts
+ * @Crud({ pageSize: { default: 50, max: 200 }, endpoints: ['list', 'read'] })
+ * @Table({ tableName: 'cities' })
+ * class City extends Model {}
+ * ```
+ */
+export interface CrudOptions<M extends Model = Model> {
+  /** Path of the resource. Default: `/` and the kebab-case plural of the model's name (`BlogPost` -> `/blog-posts`). */
+  prefix?: string;
+  /** OpenAPI tags. Default: the model's name. */
+  tags?: readonly string[];
+  /** The operations that get a route. Default: all five. */
+  endpoints?: Iterable<Operation>;
+  /** How the list is paged. Default: `'offset'`. */
+  pagination?: 'offset' | 'cursor';
+  /** Rows per page. Default: 20, and at most 100. */
+  pageSize?: { default?: number; max?: number };
+  /** What a client may filter by. Default: nothing. */
+  filterAllow?: FilterAllow<M>;
+  /** What a client may sort by. Default: the primary key. */
+  sortAllow?: readonly Attribute<M>[];
+  /** The order of a list without `sort`, such as `'-createdAt,name'`. Default: the primary key, ascending. */
+  defaultSort?: string;
+  /** Replaces the derived class that shapes what leaves. */
+  readSchema?: Class;
+  /** Replaces the derived class that checks the body of a create. */
+  createSchema?: Class;
+  /** Replaces the derived class that checks the body of an update. */
+  updateSchema?: Class;
+  /** Run on every route, in order, before the body is read and before any query. Default: none. */
+  dependencies?: readonly Dependency[];
+  /** How the id in a path is read; a function may throw to refuse it. Default: from the primary key's type. */
+  idType?: IdType;
+  /** What an unknown query parameter does: 400, or nothing. Default: `'reject'`. */
+  unknownQuery?: 'reject' | 'ignore';
+}

@@ -1,0 +1,24 @@
+/** The kinds of column the library knows, as plain data. */
+
+/** What a column holds. Everything that depends on a column's type switches over `kind`. */
+export type ColumnType =
+  | { readonly kind: 'string'; readonly maxLength: number | null }
+  | { readonly kind: 'integer'; readonly minimum: number; readonly maximum: number }
+  | { readonly kind: 'bigint' }
+  | { readonly kind: 'decimal'; readonly precision: number | null; readonly scale: number | null }
+  | { readonly kind: 'float'; readonly maximum: number }
+  | { readonly kind: 'boolean' }
+  | { readonly kind: 'date' }
+  | { readonly kind: 'dateonly' }
+  | { readonly kind: 'time' }
+  | { readonly kind: 'uuid' }
+  | { readonly kind: 'json' }
+  | { readonly kind: 'enum'; readonly values: readonly string[] }
+  | { readonly kind: 'array'; readonly element: ColumnType }
+  | { readonly kind: 'blob' }
+  | { readonly kind: 'virtual' }
+  /** A type that only the database understands (RANGE, GEOMETRY, HSTORE, INET …): passed through both ways. */
+  | { readonly kind: 'other'; readonly sqlType: string };
+
+/** A value of one kind of `ColumnType`. */
+export type ColumnKind = ColumnType['kind'];

@@ -1,0 +1,97 @@
+/** Sequelize data type -> `ColumnType`. */
+import type { DataType } from 'sequelize';
+import type { ColumnType } from './column-type.js';
+
+/** The parts of a Sequelize data type instance that matter here; Sequelize types them as private. */
+interface DataTypeInstance {
+  readonly key: string;
+  readonly options?: { readonly length?: unknown };
+  readonly _length?: number | string;
+  readonly _binary?: boolean;
+  readonly _precision?: number;
+  readonly _scale?: number;
+  readonly values?: readonly string[];
+  readonly type?: DataType;
+}
+
+const INTEGER_RANGES: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
+  TINYINT: [-32768, 32767],
+  SMALLINT: [-32768, 32767],
+  MEDIUMINT: [-2147483648, 2147483647],
+  INTEGER: [-2147483648, 2147483647],
+};
+
+const REAL_MAXIMUM = 3.4028234663852886e38;
+const DOUBLE_MAXIMUM = Number.MAX_VALUE;
+
+/** PostgreSQL stores `FLOAT(n)` as `real` up to a precision of 24 bits, and as `double precision` above. */
+function floatMaximum(type: DataTypeInstance): number {
+  return typeof type._length === 'number' && type._length <= 24 ? REAL_MAXIMUM : DOUBLE_MAXIMUM;
+}
+
+function instantiate(type: DataType): DataTypeInstance | string {
+  if (typeof type === 'string') return type;
+  if (typeof type === 'function') return new (type as unknown as new () => DataTypeInstance)();
+  return type as unknown as DataTypeInstance;
+}
+
+/** Describes a column's type; a type nobody knows becomes `other` and is left to the database. */
+export function introspectColumnType(dataType: DataType): ColumnType {
+  const type = instantiate(dataType);
+  if (typeof type === 'string') return { kind: 'other', sqlType: type };
+  switch (type.key) {
+    case 'STRING':
+    case 'CHAR':
+      return type._binary ? { kind: 'blob' } : { kind: 'string', maxLength: Number(type._length) };
+    case 'TEXT':
+    case 'CITEXT':
+      return { kind: 'string', maxLength: null };
+    case 'TINYINT':
+    case 'SMALLINT':
+    case 'MEDIUMINT':
+    case 'INTEGER': {
+      const [minimum, maximum] = INTEGER_RANGES[type.key] as readonly [number, number];
+      return { kind: 'integer', minimum, maximum };
+    }
+    case 'BIGINT':
+      return { kind: 'bigint' };
+    case 'DECIMAL':
+      // DECIMAL(5) is DECIMAL(5, 0) in PostgreSQL; a bare DECIMAL has no limit.
+      return {
+        kind: 'decimal',
+        precision: type._precision ?? null,
+        scale: type._scale ?? (type._precision === undefined ? null : 0),
+      };
+    case 'FLOAT':
+      return { kind: 'float', maximum: floatMaximum(type) };
+    case 'REAL':
+      return { kind: 'float', maximum: REAL_MAXIMUM };
+    case 'DOUBLE PRECISION':
+      return { kind: 'float', maximum: DOUBLE_MAXIMUM };
+    case 'BOOLEAN':
+      return { kind: 'boolean' };
+    case 'DATE':
+      return { kind: 'date' };
+    case 'DATEONLY':
+      return { kind: 'dateonly' };
+    case 'TIME':
+      return { kind: 'time' };
+    case 'UUID':
+    case 'UUIDV1':
+    case 'UUIDV4':
+      return { kind: 'uuid' };
+    case 'JSON':
+    case 'JSONB':
+      return { kind: 'json' };
+    case 'ENUM':
+      return { kind: 'enum', values: Object.freeze([...(type.values ?? [])]) };
+    case 'ARRAY':
+      return { kind: 'array', element: Object.freeze(introspectColumnType(type.type as DataType)) };
+    case 'BLOB':
+      return { kind: 'blob' };
+    case 'VIRTUAL':
+      return { kind: 'virtual' };
+    default:
+      return { kind: 'other', sqlType: type.key };
+  }
+}

@@ -1,0 +1,32 @@
+/** What the library knows about a model after looking at it once: plain, frozen data. */
+import type { ModelClass } from '../metadata/crud-options.js';
+import type { ColumnType } from './column-type.js';
+
+/** Who writes an attribute: the client, or one of the mechanisms of the stack. */
+export type AttributeRole = 'data' | 'primaryKey' | 'timestamp' | 'version';
+
+/** One attribute of a model. */
+export interface AttributeInfo {
+  readonly name: string;
+  /** The column's name in the table. */
+  readonly column: string;
+  readonly type: ColumnType;
+  readonly role: AttributeRole;
+  readonly nullable: boolean;
+  /** Whether a row can be created without it: a default in the model, or a sequence in the database. */
+  readonly hasDefault: boolean;
+}
+
+/** A model, described. */
+export interface ModelInfo {
+  readonly model: ModelClass;
+  readonly name: string;
+  /** The model's name in the plural, as Sequelize forms it. */
+  readonly pluralName: string;
+  readonly attributes: ReadonlyMap<string, AttributeInfo>;
+  readonly primaryKey: AttributeInfo;
+  /** Virtual attributes that can be written, because they have a setter. */
+  readonly virtualSetters: ReadonlySet<string>;
+  /** Whether a delete only marks the row. */
+  readonly paranoid: boolean;
+}

@@ -1,0 +1,168 @@
+/**
+ * What a database error means, told by SQLSTATE and by the driver's connection messages. Never by PostgreSQL's `detail`,
+ * which holds values, is translated, and cannot be parsed reliably.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+import {
+  BaseError,
+  ConnectionError,
+  EmptyResultError,
+  OptimisticLockError,
+  ValidationError,
+} from 'sequelize';
+import { quotesValue } from '../schema/quoted-value.js';
+
+/** What is wrong, in terms a client or an operator can act on. */
+export type FaultKind =
+  | 'unique'
+  | 'foreignKey'
+  | 'exclusion'
+  | 'concurrent'
+  | 'invalid'
+  | 'unavailable'
+  | 'timeout'
+  | 'unexpected';
+
+/** A database error, understood. */
+export interface DatabaseFault {
+  readonly kind: FaultKind;
+  /** Names the database has for what refused: for finding the attributes, not for showing. */
+  readonly constraint: string | null;
+  readonly table: string | null;
+  readonly column: string | null;
+  /** Failed Sequelize `validate` rules. */
+  readonly violations: readonly Violation[];
+}
+
+/** One Sequelize validation that failed. */
+export interface Violation {
+  readonly attribute: string | null;
+  readonly rule: string;
+  readonly message: string;
+}
+
+/** The fields of a pg error that matter. */
+interface DriverError {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly constraint?: unknown;
+  readonly table?: unknown;
+  readonly column?: unknown;
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
+  '23505': 'unique',
+  '23503': 'foreignKey',
+  '23001': 'foreignKey',
+  '23P01': 'exclusion',
+  '23502': 'invalid',
+  '23514': 'invalid',
+  // Serialization failure, deadlock, lock not available.
+  '40001': 'concurrent',
+  '40P01': 'concurrent',
+  '55P03': 'concurrent',
+  // A statement that ran into its timeout.
+  '57014': 'timeout',
+  // Too many connections, the server going down or not up yet, an idle transaction that was ended, a standby.
+  '53300': 'unavailable',
+  '57P01': 'unavailable',
+  '57P02': 'unavailable',
+  '57P03': 'unavailable',
+  '57P05': 'unavailable',
+  '25P03': 'unavailable',
+};
+
+/** By class of SQLSTATE, where all of a class mean the same. */
+const FAULT_BY_CLASS: Readonly<Record<string, FaultKind>> = {
+  '08': 'unavailable',
+  '22': 'invalid',
+  '53': 'unavailable',
+};
+
+/** Errors of pg and of Node that carry no SQLSTATE: the connection is gone, or never came to be. */
+const CONNECTION_MESSAGES = [
+  'Connection terminated',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'connection manager was closed',
+];
+const SOCKET_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+]);
+
+/** What an error from Sequelize or pg means; null for an error that is neither's. */
+export function describeFault(error: unknown): DatabaseFault | null {
+  if (error instanceof OptimisticLockError) return fault('concurrent');
+  // Before the driver's own error in it, which for a full pool or a slow connect is a plain `Error` without a code.
+  if (error instanceof ConnectionError) return fault('unavailable');
+  const driver = driverError(error);
+  if (driver) return driverFault(driver);
+  if (error instanceof ValidationError) return { ...fault('invalid'), violations: violationsOf(error) };
+  if (error instanceof BaseError && !(error instanceof EmptyResultError)) return fault('unexpected');
+  return error instanceof Error && saysConnectionLost(error.message) ? fault('unavailable') : null;
+}
+
+function fault(kind: FaultKind): DatabaseFault {
+  return { kind, constraint: null, table: null, column: null, violations: [] };
+}
+
+/** The pg error inside a Sequelize error, or a bare pg error. Other errors may have a `parent` of their own. */
+function driverError(error: unknown): DriverError | null {
+  if (typeof error !== 'object' || error === null) return null;
+  const { parent } = error as { parent?: unknown };
+  if (typeof parent === 'object' && parent !== null) {
+    if (error instanceof BaseError || isServerError(parent) || isConnectionLoss(parent)) return parent;
+  }
+  return isServerError(error) ? error : null;
+}
+
+/** What PostgreSQL reports has a severity and a SQLSTATE. */
+function isServerError(error: object): boolean {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return typeof severity === 'string' && typeof code === 'string' && SQLSTATE.test(code);
+}
+
+function driverFault(driver: DriverError): DatabaseFault {
+  const text = (value: unknown): string | null => (typeof value === 'string' ? value : null);
+  return {
+    kind: driverFaultKind(driver),
+    constraint: text(driver.constraint),
+    table: text(driver.table),
+    column: text(driver.column),
+    violations: [],
+  };
+}
+
+function driverFaultKind(driver: DriverError): FaultKind {
+  const state = typeof driver.code === 'string' ? driver.code : '';
+  if (driver.message === 'Query read timeout') return 'timeout';
+  if (isConnectionLoss(driver)) return 'unavailable';
+  if (!SQLSTATE.test(state)) return 'unexpected';
+  return FAULT_BY_STATE[state] ?? FAULT_BY_CLASS[state.slice(0, 2)] ?? 'unexpected';
+}
+
+function isConnectionLoss({ code, message }: DriverError): boolean {
+  if (typeof code === 'string' && SOCKET_CODES.has(code)) return true;
+  return typeof message === 'string' && saysConnectionLost(message);
+}
+
+function saysConnectionLost(message: string): boolean {
+  return CONNECTION_MESSAGES.some((known) => message.includes(known));
+}
+
+function violationsOf(error: ValidationError): Violation[] {
+  return error.errors.map(({ path, validatorKey, validatorName, message, value }) => ({
+    attribute: path,
+    rule: validatorName ?? validatorKey ?? 'validate',
+    // Sequelize's type checks and some validators quote the value; it must not reach a client.
+    message: quotesValue(message, value) ? `${path ?? 'The record'} is not valid` : message,
+  }));
+}

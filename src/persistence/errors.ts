@@ -1,0 +1,63 @@
+/** The errors of persistence that a caller can act on. They know nothing of HTTP; `statusFor` does. */
+
+/**
+ * Base of all errors of this kind. Its message may be shown to a client, so it never holds a value or any SQL.
+ *
+ * @example
+ * ```ts
+ * class QuotaExceeded extends PersistenceError {
+ *   override readonly name = 'QuotaExceeded'; // answered with 500, as every subtype that is not in the table
+ * }
+ * ```
+ */
+export class PersistenceError extends Error {
+  override readonly name: string = 'PersistenceError';
+}
+
+/**
+ * There is no such row. 404.
+ *
+ * @example
+ * ```ts
+ * throw new NotFoundError('There is no published Article with this slug.');
+ * ```
+ */
+export class NotFoundError extends PersistenceError {
+  override readonly name = 'NotFoundError';
+}
+
+/**
+ * Exactly one row was asked for and there are several. 409.
+ *
+ * @example
+ * ```ts
+ * throw new MultipleResultsFound('There is more than one Article with this title; ask by slug.');
+ * ```
+ */
+export class MultipleResultsFound extends PersistenceError {
+  override readonly name = 'MultipleResultsFound';
+}
+
+/**
+ * Somebody else changed the row between reading and writing it. 409.
+ *
+ * @example
+ * ```ts
+ * throw new ConcurrentModificationError('Somebody else changed this Article at the same time; read it again.');
+ * ```
+ */
+export class ConcurrentModificationError extends PersistenceError {
+  override readonly name = 'ConcurrentModificationError';
+}
+
+/**
+ * A relation was read that the query did not load; a bug in the caller. 500.
+ *
+ * @example
+ * ```ts
+ * throw new RelationNotLoaded("The relation 'author' of Article was not loaded; include it.");
+ * ```
+ */
+export class RelationNotLoaded extends PersistenceError {
+  override readonly name = 'RelationNotLoaded';
+}

@@ -1,0 +1,187 @@
+/** Checks of the single options of `@Crud`, each returning a value and adding to a list of problems. */
+import {
+  type CanonicalFilterOperator,
+  type CrudOptions,
+  OPERATIONS,
+  type Operation,
+} from '../metadata/crud-options.js';
+import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import { didYouMean } from './did-you-mean.js';
+import { canonicalOperator, isSortable, operatorSpellings, operatorsOf } from './filter-operators.js';
+import type { Exposure, PageSize, SortTerm } from './resource-plan.js';
+import { showValue } from './show-value.js';
+
+const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
+/** The most columns an order may name. */
+export const MAX_SORT_TERMS = 5;
+
+/** What the checks of one model's options need, and where they put what they find. */
+export interface OptionCheck {
+  readonly info: ModelInfo;
+  readonly exposure: Exposure;
+  readonly options: CrudOptions;
+  report(problem: string): void;
+}
+
+/** The operations that get a route. */
+export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Operation> {
+  const endpoints = new Set<Operation>();
+  for (const name of options.endpoints ?? OPERATIONS) {
+    if (OPERATIONS.includes(name)) endpoints.add(name);
+    else {
+      report(
+        `${info.name}: endpoints has ${showValue(name)}; use ${OPERATIONS.map((known) => `'${known}'`).join(', ')}.` +
+          didYouMean(typeof name === 'string' ? name : '', OPERATIONS),
+      );
+    }
+  }
+  return endpoints;
+}
+
+/** Rows per page; a given maximum below 20 lowers the default too. */
+export function compilePageSize({ info, options, report }: OptionCheck): PageSize {
+  const { default: size, max, ...others } = options.pageSize ?? {};
+  for (const name of Object.keys(others)) {
+    report(`${info.name}: pageSize has no '${name}'; use default and max.`);
+  }
+  for (const [name, value] of Object.entries({ default: size, max })) {
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
+    report(`${info.name}: pageSize.${name} is ${showValue(value)}; use an integer from 1.`);
+    return DEFAULT_PAGE_SIZE;
+  }
+  const highest = max ?? DEFAULT_PAGE_SIZE.max;
+  const usual = size ?? Math.min(DEFAULT_PAGE_SIZE.default, highest);
+  if (usual > highest) {
+    report(
+      `${info.name}: pageSize.default is ${usual}, above pageSize.max ${highest}; ` +
+        `raise it: pageSize: { default: ${usual}, max: ${usual} }.`,
+    );
+  }
+  return Object.freeze({ default: usual, max: highest });
+}
+
+/** The attributes a client may filter by, each with its operators. */
+export function compileFilters(check: OptionCheck): ReadonlyMap<string, readonly CanonicalFilterOperator[]> {
+  const allow = check.options.filterAllow ?? [];
+  const entries: readonly (readonly [string, unknown])[] = Array.isArray(allow)
+    ? allow.map((name) => [String(name), true] as const)
+    : Object.entries(allow);
+  const filters = new Map<string, readonly CanonicalFilterOperator[]>();
+  for (const [name, wanted] of entries) {
+    const attribute = visibleAttribute(check, 'filterAllow', name);
+    if (!attribute) continue;
+    const available = operatorsOf(attribute.type.kind);
+    if (available.length === 0) {
+      check.report(
+        `${check.info.name}: filterAllow names '${name}', whose type cannot be filtered; remove it.`,
+      );
+    } else {
+      filters.set(name, wanted === true ? available : narrowOperators(check, attribute, wanted));
+    }
+  }
+  return filters;
+}
+
+function narrowOperators(
+  { info, report }: OptionCheck,
+  attribute: AttributeInfo,
+  wanted: unknown,
+): readonly CanonicalFilterOperator[] {
+  const available = operatorsOf(attribute.type.kind);
+  if (!Array.isArray(wanted) || wanted.length === 0) {
+    report(
+      `${info.name}: filterAllow.${attribute.name} is ${showValue(wanted)}; use true or a list of operators.`,
+    );
+    return available;
+  }
+  const operators = new Set<CanonicalFilterOperator>();
+  for (const spelling of wanted.map(String)) {
+    const operator = canonicalOperator(spelling);
+    if (operator && available.includes(operator)) operators.add(operator);
+    else {
+      report(
+        `${info.name}: filterAllow.${attribute.name} has the operator '${spelling}', which ` +
+          `${operator ? `a ${attribute.type.kind} column does not have` : 'does not exist'}; ` +
+          `use some of ${available.join(', ')}.${operator ? '' : didYouMean(spelling, operatorSpellings())}`,
+      );
+    }
+  }
+  return Object.freeze([...operators]);
+}
+
+/** The attributes a client may sort by. */
+export function compileSortable(check: OptionCheck): readonly string[] {
+  const { info, exposure, options } = check;
+  const { name: key, type } = info.primaryKey;
+  const byDefault = exposure.unreadable.has(key) || !isSortable(type.kind) ? [] : [key];
+  const allow = options.sortAllow ?? byDefault;
+  return Object.freeze(
+    [...new Set(allow.map(String))].filter((name) => sortableAttribute(check, 'sortAllow', name)),
+  );
+}
+
+/** The order of a list that names none: total, because the primary key is appended when absent. */
+export function compileDefaultSort(check: OptionCheck): readonly SortTerm[] {
+  const { info, options, report } = check;
+  const key = info.primaryKey.name;
+  if (options.defaultSort === undefined) return totalOrder([], key);
+  const terms: SortTerm[] = [];
+  for (const item of String(options.defaultSort).split(',')) {
+    const term = parseSortTerm(item.trim());
+    if (!sortableAttribute(check, 'defaultSort', term.attribute)) continue;
+    if (terms.some(({ attribute }) => attribute === term.attribute)) {
+      report(`${info.name}: defaultSort names '${term.attribute}' twice; name it once.`);
+    }
+    terms.push(term);
+  }
+  if (terms.length > MAX_SORT_TERMS) {
+    report(
+      `${info.name}: defaultSort names ${terms.length} attributes; at most ${MAX_SORT_TERMS} are allowed.`,
+    );
+  }
+  return totalOrder(terms, key);
+}
+
+/** `-name` is descending; `name` and `+name` are ascending. */
+export function parseSortTerm(item: string): SortTerm {
+  const descending = item.startsWith('-');
+  return Object.freeze({ attribute: item.replace(/^[-+]/, ''), descending });
+}
+
+/** Appends the primary key, in the direction of the last term, so that no two rows compare equal. */
+export function totalOrder(terms: readonly SortTerm[], primaryKey: string): readonly SortTerm[] {
+  if (terms.some(({ attribute }) => attribute === primaryKey)) return Object.freeze([...terms]);
+  const descending = terms.at(-1)?.descending ?? false;
+  return Object.freeze([...terms, Object.freeze({ attribute: primaryKey, descending })]);
+}
+
+function sortableAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
+  const attribute = visibleAttribute(check, option, name);
+  if (!attribute || isSortable(attribute.type.kind)) return attribute;
+  check.report(
+    `${check.info.name}: ${option} names '${name}', of type ${attribute.type.kind}, which has no order; remove it.`,
+  );
+  return undefined;
+}
+
+/** Filtering or sorting by a hidden attribute would tell its values, one comparison at a time. */
+function visibleAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
+  const { info, exposure, report } = check;
+  const attribute = info.attributes.get(name);
+  if (!attribute) {
+    const readable = [...info.attributes.keys()].filter((known) => !exposure.unreadable.has(known));
+    report(
+      `${info.name}: ${option} names '${name}', which is not an attribute.${didYouMean(name, readable)} ` +
+        `The attributes are ${readable.join(', ')}.`,
+    );
+    return undefined;
+  }
+  if (exposure.unreadable.has(name)) {
+    report(
+      `${info.name}: ${option} names '${name}', which @Exclude() hides from answers; ` +
+        'remove it, or its values can be guessed by comparing.',
+    );
+    return undefined;
+  }
+  return attribute;
+}

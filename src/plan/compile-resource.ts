@@ -1,0 +1,155 @@
+/** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
+import type { Class, CrudOptions } from '../metadata/crud-options.js';
+import { introspectModel } from '../model/introspect-model.js';
+import type { ModelInfo } from '../model/model-info.js';
+import { checkOptionShapes } from './check-option-shapes.js';
+import { compileId } from './compile-id.js';
+import {
+  compileDefaultSort,
+  compileEndpoints,
+  compileFilters,
+  compilePageSize,
+  compileSortable,
+  type OptionCheck,
+} from './compile-options.js';
+import { compilePrefix } from './compile-prefix.js';
+import { didYouMean } from './did-you-mean.js';
+import type { Exposure, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+import { showValue } from './show-value.js';
+
+/** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
+export interface DecoratorReader {
+  /** What the user hid from answers and from bodies. */
+  describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
+  /** The properties of a schema class that may pass. */
+  classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
+}
+
+/** The path that a resource would have. */
+export interface PathClaim {
+  readonly name: string;
+  readonly prefix: string;
+}
+
+/** The result of compiling one declaration. A resource with problems can be in the way of another all the same. */
+export type ResourceCompilation =
+  | { readonly plan: ResourcePlan; readonly problems: readonly []; readonly claim: PathClaim }
+  | { readonly plan: null; readonly problems: readonly string[]; readonly claim: PathClaim | null };
+
+const OPTION_NAMES: Readonly<Record<keyof CrudOptions, true>> = {
+  prefix: true,
+  tags: true,
+  endpoints: true,
+  pagination: true,
+  pageSize: true,
+  filterAllow: true,
+  sortAllow: true,
+  defaultSort: true,
+  readSchema: true,
+  createSchema: true,
+  updateSchema: true,
+  dependencies: true,
+  idType: true,
+  unknownQuery: true,
+};
+
+/** Compiles one resource. Pure: no I/O, and nothing of the model is changed. */
+export function compileResource(
+  { model, options: given }: ResourceDeclaration,
+  decorators: DecoratorReader,
+): ResourceCompilation {
+  const { info, problems: modelProblems } = introspectModel(model);
+  if (!info) return { plan: null, problems: modelProblems, claim: null };
+
+  const problems: string[] = [];
+  const report = (problem: string): void => void problems.push(problem);
+  const exposure = decorators.describeExposure(info, report);
+  const options = checkOptionShapes(info.name, given, report);
+  const check: OptionCheck = { info, exposure, options, report };
+  checkOptionNames(check);
+  const id = compileId(info.name, info.primaryKey, options.idType);
+  problems.push(...id.problems);
+  const compiled = {
+    name: info.name,
+    model,
+    info,
+    exposure,
+    prefix: compilePrefix(info, options, report),
+    tags: Object.freeze([...(options.tags ?? [info.name])]),
+    endpoints: compileEndpoints(check),
+    pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
+    pageSize: compilePageSize(check),
+    filters: compileFilters(check),
+    sortable: compileSortable(check),
+    defaultSort: compileDefaultSort(check),
+    explicitSchemas: Object.freeze({
+      read: compileSchema(check, 'readSchema', decorators),
+      create: compileSchema(check, 'createSchema', decorators),
+      update: compileSchema(check, 'updateSchema', decorators),
+    }),
+    dependencies: compileDependencies(check),
+    unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
+  };
+  const claim = { name: compiled.name, prefix: compiled.prefix };
+  if (problems.length > 0 || !id.parser) return { plan: null, problems, claim };
+  return { plan: Object.freeze({ ...compiled, parseId: id.parser }), problems: [], claim };
+}
+
+function checkOptionNames({ info, options, report }: OptionCheck): void {
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(OPTION_NAMES, name)) continue;
+    report(
+      `${info.name}: @Crud has no option '${name}'.${didYouMean(name, Object.keys(OPTION_NAMES))} ` +
+        `The options are ${Object.keys(OPTION_NAMES).join(', ')}.`,
+    );
+  }
+}
+
+/** The first choice is the default. */
+function compileChoice<const C extends readonly [string, ...string[]]>(
+  { info, options, report }: OptionCheck,
+  option: 'pagination' | 'unknownQuery',
+  choices: C,
+): C[number] {
+  const value: unknown = options[option] ?? choices[0];
+  const chosen = choices.find((choice) => choice === value);
+  if (chosen === undefined) {
+    report(
+      `${info.name}: ${option} is ${showValue(value)}; use ${choices.map((choice) => `'${choice}'`).join(' or ')}.` +
+        didYouMean(typeof value === 'string' ? value : '', choices),
+    );
+  }
+  return chosen ?? choices[0];
+}
+
+function compileSchema(
+  { info, options, report }: OptionCheck,
+  option: 'readSchema' | 'createSchema' | 'updateSchema',
+  decorators: DecoratorReader,
+): Class | null {
+  const schema = options[option] ?? null;
+  if (schema === null) return null;
+  if (typeof schema !== 'function') {
+    report(`${info.name}: ${option} is ${showValue(schema)}; give it a class.`);
+    return null;
+  }
+  if (decorators.classProperties(schema, option === 'readSchema' ? 'read' : 'write').size === 0) {
+    report(
+      `${info.name}: no property of the ${option} ${schema.name} may pass; ` +
+        'give each one @Expose() or a class-validator decorator.',
+    );
+  }
+  return schema;
+}
+
+function compileDependencies({ info, options, report }: OptionCheck) {
+  const dependencies = Object.freeze([...(options.dependencies ?? [])]);
+  dependencies.forEach((dependency: unknown, index) => {
+    if (typeof dependency === 'function') return;
+    report(
+      `${info.name}: dependencies[${index}] is ${showValue(dependency)}; ` +
+        'use an Express handler or a routing-controllers middleware class.',
+    );
+  });
+  return dependencies;
+}

@@ -1,0 +1,69 @@
+/** Which comparison operators each kind of column has. */
+import {
+  type CanonicalFilterOperator,
+  FILTER_OPERATOR_ALIASES,
+  FILTER_OPERATORS,
+  type FilterOperator,
+} from '../metadata/crud-options.js';
+import type { ColumnKind } from '../model/column-type.js';
+
+const EQUALITY = ['==', '!=', '=in=', '=out=', '=isnull='] as const;
+const ORDER = ['=lt=', '=le=', '=gt=', '=ge=', '=between=', '=notbetween='] as const;
+const PATTERN = ['=like=', '=notlike=', '=ilike=', '=inotlike='] as const;
+
+/** Empty: the column cannot be filtered at all. */
+const OPERATORS_BY_KIND: Readonly<Record<ColumnKind, readonly CanonicalFilterOperator[]>> = {
+  string: [...EQUALITY, ...ORDER, ...PATTERN],
+  integer: [...EQUALITY, ...ORDER],
+  bigint: [...EQUALITY, ...ORDER],
+  decimal: [...EQUALITY, ...ORDER],
+  float: [...EQUALITY, ...ORDER],
+  date: [...EQUALITY, ...ORDER],
+  dateonly: [...EQUALITY, ...ORDER],
+  time: [...EQUALITY, ...ORDER],
+  boolean: EQUALITY,
+  uuid: EQUALITY,
+  enum: EQUALITY,
+  json: ['=isnull='],
+  array: ['=isnull='],
+  blob: [],
+  virtual: [],
+  other: [],
+};
+
+const SORTABLE_KINDS: ReadonlySet<ColumnKind> = new Set<ColumnKind>([
+  'string',
+  'integer',
+  'bigint',
+  'decimal',
+  'float',
+  'boolean',
+  'date',
+  'dateonly',
+  'time',
+  'uuid',
+  'enum',
+]);
+
+/** The operators a column of this kind has, in the order of the documentation. */
+export function operatorsOf(kind: ColumnKind): readonly CanonicalFilterOperator[] {
+  return OPERATORS_BY_KIND[kind];
+}
+
+/** Whether rows have a meaningful order by a column of this kind. */
+export function isSortable(kind: ColumnKind): boolean {
+  return SORTABLE_KINDS.has(kind);
+}
+
+/** The canonical name of an operator, or undefined when there is no such operator. */
+export function canonicalOperator(operator: string): CanonicalFilterOperator | undefined {
+  if (Object.hasOwn(FILTER_OPERATOR_ALIASES, operator)) {
+    return FILTER_OPERATOR_ALIASES[operator as keyof typeof FILTER_OPERATOR_ALIASES];
+  }
+  return FILTER_OPERATORS.find((known) => known === operator);
+}
+
+/** Every spelling of every operator, for messages. */
+export function operatorSpellings(): readonly FilterOperator[] {
+  return [...FILTER_OPERATORS, ...(Object.keys(FILTER_OPERATOR_ALIASES) as FilterOperator[])];
+}

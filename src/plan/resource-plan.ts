@@ -1,0 +1,61 @@
+/** What the compile phase produces: everything a resource needs, decided and frozen. */
+import type {
+  CanonicalFilterOperator,
+  Class,
+  CrudOptions,
+  Dependency,
+  ModelClass,
+  Operation,
+} from '../metadata/crud-options.js';
+import type { ModelInfo } from '../model/model-info.js';
+import type { IdParser } from './compile-id.js';
+
+/** One column of an order. */
+export interface SortTerm {
+  readonly attribute: string;
+  readonly descending: boolean;
+}
+
+/** Rows per page. */
+export interface PageSize {
+  readonly default: number;
+  readonly max: number;
+}
+
+/** Which attributes the user hid from answers, or from bodies. */
+export interface Exposure {
+  readonly unreadable: ReadonlySet<string>;
+  readonly unwritable: ReadonlySet<string>;
+}
+
+/** A model to serve, with the options that apply to it. */
+export interface ResourceDeclaration {
+  readonly model: ModelClass;
+  readonly options: CrudOptions;
+}
+
+/** A resource, compiled. */
+export interface ResourcePlan {
+  readonly name: string;
+  readonly model: ModelClass;
+  readonly info: ModelInfo;
+  readonly exposure: Exposure;
+  /** `/blog-posts`; empty when the resource is the root of its router. */
+  readonly prefix: string;
+  readonly tags: readonly string[];
+  readonly endpoints: ReadonlySet<Operation>;
+  readonly pagination: 'offset' | 'cursor';
+  readonly pageSize: PageSize;
+  readonly filters: ReadonlyMap<string, readonly CanonicalFilterOperator[]>;
+  readonly sortable: readonly string[];
+  /** Total: the primary key is always part of it. */
+  readonly defaultSort: readonly SortTerm[];
+  readonly explicitSchemas: {
+    readonly read: Class | null;
+    readonly create: Class | null;
+    readonly update: Class | null;
+  };
+  readonly dependencies: readonly Dependency[];
+  readonly parseId: IdParser;
+  readonly unknownQuery: 'reject' | 'ignore';
+}

@@ -1,0 +1,61 @@
+/**
+ * The parameters of a raw query string. Not the framework's parser: those turn repeated names into arrays, brackets
+ * into objects and broken UTF-8 into U+FFFD, each of which changes what the client asked for.
+ */
+import type { RequestIssue } from '../schema/request-issue.js';
+
+/** What of a request is repeated in an answer is cut to this length. */
+const QUOTED_LENGTH = 40;
+
+/** A query string, decoded. */
+export interface QueryString {
+  /** Values by name, in the order they were given. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** Parameters that were given twice, or are not percent-encoded UTF-8. */
+  readonly issues: readonly RequestIssue[];
+}
+
+/** A value from the request, short enough to be repeated in a message. */
+export function quote(value: string): string {
+  return `'${value.length > QUOTED_LENGTH ? `${value.slice(0, QUOTED_LENGTH).toWellFormed()}…` : value}'`;
+}
+
+/** Decodes the query string of a request target such as `/cities?page=2`. */
+export function parseQueryString(target: string): QueryString {
+  const parameters = new Map<string, string>();
+  const issues: RequestIssue[] = [];
+  const start = target.indexOf('?');
+  const pairs = start < 0 ? [] : target.slice(start + 1).split('&');
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const separator = pair.indexOf('=');
+    const rawName = separator < 0 ? pair : pair.slice(0, separator);
+    const name = decode(rawName);
+    const value = decode(separator < 0 ? '' : pair.slice(separator + 1));
+    if (name === undefined || value === undefined) issues.push(encodingIssue(name ?? rawName));
+    else if (parameters.has(name)) issues.push(repeatedIssue(name));
+    else parameters.set(name, value);
+  }
+  return { parameters, issues };
+}
+
+/** `application/x-www-form-urlencoded`: a plus is a space. Undefined for what is not percent-encoded UTF-8. */
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+function encodingIssue(name: string): RequestIssue {
+  return {
+    parameter: name,
+    code: 'encoding',
+    detail: `Parameter ${quote(name)} is not valid percent-encoded UTF-8.`,
+  };
+}
+
+function repeatedIssue(parameter: string): RequestIssue {
+  return { parameter, code: 'repeated', detail: `Parameter ${quote(parameter)} may be given once.` };
+}

@@ -1,0 +1,95 @@
+/** Records -> plain objects as they leave, through the resource's read schema. */
+import type { Class } from '../metadata/crud-options.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { classProperties, shownName } from '../schema/class-properties.js';
+import { readableAttributes } from '../schema/derive-read-class.js';
+import { hasTransform, shapesValue } from '../schema/model-decorators.js';
+import { readSchema } from '../schema/model-schemas.js';
+import { readThroughClass } from '../schema/read-through-class.js';
+import { holdsUnsafeKey, withoutUnsafeKeys } from '../schema/wire-value.js';
+import { ownFormat, type WireFormat, wireFormat } from './wire-format.js';
+
+/** A record as JSON has it. */
+export type WireRecord = Record<string, unknown>;
+
+/** Turns a Sequelize instance, or a plain object with the same properties, into what leaves. */
+export type RecordSerializer = (record: object) => WireRecord;
+
+/** What a Sequelize instance has: getters and virtual attributes answer through `get`. */
+interface Gettable {
+  get(name: string): unknown;
+}
+
+/** Compiles the serializer of a resource. Only the properties of the read schema ever leave. */
+export function compileSerializer(plan: ResourcePlan): RecordSerializer {
+  const explicit = plan.explicitSchemas.read;
+  if (explicit) return throughClass(plan, explicit, [...classProperties(explicit, 'read')]);
+  const attributes = readableAttributes(plan.info, plan.exposure);
+  const names = attributes.map(({ name }) => name);
+  const isTransformed = names.some((name) => hasTransform(plan.info, name, 'read'));
+  return isTransformed ? throughClass(plan, readSchema(plan.model), names) : direct(plan, names);
+}
+
+/** The usual case: nothing of the user's stands between the record and JSON. */
+function direct(plan: ResourcePlan, names: readonly string[]): RecordSerializer {
+  const formats = formatsOf(plan, names);
+  return (record) => format(pick(record, names), formats);
+}
+
+/** The user's own class, or his `@Transform`s: class-transformer does what they say, on the record's values. */
+function throughClass(plan: ResourcePlan, schema: Class, names: readonly string[]): RecordSerializer {
+  const shownNames = names.map((name) => shownName(schema, name));
+  const columnFormats = formatsOf(plan, names);
+  const formats = new Map(
+    names.map((name) => [
+      shownName(schema, name),
+      shapesValue(schema, name) ? ownFormat : (columnFormats.get(name) ?? ownFormat),
+    ]),
+  );
+  // What the class reads may be more than what it shows: a getter on it can combine attributes of the record.
+  const sources = [...new Set([...names, ...plan.info.attributes.keys()])];
+  const asIs = jsonNames(plan, names).filter((name) => !shapesValue(schema, name));
+  return (record) => {
+    const values = pick(record, sources);
+    const shown: WireRecord = { ...readThroughClass(schema, withSafeJson(plan, values)) };
+    // class-transformer drops keys such as `toString` from JSON on the way.
+    for (const name of asIs)
+      if (shownName(schema, name) in shown) shown[shownName(schema, name)] = values[name];
+    return format(pick(shown, shownNames), formats);
+  };
+}
+
+function jsonNames({ info }: ResourcePlan, names: Iterable<string>): string[] {
+  return [...names].filter((name) => info.attributes.get(name)?.type.kind === 'json');
+}
+
+/** Others write to the table too, and class-transformer takes an own `constructor` for the class of a value. */
+function withSafeJson(plan: ResourcePlan, values: WireRecord): WireRecord {
+  const unsafe = jsonNames(plan, plan.info.attributes.keys()).filter((name) => holdsUnsafeKey(values[name]));
+  return { ...values, ...Object.fromEntries(unsafe.map((name) => [name, withoutUnsafeKeys(values[name])])) };
+}
+
+function formatsOf({ info }: ResourcePlan, names: readonly string[]): ReadonlyMap<string, WireFormat> {
+  return new Map(
+    names.flatMap((name) => {
+      const attribute = info.attributes.get(name);
+      return attribute ? [[name, wireFormat(attribute.type)] as const] : [];
+    }),
+  );
+}
+
+/** The properties that the record has; one that a partial record lacks is left out. */
+function pick(record: object, names: readonly string[]): WireRecord {
+  const isInstance = typeof (record as Partial<Gettable>).get === 'function';
+  const picked: WireRecord = {};
+  for (const name of names) {
+    const value = isInstance ? (record as Gettable).get(name) : (record as WireRecord)[name];
+    if (value !== undefined) picked[name] = value;
+  }
+  return picked;
+}
+
+function format(record: WireRecord, formats: ReadonlyMap<string, WireFormat>): WireRecord {
+  for (const [name, toWire] of formats) if (name in record) record[name] = toWire(record[name]);
+  return record;
+}

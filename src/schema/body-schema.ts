@@ -1,0 +1,157 @@
+/** A body that came over the wire -> values, or everything that is wrong with it. */
+import { plainToInstance } from 'class-transformer';
+import { type ValidationError, validate } from 'class-validator';
+import type { Class } from '../metadata/crud-options.js';
+import { didYouMean } from '../plan/did-you-mean.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { classProperties, hasValidators } from './class-properties.js';
+import { STORABLE_JSON } from './column-rules.js';
+import { type BodyKind, writableAttributes } from './derive-body-class.js';
+import { InvalidBodyError } from './invalid-body-error.js';
+import { createSchema, updateSchema } from './model-schemas.js';
+import { quotesValue } from './quoted-value.js';
+import { bodyPointer, type RequestIssue } from './request-issue.js';
+import type { RuleContext } from './synthesize-class.js';
+import { holdsUnsafeKey } from './wire-value.js';
+
+/** What a body is checked against. */
+export interface BodySchema {
+  readonly class: Class;
+  /** The only properties a body may have. */
+  readonly properties: ReadonlySet<string>;
+  /** Properties that a client can see but not set; naming them is a mistake of its own kind. */
+  readonly readOnly: ReadonlySet<string>;
+}
+
+/** The values of a checked body, by attribute. */
+export type BodyValues = Record<string, unknown>;
+
+/** Enough to act on; a body of ten thousand wrong properties is not answered with ten thousand sentences. */
+const MAX_ISSUES = 100;
+
+/** What class-validator calls a property that its class does not have; only objects inside a body can have one. */
+const UNDECLARED = 'whitelistValidation';
+const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true });
+
+/** The schema of a resource's create or update body: the user's class where he gave one, else the derived one. */
+export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
+  const explicit = plan.explicitSchemas[kind];
+  const properties = explicit
+    ? classProperties(explicit, 'write')
+    : new Set(writableAttributes(plan.info, plan.exposure, kind).map(({ name }) => name));
+  const visible = [...plan.info.attributes.keys()].filter((name) => !plan.exposure.unreadable.has(name));
+  return Object.freeze({
+    class: explicit ?? (kind === 'create' ? createSchema : updateSchema)(plan.model),
+    properties,
+    readOnly: new Set(visible.filter((name) => !properties.has(name))),
+  });
+}
+
+/**
+ * Checks a body and converts its values to what the model holds.
+ *
+ * @throws InvalidBodyError with all problems at once
+ */
+export async function parseBody(schema: BodySchema, body: unknown): Promise<BodyValues> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw new InvalidBodyError([
+      { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
+    ]);
+  }
+  const known: BodyValues = {};
+  const unsafe = new Set<string>();
+  const issues: RequestIssue[] = [];
+  for (const [name, value] of Object.entries(body)) {
+    if (!schema.properties.has(name)) {
+      if (issues.length < MAX_ISSUES) issues.push(refuseProperty(schema, name));
+      // class-transformer takes an own `constructor` for the class of a value, and calls it.
+    } else if (holdsUnsafeKey(value)) unsafe.add(name);
+    else known[name] = value;
+  }
+  issues.push(...[...unsafe].map(unsafeIssue));
+  const instance = plainToInstance(schema.class as new () => object, known, { exposeUnsetFields: false });
+  // class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only.
+  const failures = hasValidators(schema.class) ? await validate(instance, STRICT) : [];
+  const told = failures.filter(
+    ({ property, constraints }) =>
+      // What is undeclared at the top is refused already, or was set by the user's class itself.
+      !unsafe.has(property) && constraints?.[UNDECLARED] === undefined,
+  );
+  issues.push(...told.flatMap((failure) => failureIssues(failure, known)));
+  if (issues.length > 0) throw new InvalidBodyError(Object.freeze(issues.slice(0, MAX_ISSUES)));
+  return givenValues(instance, schema);
+}
+
+function refuseProperty({ properties, readOnly }: BodySchema, name: string): RequestIssue {
+  const pointer = bodyPointer(name);
+  if (readOnly.has(name)) return { pointer, code: 'readOnly', detail: `${name} cannot be set.` };
+  const allowed = [...properties];
+  const choices = allowed.length > 0 ? `The properties are ${allowed.join(', ')}.` : 'The body has none.';
+  const detail = `There is no such property.${didYouMean(name, allowed)} ${choices}`;
+  return { pointer, code: 'unknownProperty', detail };
+}
+
+function unsafeIssue(name: string): RequestIssue {
+  return { pointer: bodyPointer(name), code: STORABLE_JSON.name, detail: `${name} ${STORABLE_JSON.text}.` };
+}
+
+/** One issue per broken rule. What is absent or null breaks every other rule too, which is not worth saying. */
+function failureIssues(
+  failure: ValidationError,
+  body: BodyValues,
+  parents: readonly string[] = [],
+): RequestIssue[] {
+  // What class-validator knows no rules for has no property of its own.
+  const path = failure.property === undefined ? parents : [...parents, failure.property];
+  const broken = Object.entries(failure.constraints ?? {}).filter(
+    ([code]) => code !== UNDECLARED || (parents.length > 0 && isSent(body, path) && !isDeclared(failure)),
+  );
+  const told = broken.filter(([name]) => name === 'isDefined');
+  const own = (told.length > 0 ? told : broken).map(([code, message]) =>
+    code === UNDECLARED
+      ? { pointer: bodyPointer(...path), code: 'unknownProperty', detail: 'There is no such property.' }
+      : {
+          pointer: bodyPointer(...path),
+          code,
+          detail: sentence(isOwnMessage(failure, code, message) ? message : withoutValue(message, failure)),
+        },
+  );
+  return [...own, ...(failure.children ?? []).flatMap((child) => failureIssues(child, body, path))];
+}
+
+/** A class can give itself properties that it does not declare; those are no mistake of the client. */
+function isSent(body: BodyValues, path: readonly string[]): boolean {
+  let value: unknown = body;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return false;
+    value = (value as BodyValues)[name];
+  }
+  return true;
+}
+
+/** class-validator knows only properties with validators; `@Expose()` declares one too. */
+function isDeclared({ target, property }: ValidationError): boolean {
+  return target !== undefined && classProperties(target.constructor as Class, 'write').has(property);
+}
+
+/** The rules of the columns never quote, though an example in one can happen to be what was sent. */
+function isOwnMessage({ contexts, property }: ValidationError, code: string, message: string): boolean {
+  const context: unknown = contexts?.[code];
+  return message === `${property} ${(context as Partial<RuleContext> | undefined)?.columnRule}`;
+}
+
+/** A validator of the user's may quote the value (`$value` in its message); what was sent does not come back. */
+function withoutValue(message: string, { value, property }: ValidationError): string {
+  return quotesValue(message, value) ? `${property} is not valid` : message;
+}
+
+/** class-validator's messages have no full stop. */
+function sentence(message: string): string {
+  return /[.!?]$/.test(message) ? message : `${message}.`;
+}
+
+function givenValues(instance: object, { properties }: BodySchema): BodyValues {
+  return Object.fromEntries(
+    Object.entries(instance).filter(([name, value]) => value !== undefined && properties.has(name)),
+  );
+}

@@ -1,0 +1,37 @@
+/** The part of class-transformer's metadata storage that is read here; the package ships no types under this path. */
+declare module 'class-transformer/cjs/storage.js' {
+  import type {
+    ExcludeOptions,
+    ExposeOptions,
+    TransformFnParams,
+    TransformOptions,
+    TypeHelpOptions,
+    TypeOptions,
+  } from 'class-transformer';
+
+  export const defaultMetadataStorage: {
+    getStrategy(target: unknown): 'excludeAll' | 'exposeAll' | 'none';
+    /** Without a property: the decorator of the class itself. */
+    findExcludeMetadata(
+      target: unknown,
+      property: string | undefined,
+    ): { readonly options?: ExcludeOptions } | undefined;
+    findExposeMetadata(target: unknown, property: string): { readonly options?: ExposeOptions } | undefined;
+    findTypeMetadata(
+      target: unknown,
+      property: string,
+    ):
+      | { readonly typeFunction: (type?: TypeHelpOptions) => unknown; readonly options?: TypeOptions }
+      | undefined;
+    findTransformMetadatas(
+      target: unknown,
+      property: string,
+      direction: number,
+    ): readonly {
+      readonly transformFn: (params: TransformFnParams) => unknown;
+      readonly options?: TransformOptions;
+    }[];
+    getExposedProperties(target: unknown, direction: number): readonly string[];
+    getExcludedProperties(target: unknown, direction: number): readonly string[];
+  };
+}

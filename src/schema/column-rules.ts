@@ -1,0 +1,212 @@
+/** What a column's type asks of a value in a body: pure rules, named as class-validator names its own. */
+import type { ColumnType } from '../model/column-type.js';
+import {
+  isBase64,
+  isBigint,
+  isDateOnly,
+  isDecimal,
+  isStorableJson,
+  isStorableText,
+  isTimeOfDay,
+  isUuid,
+  parseTimestamp,
+} from './wire-value.js';
+
+/** One rule. Where it does not apply to a value's type it holds, so that one mistake is reported once. */
+export interface ColumnRule {
+  readonly name: string;
+  readonly constraints: readonly unknown[];
+  readonly check: (value: unknown) => boolean;
+  /** The end of a sentence that begins with the attribute's name. */
+  readonly text: string;
+}
+
+function rule(name: string, text: string, check: ColumnRule['check'], ...constraints: unknown[]): ColumnRule {
+  return Object.freeze({ name, text, check, constraints: Object.freeze(constraints) });
+}
+
+/** A rule about the content of texts; whether the value is a text is another rule's business. */
+function textRule(name: string, text: string, check: (value: string) => boolean, ...constraints: unknown[]) {
+  return rule(name, text, (value) => typeof value !== 'string' || check(value), ...constraints);
+}
+
+function numberRule(
+  name: string,
+  text: string,
+  check: (value: number) => boolean,
+  ...constraints: unknown[]
+) {
+  return rule(name, text, (value) => typeof value !== 'number' || check(value), ...constraints);
+}
+
+const IS_STRING = rule('isString', 'must be a string', (value) => typeof value === 'string');
+const IS_STORABLE = textRule(
+  'isStorableText',
+  'must be well-formed text without NUL characters',
+  isStorableText,
+);
+
+/** The rule of JSON values; the unsafe keys are refused in values of every type. */
+export const STORABLE_JSON = rule(
+  'isStorableJson',
+  'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype',
+  isStorableJson,
+);
+
+/** Code points, as PostgreSQL counts `varchar(n)`; a string's `length` counts UTF-16 units. */
+function codePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}
+
+function stringRules(maxLength: number | null): readonly ColumnRule[] {
+  if (maxLength === null) return [IS_STRING, IS_STORABLE];
+  const fits = (value: string): boolean => value.length <= maxLength || codePoints(value) <= maxLength;
+  return [
+    IS_STRING,
+    IS_STORABLE,
+    textRule('maxLength', `must be at most ${maxLength} characters long`, fits, maxLength),
+  ];
+}
+
+function decimalText(precision: number | null, scale: number | null): string {
+  const limits =
+    precision === null
+      ? ''
+      : ` with at most ${precision - (scale ?? 0)} digits before the point and ${scale ?? 0} after it`;
+  return `must be a string holding a decimal number${limits}, such as "12.5" (JSON numbers would be rounded)`;
+}
+
+function arrayRules(element: ColumnType): readonly ColumnRule[] {
+  const elementRules = columnRules(element);
+  return [
+    rule('isArray', 'must be an array', Array.isArray),
+    ...elementRules.map((inner) =>
+      rule(
+        `${inner.name}Each`,
+        `must hold only values of which each ${inner.text}`,
+        (value) => !Array.isArray(value) || value.every(inner.check),
+        ...inner.constraints,
+      ),
+    ),
+  ];
+}
+
+/** The rules of a column type, most basic first. */
+export function columnRules(type: ColumnType): readonly ColumnRule[] {
+  switch (type.kind) {
+    case 'string':
+      return stringRules(type.maxLength);
+    case 'integer':
+      return [
+        rule('isInt', 'must be an integer', Number.isInteger),
+        numberRule(
+          'min',
+          `must not be less than ${type.minimum}`,
+          (value) => value >= type.minimum,
+          type.minimum,
+        ),
+        numberRule(
+          'max',
+          `must not be greater than ${type.maximum}`,
+          (value) => value <= type.maximum,
+          type.maximum,
+        ),
+      ];
+    case 'float':
+      return [
+        rule('isNumber', 'must be a number', (value) => typeof value === 'number' && Number.isFinite(value)),
+        numberRule('max', 'is beyond the range of the column', (value) => Math.abs(value) <= type.maximum),
+      ];
+    case 'boolean':
+      return [rule('isBoolean', 'must be true or false', (value) => typeof value === 'boolean')];
+    case 'bigint':
+      return [
+        rule(
+          'isBigint',
+          'must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded)',
+          (value) => typeof value === 'string' && isBigint(value),
+        ),
+      ];
+    case 'decimal':
+      return [
+        rule(
+          'isDecimal',
+          decimalText(type.precision, type.scale),
+          (value) => typeof value === 'string' && isDecimal(value, type.precision, type.scale),
+          { precision: type.precision, scale: type.scale },
+        ),
+      ];
+    case 'date':
+      return [
+        rule(
+          'isDateTime',
+          'must be an RFC 3339 date and time with an offset and at most milliseconds, such as "2026-01-31T08:00:00.000Z"',
+          isDateTime,
+        ),
+      ];
+    case 'dateonly':
+      return [rule('isDate', 'must be a date such as "2026-01-31"', isText(isDateOnly))];
+    case 'time':
+      return [rule('isTime', 'must be a time of day such as "08:00:00"', isText(isTimeOfDay))];
+    case 'uuid':
+      return [rule('isUuid', 'must be a UUID', isText(isUuid))];
+    case 'enum':
+      return [
+        rule(
+          'isIn',
+          `must be one of ${type.values.join(', ')}`,
+          (value) => typeof value === 'string' && type.values.includes(value),
+          type.values,
+        ),
+      ];
+    case 'array':
+      return arrayRules(type.element);
+    case 'blob':
+      return [
+        rule('isBase64', 'must be a string of base64 (RFC 4648, with padding)', (value) =>
+          Buffer.isBuffer(value) ? true : typeof value === 'string' && isBase64(value),
+        ),
+      ];
+    case 'json':
+    case 'other':
+    case 'virtual':
+      return [STORABLE_JSON];
+  }
+}
+
+/** Whether a value breaks none of the rules of a column type. */
+export function holdsColumnRules(type: ColumnType, value: unknown): boolean {
+  return columnRules(type).every(({ check }) => check(value));
+}
+
+function isText(check: (value: string) => boolean): ColumnRule['check'] {
+  return (value) => typeof value === 'string' && check(value);
+}
+
+function isDateTime(value: unknown): boolean {
+  if (value instanceof Date) return !Number.isNaN(value.getTime());
+  return typeof value === 'string' && parseTimestamp(value) !== undefined;
+}
+
+/**
+ * A value of a body as the model holds it: dates as `Date`, binary data as `Buffer`, UUIDs in lower case. A value
+ * that breaks the column's rules is returned as it came, for the rules to refuse.
+ */
+export function parseColumnValue(type: ColumnType, value: unknown): unknown {
+  if (type.kind === 'array' && Array.isArray(value)) {
+    return value.map((element) => parseColumnValue(type.element, element));
+  }
+  if (typeof value !== 'string') return value;
+  switch (type.kind) {
+    case 'date':
+      return parseTimestamp(value) ?? value;
+    case 'blob':
+      return isBase64(value) ? Buffer.from(value, 'base64') : value;
+    case 'uuid':
+      return value.toLowerCase();
+    default:
+      return value;
+  }
+}

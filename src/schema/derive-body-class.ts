@@ -1,0 +1,67 @@
+/** The class of a create or update body, derived from a model. */
+import { Transform } from 'class-transformer';
+import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import type { Exposure } from '../plan/resource-plan.js';
+import { holdsColumnRules, parseColumnValue } from './column-rules.js';
+import { copyType, copyValidators, copyWriteTransforms } from './model-decorators.js';
+import { applyColumnRules, namedClass, type Presence, type SchemaClass } from './synthesize-class.js';
+
+/** The two bodies a resource takes. */
+export type BodyKind = 'create' | 'update';
+
+/**
+ * The attributes a body may have. Timestamps and the version belong to Sequelize; the primary key belongs to the
+ * database, except in a create where nothing else would fill it.
+ */
+export function writableAttributes(info: ModelInfo, exposure: Exposure, kind: BodyKind): AttributeInfo[] {
+  return [...info.attributes.values()].filter(({ name, role, hasDefault }) => {
+    if (exposure.unwritable.has(name)) return false;
+    if (role === 'primaryKey') return kind === 'create' && !hasDefault;
+    return role === 'data' && isWritable(info, name);
+  });
+}
+
+/** A virtual attribute can be written when it has a setter; every other kind always can. */
+function isWritable({ attributes, virtualSetters }: ModelInfo, name: string): boolean {
+  return attributes.get(name)?.type.kind !== 'virtual' || virtualSetters.has(name);
+}
+
+/** Derives `ArticleCreate` or `ArticleUpdate`. */
+export function deriveBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyKind): SchemaClass {
+  const attributes = writableAttributes(info, exposure, kind);
+  const name = `${info.name}${kind === 'create' ? 'Create' : 'Update'}`;
+  const derived = namedClass(name, kind === 'create' ? nullDefaults(attributes) : {});
+  for (const attribute of attributes) {
+    const { type } = attribute;
+    applyColumnRules(derived, attribute, presenceOf(attribute, kind));
+    copyValidators(info, attribute.name, derived);
+    copyWriteTransforms(info, attribute.name, derived.prototype, (value) => holdsColumnRules(type, value));
+    // Last, because class-transformer runs first what was added last: the user's transforms get the parsed value.
+    applyParsing(info, attribute, derived);
+  }
+  return derived;
+}
+
+/** Gives the values of a body the types that the model holds. */
+function applyParsing(info: ModelInfo, { name, type }: AttributeInfo, derived: SchemaClass): void {
+  // A JSON value with a class of its own is what that class makes of it. On other columns the column's type decides.
+  if (type.kind === 'json' && copyType(info, name, derived.prototype)) return;
+  // `obj[key]`, not `value`: class-transformer has already copied the value, and drops keys from JSON on the way.
+  Transform(({ obj, key }) => parseColumnValue(type, obj[key]), { toClassOnly: true })(
+    derived.prototype,
+    name,
+  );
+}
+
+/** Nullable attributes without a default are null in a new row, and say so. */
+function nullDefaults(attributes: readonly AttributeInfo[]): Record<string, null> {
+  const optional = attributes.filter(
+    ({ nullable, hasDefault, type }) => nullable && !hasDefault && type.kind !== 'virtual',
+  );
+  return Object.fromEntries(optional.map(({ name }) => [name, null]));
+}
+
+function presenceOf({ nullable, hasDefault }: AttributeInfo, kind: BodyKind): Presence {
+  if (nullable) return 'nullable';
+  return kind === 'update' || hasDefault ? 'optional' : 'required';
+}

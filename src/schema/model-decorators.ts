@@ -1,0 +1,138 @@
+/**
+ * The class-validator and class-transformer decorators that a user put on a model's attributes, read from the storages
+ * of the two libraries. The only file that looks into them.
+ */
+import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'class-transformer';
+// class-transformer exports no way to read metadata; this module is the one its own executor reads, and its last
+// release is from 2021, so the path is stable within the peer range ^0.5.1.
+import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
+import { getMetadataStorage } from 'class-validator';
+import type { Class } from '../metadata/crud-options.js';
+import type { ModelInfo } from '../model/model-info.js';
+import type { Exposure } from '../plan/resource-plan.js';
+
+/** class-transformer's internal numbers for the direction of a transformation. */
+const PLAIN_TO_CLASS = 0;
+const CLASS_TO_PLAIN = 1;
+
+/** Which way values go: out in answers, or in from bodies. */
+type Direction = 'read' | 'write';
+
+/**
+ * What `@Exclude()` hides. It hides an attribute from answers, and from bodies too unless no row could be created
+ * without it (a password: required, and never shown). `toPlainOnly` and `toClassOnly` narrow it to one direction.
+ * On the class it hides every attribute without `@Expose()`.
+ */
+export function describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure {
+  const unreadable = new Set<string>();
+  const unwritable = new Set<string>();
+  for (const { name, nullable, hasDefault } of info.attributes.values()) {
+    if (isHidden(info.model, name)) unreadable.add(name);
+    const exclusion = exclusionOf(info.model, name, 'write');
+    const isRequired = !nullable && !hasDefault;
+    if (exclusion && (exclusion.toClassOnly || !isRequired)) unwritable.add(name);
+    const rename = defaultMetadataStorage.findExposeMetadata(info.model, name)?.options?.name;
+    if (rename !== undefined && rename !== name) {
+      report(
+        `${info.name}.${name}: @Expose({ name: '${rename}' }) renames it in answers only; rename the attribute ` +
+          `(its column keeps its name with @Column({ field: '…' })), or give @Crud a readSchema.`,
+      );
+    }
+  }
+  return Object.freeze({ unreadable, unwritable });
+}
+
+/** Whether `@Exclude()` keeps an attribute of any model, served or not, out of answers. */
+export function isHidden(model: object, name: string): boolean {
+  return exclusionOf(model, name, 'read') !== undefined;
+}
+
+/** The options of the `@Exclude()` that hides an attribute in this direction, if one does. */
+function exclusionOf(model: object, name: string, direction: Direction): ExcludeOptions | undefined {
+  const exclude = defaultMetadataStorage.findExcludeMetadata(model, name);
+  const expose = defaultMetadataStorage.findExposeMetadata(model, name);
+  const isExposed = expose !== undefined && appliesTo(expose.options, direction);
+  const hidesAll = !isExposed && defaultMetadataStorage.getStrategy(model) === 'excludeAll';
+  return [exclude, hidesAll ? defaultMetadataStorage.findExcludeMetadata(model, undefined) : undefined]
+    .filter((metadata) => metadata !== undefined)
+    .map(({ options = {} }) => options)
+    .find((options) => appliesTo(options, direction));
+}
+
+/** A decorator with neither option, or with both, applies in both directions. */
+function appliesTo({ toClassOnly, toPlainOnly }: ExcludeOptions = {}, direction: Direction): boolean {
+  if (Boolean(toClassOnly) === Boolean(toPlainOnly)) return true;
+  return direction === 'write' ? toClassOnly === true : toPlainOnly === true;
+}
+
+/** Whether the user's `@Transform` or `@Type` decides how a property of the class leaves. */
+export function shapesValue(target: Class, property: string): boolean {
+  return (
+    transformsOf(target, property, 'read').length > 0 ||
+    transformsOf(target, property, 'write').length > 0 ||
+    defaultMetadataStorage.findTypeMetadata(target, property) !== undefined
+  );
+}
+
+/** Whether the user gave the attribute a `@Transform` for this direction. */
+export function hasTransform(info: ModelInfo, attribute: string, direction: Direction): boolean {
+  return transformsOf(info.model, attribute, direction).length > 0;
+}
+
+/** In the order in which class-transformer runs them: the reverse of that in which they were added. */
+function transformsOf(target: object, property: string, direction: Direction) {
+  const type = direction === 'read' ? CLASS_TO_PLAIN : PLAIN_TO_CLASS;
+  return defaultMetadataStorage.findTransformMetadatas(target, property, type);
+}
+
+/** Gives a derived class the `@Transform`s of the model's attribute that make it an answer, in their order. */
+export function copyReadTransforms(info: ModelInfo, attribute: string, target: object): void {
+  for (const { transformFn } of transformsOf(info.model, attribute, 'read').toReversed()) {
+    Transform(transformFn, { toPlainOnly: true })(target, attribute);
+  }
+}
+
+/**
+ * Gives a derived class the `@Transform`s of the model's attribute that take it from a body, in their order. One that
+ * throws was written for values of the column's type; any other value is left for the column's rules to refuse.
+ */
+export function copyWriteTransforms(
+  info: ModelInfo,
+  attribute: string,
+  target: object,
+  holds: (value: unknown) => boolean,
+): void {
+  for (const { transformFn } of transformsOf(info.model, attribute, 'write').toReversed()) {
+    const guarded = (params: TransformFnParams): unknown => {
+      try {
+        return transformFn(params);
+      } catch (error) {
+        if (holds(params.value)) throw error;
+        return params.value;
+      }
+    };
+    Transform(guarded, { toClassOnly: true })(target, attribute);
+  }
+}
+
+/** Gives a derived class the `@Type` of the model's attribute, which `@ValidateNested` needs; whether there is one. */
+export function copyType(info: ModelInfo, attribute: string, target: object): boolean {
+  const metadata = defaultMetadataStorage.findTypeMetadata(info.model, attribute);
+  // class-transformer's own types allow only functions that return a class.
+  if (metadata) Type(metadata.typeFunction as () => () => unknown, metadata.options)(target, attribute);
+  return metadata !== undefined;
+}
+
+/**
+ * Gives a derived class the class-validator decorators of the model's attribute. `@IsOptional` is left out: it skips
+ * null as well as undefined, while whether null is allowed is the column's business.
+ */
+export function copyValidators(info: ModelInfo, attribute: string, target: new () => object): void {
+  const storage = getMetadataStorage();
+  for (const metadata of storage.getTargetValidationMetadatas(info.model, '', true, false)) {
+    if (metadata.propertyName !== attribute || metadata.name === 'isOptional') continue;
+    storage.addValidationMetadata(
+      Object.assign(Object.create(Object.getPrototypeOf(metadata)), metadata, { target }),
+    );
+  }
+}

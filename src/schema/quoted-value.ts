@@ -1,0 +1,43 @@
+/** Whether a sentence about a value repeats it: what was sent does not come back, and secrets are sent. */
+
+/** Shorter values are part of many an honest word, so they are looked for as words of their own. */
+const SHORTEST_SUBSTRING = 4;
+/** What `String.replace`, by which class-validator puts a value into a message, takes for more than itself. */
+const EXPANDED = /\$(?:[$&`']|\d{1,2})?/;
+const WORD_CHARACTER = /[\p{L}\p{N}]/u;
+
+/** Whether the message holds the value, or a text, number, date or key inside it. Iterative: depth costs no stack. */
+export function quotesValue(message: string, value: unknown): boolean {
+  const pending: unknown[] = [value];
+  while (pending.length > 0) {
+    const part = pending.pop();
+    if (typeof part === 'object' && part !== null) for (const inner of partsOf(part)) pending.push(inner);
+    else if (isQuoted(message, part)) return true;
+  }
+  return false;
+}
+
+/** What of an object a message can show. */
+function partsOf(value: object): readonly unknown[] {
+  if (value instanceof Date) return [String(value), JSON.stringify(value).replaceAll('"', '')];
+  if (value instanceof Uint8Array)
+    return [Buffer.from(value).toString(), Buffer.from(value).toString('base64')];
+  return Array.isArray(value) ? value : Object.entries(value).flat();
+}
+
+function isQuoted(message: string, part: unknown): boolean {
+  if (typeof part !== 'string' && typeof part !== 'number' && typeof part !== 'bigint') return false;
+  return String(part)
+    .split(EXPANDED)
+    .some((text) => (text.length < SHORTEST_SUBSTRING ? hasWord(message, text) : message.includes(text)));
+}
+
+function hasWord(message: string, word: string): boolean {
+  if (word === '') return false;
+  for (let start = message.indexOf(word); start >= 0; start = message.indexOf(word, start + 1)) {
+    const before = message.charAt(start - 1);
+    const after = message.charAt(start + word.length);
+    if (!WORD_CHARACTER.test(before) && !WORD_CHARACTER.test(after)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,119 @@
+/** How values of a body are written, by column type: strict, without guessing, and independent of the machine's zone. */
+
+const TIMESTAMP =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+const DATE_ONLY = /^(\d{4})-(\d{2})-(\d{2})$/;
+const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/;
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+/** A sign, a zero, a point and as many digits as PostgreSQL lets a column declare; without a limit, work has none. */
+const DECIMAL_LENGTH = 1003;
+const BIGINT_LENGTH = 20;
+const BIGINT_MINIMUM = -(2n ** 63n);
+const BIGINT_MAXIMUM = 2n ** 63n - 1n;
+
+function isCalendarDay(year: string, month: string, day: string): boolean {
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  // JavaScript rolls 30 February over to March; a day that rolled does not exist. There is no year zero.
+  return Number(year) > 0 && date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+}
+
+/**
+ * RFC 3339 date-time with an offset and at most milliseconds, as the answers have it: more digits could not be given
+ * back. Undefined for anything else.
+ */
+export function parseTimestamp(value: string): Date | undefined {
+  const match = TIMESTAMP.exec(value);
+  if (!match) return undefined;
+  const [, year = '', month = '', day = '', hour, minute, second, fraction = ''] = match;
+  const isExact = fraction.length <= 3 || /^\d{3}0*$/.test(fraction);
+  const isClock = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  if (!isExact || !isClock || !isCalendarDay(year, month, day)) return undefined;
+  const instant = new Date(value.toUpperCase());
+  // An offset can carry it beyond the years that RFC 3339 and PostgreSQL can write.
+  const utcYear = instant.getUTCFullYear();
+  return utcYear >= 1 && utcYear <= 9999 ? instant : undefined;
+}
+
+/** `YYYY-MM-DD`, a day that exists. */
+export function isDateOnly(value: string): boolean {
+  const match = DATE_ONLY.exec(value);
+  return match !== null && isCalendarDay(match[1] ?? '', match[2] ?? '', match[3] ?? '');
+}
+
+/** `HH:MM`, `HH:MM:SS` or `HH:MM:SS.ffffff`. */
+export function isTimeOfDay(value: string): boolean {
+  return TIME.test(value);
+}
+
+/** Canonical 8-4-4-4-12 form, in either case. */
+export function isUuid(value: string): boolean {
+  return UUID.test(value);
+}
+
+/** A decimal integer within int8. */
+export function isBigint(value: string): boolean {
+  if (value.length > BIGINT_LENGTH || !INTEGER.test(value)) return false;
+  const number = BigInt(value);
+  return number >= BIGINT_MINIMUM && number <= BIGINT_MAXIMUM;
+}
+
+/** A decimal number, without exponent, that fits the column exactly: nothing is rounded. */
+export function isDecimal(value: string, precision: number | null, scale: number | null): boolean {
+  if (value.length > DECIMAL_LENGTH || !DECIMAL.test(value)) return false;
+  const [whole = '', fraction = ''] = value.replace('-', '').split('.');
+  const fractionDigits = fraction.replace(/0+$/, '').length;
+  const wholeDigits = whole === '0' ? 0 : whole.length;
+  if (scale !== null && fractionDigits > scale) return false;
+  return precision === null || wholeDigits <= precision - (scale ?? 0);
+}
+
+/** Standard base64 with padding (RFC 4648, section 4). */
+export function isBase64(value: string): boolean {
+  return BASE64.test(value);
+}
+
+/** Text that PostgreSQL can hold: no NUL, and no half of a surrogate pair. */
+export function isStorableText(value: string): boolean {
+  return !value.includes('\0') && value.isWellFormed();
+}
+
+/** Keys that would change an object's prototype in a careless merge (OWASP ASVS 15.3.6). */
+const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Whether such a key is anywhere inside a JSON value. Iterative: depth costs no stack. */
+export function holdsUnsafeKey(root: unknown): boolean {
+  const pending: unknown[] = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (UNSAFE_KEYS.has(key)) return true;
+      pending.push(member);
+    }
+  }
+  return false;
+}
+
+/** A copy of a JSON value without such keys. */
+export function withoutUnsafeKeys(root: unknown): unknown {
+  return JSON.parse(JSON.stringify(root), (key, value) => (UNSAFE_KEYS.has(key) ? undefined : value));
+}
+
+/** Whether every key and text inside a JSON value is storable and safe to merge. Iterative: depth costs no stack. */
+export function isStorableJson(root: unknown): boolean {
+  const pending: unknown[] = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value === 'string' && !isStorableText(value)) return false;
+    if (typeof value !== 'object' || value === null) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (UNSAFE_KEYS.has(key) || !isStorableText(key)) return false;
+      pending.push(member);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,300 @@
+/** Who imports what in `src`, by the rules of ARCHITECTURE.md; then each rule on sources that break it. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { PACKAGE_ROOT } from '../support/package-root.js';
+import {
+  findCycles,
+  findInputAndOutput,
+  findLooseFrameworks,
+  findUndeclaredPackages,
+  findUnnamedExports,
+  findWrongDirections,
+  LAYERS,
+  type ModuleTree,
+  scanModules,
+} from './rules.js';
+import { readSourceTree } from './source-tree.js';
+
+function modules(sources: Readonly<Record<string, string>>): ModuleTree {
+  return scanModules(new Map(Object.entries(sources)));
+}
+
+/** Fails with one violation a line. */
+function expectNone(problems: readonly string[]): void {
+  expect(problems.join('\n')).to.equal('');
+}
+
+describe('the imports of src', () => {
+  const source = scanModules(readSourceTree());
+
+  it('are all looked at', () => {
+    const folders = new Set([...source.keys()].map((file) => file.split('/')[0]));
+    expect([...folders]).to.include.members([
+      'metadata',
+      'plan',
+      'query',
+      'http',
+      'bootstrap.ts',
+      'index.ts',
+    ]);
+    expect([...source.values()].flatMap(({ references }) => references)).to.have.length.above(100);
+  });
+
+  it('go from a later phase to an earlier one only, and never to index.ts', () => {
+    expectNone(findWrongDirections(source));
+  });
+
+  it('make no circle', () => {
+    expectNone(findCycles(source));
+  });
+
+  it('touch each framework only where it belongs', () => {
+    expectNone(findLooseFrameworks(source));
+  });
+
+  it('do no input or output in the pure phases', () => {
+    expectNone(findInputAndOutput(source));
+  });
+
+  it('are of names: no default exports, no export *, no computed imports', () => {
+    expectNone(findUnnamedExports(source));
+  });
+
+  it('are of packages that every installation has', () => {
+    const { dependencies, peerDependencies } = JSON.parse(
+      readFileSync(join(PACKAGE_ROOT, 'package.json'), 'utf8'),
+    );
+    expectNone(
+      findUndeclaredPackages(source, new Set(Object.keys({ ...dependencies, ...peerDependencies }))),
+    );
+  });
+});
+
+describe('the rule of directions', () => {
+  const repository = { 'persistence/repository.ts': 'export class Repository {}' };
+
+  it('names a file that imports a later phase, and what it imports', () => {
+    const source = "\nimport { Repository } from '../persistence/repository.js';";
+    expect(findWrongDirections(modules({ ...repository, 'query/parse.ts': source }))).to.deep.equal([
+      "query/parse.ts:2 imports '../persistence/repository.js': persistence/ comes after query/.",
+    ]);
+  });
+
+  it('counts types, re-exports and import() as well', () => {
+    const source = [
+      "import type { Repository } from '../persistence/repository.js';",
+      "export { Repository as Rows } from '../persistence/repository.js';",
+      "const later = import('../persistence/repository.js');",
+    ].join('\n');
+    expect(findWrongDirections(modules({ ...repository, 'plan/a.ts': source }))).to.deep.equal([
+      "plan/a.ts:1 imports '../persistence/repository.js': persistence/ comes after plan/.",
+      "plan/a.ts:2 imports '../persistence/repository.js': persistence/ comes after plan/.",
+      "plan/a.ts:3 imports '../persistence/repository.js': persistence/ comes after plan/.",
+    ]);
+  });
+
+  it('allows earlier phases, the own one, and everything to the root', () => {
+    const sources = {
+      ...repository,
+      'response/a.ts': "import { Repository } from '../persistence/repository.js';",
+      'response/b.ts': "import { a } from './a.js';",
+      'http/a.ts': "import { a } from '../response/a.js';",
+      'openapi/a.ts': "import { a } from '../http/a.js';",
+      'bootstrap.ts': "import { a } from './openapi/a.js';",
+      'index.ts': "export { bootstrap } from './bootstrap.js';",
+    };
+    expect(findWrongDirections(modules(sources))).to.deep.equal([]);
+  });
+
+  for (const [index, later] of LAYERS.entries()) {
+    for (const earlier of LAYERS.slice(0, index)) {
+      it(`lets ${later}/ import ${earlier}/ and not the other way round`, () => {
+        const sources = {
+          [`${later}/a.ts`]: `import { b } from '../${earlier}/b.js';`,
+          [`${earlier}/b.ts`]: `import { a } from '../${later}/a.js';`,
+        };
+        expect(findWrongDirections(modules(sources))).to.deep.equal([
+          `${earlier}/b.ts:1 imports '../${later}/a.js': ${later}/ comes after ${earlier}/.`,
+        ]);
+      });
+    }
+  }
+
+  it('lets nothing import index.ts, by its path or by the name of the package', () => {
+    const sources = {
+      'index.ts': '',
+      'http/a.ts': "import { Crud } from '../index.js';",
+      'bootstrap.ts': "import { Crud } from 'crud-controllers';",
+    };
+    expect(findWrongDirections(modules(sources))).to.deep.equal([
+      "http/a.ts:1 imports '../index.js': nothing inside imports index.ts.",
+      "bootstrap.ts:1 imports 'crud-controllers': nothing inside imports index.ts.",
+    ]);
+  });
+
+  it('lets no phase import bootstrap.ts', () => {
+    const sources = { 'bootstrap.ts': '', 'http/a.ts': "import { bootstrap } from '../bootstrap.js';" };
+    expect(findWrongDirections(modules(sources))).to.deep.equal([
+      "http/a.ts:1 imports '../bootstrap.js': bootstrap.ts comes after http/.",
+    ]);
+  });
+
+  it('names a folder or root file that belongs to no layer', () => {
+    expect(findWrongDirections(modules({ 'utils/a.ts': '', 'helpers.ts': '' })).join()).to.match(
+      /^utils\/a\.ts belongs to no layer: metadata, .*,helpers\.ts belongs to no layer: /,
+    );
+  });
+
+  it('names an import of what is not in src, a folder included', () => {
+    const source = "import '../../test/support/a.js';\nimport '../plan';";
+    expect(findWrongDirections(modules({ 'http/a.ts': source, 'plan/a.ts': '' }))).to.deep.equal([
+      "http/a.ts:1 imports '../../test/support/a.js': there is no such file in src.",
+      "http/a.ts:2 imports '../plan': there is no such file in src.",
+    ]);
+  });
+});
+
+describe('the rule of circles', () => {
+  it('names every file of a circle, once', () => {
+    const sources = {
+      'http/entry.ts': "import './a.js';",
+      'http/a.ts': "import { b } from './b.js';",
+      'http/b.ts': "export { c } from './c.js';",
+      'http/c.ts': "import { a } from './a.js';",
+    };
+    expect(findCycles(modules(sources))).to.deep.equal([
+      'http/a.ts -> http/b.ts -> http/c.ts -> http/a.ts is a cycle.',
+    ]);
+  });
+
+  it('names a file that imports itself', () => {
+    expect(findCycles(modules({ 'plan/a.ts': "import { a } from './a.js';" }))).to.deep.equal([
+      'plan/a.ts -> plan/a.ts is a cycle.',
+    ]);
+  });
+
+  it('does not count types, which the compiler erases', () => {
+    const sources = {
+      'http/a.ts': "import { b } from './b.js';",
+      'http/b.ts': "import type { A } from './a.js';\nexport { type A } from './a.js';",
+    };
+    expect(findCycles(modules(sources))).to.deep.equal([]);
+  });
+
+  it('does not take two ways to one file for a circle', () => {
+    const sources = {
+      'http/a.ts': "import './b.js';\nimport './c.js';",
+      'http/b.ts': "import './c.js';",
+      'http/c.ts': '',
+    };
+    expect(findCycles(modules(sources))).to.deep.equal([]);
+  });
+});
+
+describe('the rule of frameworks', () => {
+  const homes: Readonly<Record<string, string[]>> = {
+    'routing-controllers': ['http/a.ts', 'bootstrap.ts'],
+    'class-validator': ['schema/a.ts', 'http/a.ts'],
+    'class-transformer': ['schema/a.ts', 'http/a.ts'],
+    'class-transformer/cjs/storage.js': ['schema/a.ts', 'http/a.ts'],
+    sequelize: ['model/a.ts', 'persistence/a.ts'],
+    'sequelize-typescript': ['model/a.ts', 'persistence/a.ts'],
+    pg: ['model/a.ts', 'persistence/a.ts'],
+    express: ['http/a.ts', 'health/a.ts', 'openapi/a.ts'],
+  };
+  const places = [...LAYERS.map((layer) => `${layer}/a.ts`), 'bootstrap.ts', 'index.ts'];
+
+  for (const [name, home] of Object.entries(homes)) {
+    it(`keeps ${name} in ${home.join(', ')}`, () => {
+      const offenders = places.filter((file) => {
+        const problems = findLooseFrameworks(modules({ [file]: `import { a } from '${name}';` }));
+        return problems.length > 0;
+      });
+      expect(offenders).to.deep.equal(places.filter((file) => !home.includes(file)));
+    });
+  }
+
+  it('names the file, the import and the places', () => {
+    const sources = { 'response/a.ts': "import {\n  Model,\n} from 'sequelize';" };
+    expect(findLooseFrameworks(modules(sources))).to.deep.equal([
+      "response/a.ts:1 imports 'sequelize': only model/, persistence/ may use it.",
+    ]);
+  });
+
+  it('names each file of http/ when more than one uses class-validator or class-transformer', () => {
+    const sources = {
+      'http/a.ts': "import { validate } from 'class-validator';",
+      'http/b.ts': "import { plainToInstance } from 'class-transformer';",
+    };
+    expect(findLooseFrameworks(modules(sources))).to.deep.equal([
+      "http/a.ts:1 imports 'class-validator': only schema/, one file of http/ may use it, and http/b.ts does.",
+      "http/b.ts:1 imports 'class-transformer': only schema/, one file of http/ may use it, and http/a.ts does.",
+    ]);
+  });
+
+  it('allows types anywhere', () => {
+    const source = "import type { Model } from 'sequelize';\nimport { type Request } from 'express';";
+    expect(findLooseFrameworks(modules({ 'metadata/a.ts': source }))).to.deep.equal([]);
+  });
+});
+
+describe('the rule of input and output', () => {
+  for (const layer of ['metadata', 'model', 'plan', 'schema', 'query']) {
+    it(`keeps it out of ${layer}/`, () => {
+      const source = "import { readFile } from 'node:fs/promises';\nconst net = require('net');";
+      expect(findInputAndOutput(modules({ [`${layer}/a.ts`]: source }))).to.deep.equal([
+        `${layer}/a.ts:1 imports 'node:fs/promises': ${layer}/ does no input or output.`,
+        `${layer}/a.ts:2 imports 'net': ${layer}/ does no input or output.`,
+      ]);
+    });
+  }
+
+  it('allows pure modules of Node, types of the others, and the later phases', () => {
+    const sources = {
+      'query/a.ts':
+        "import { createHmac } from 'node:crypto';\nimport type { IncomingMessage } from 'node:http';",
+      'persistence/a.ts': "import net from 'node:net';",
+    };
+    expect(findInputAndOutput(modules(sources))).to.deep.equal([]);
+  });
+});
+
+describe('the rule of names', () => {
+  it('names default exports, export * and computed imports', () => {
+    const source = [
+      'export default class A {}',
+      "export * from './b.js';",
+      "export * as b from './b.js';",
+      "export type * from './b.js';",
+      'await import(name);',
+    ].join('\n');
+    expect(findUnnamedExports(modules({ 'http/a.ts': source }))).to.deep.equal([
+      'http/a.ts:1 has a default export; name it.',
+      "http/a.ts:2 imports './b.js': export * hides what is exported; name it.",
+      "http/a.ts:3 imports './b.js': export * hides what is exported; name it.",
+      "http/a.ts:4 imports './b.js': export * hides what is exported; name it.",
+      'http/a.ts:5 imports a computed path: a computed import cannot be checked.',
+    ]);
+  });
+
+  it('allows to import a whole module', () => {
+    expect(findUnnamedExports(modules({ 'http/a.ts': "import * as b from './b.js';" }))).to.deep.equal([]);
+  });
+});
+
+describe('the rule of packages', () => {
+  it('names a package that is only there in development', () => {
+    const source = "import { expect } from 'chai';\nimport type { Server } from '@scope/server/types';";
+    expect(findUndeclaredPackages(modules({ 'http/a.ts': source }), new Set(['express']))).to.deep.equal([
+      "http/a.ts:1 imports 'chai': package.json has it neither in dependencies nor in peerDependencies.",
+      "http/a.ts:2 imports '@scope/server/types': package.json has it neither in dependencies nor in peerDependencies.",
+    ]);
+  });
+
+  it('allows what is declared, modules of Node, and types from @types', () => {
+    const source = "import a from 'bytes/lib';\nimport 'node:net';\nimport type { B } from 'express';";
+    const declared = new Set(['bytes', '@types/express']);
+    expect(findUndeclaredPackages(modules({ 'http/a.ts': source }), declared)).to.deep.equal([]);
+  });
+});

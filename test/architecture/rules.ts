@@ -1,0 +1,184 @@
+/** The rules of the architecture: which file may import what. Each returns one line per violation. */
+import { builtinModules } from 'node:module';
+import { posix } from 'node:path';
+import { type ModuleReference, type ModuleScan, scanModule } from './scan-module.js';
+import type { SourceTree } from './source-tree.js';
+
+/** What every file imports and exports, by its path in `src`. */
+export type ModuleTree = ReadonlyMap<string, ModuleScan>;
+
+/** The folders of `src`, in the order of the phases: each may import those before it. */
+export const LAYERS = [
+  'metadata',
+  'model',
+  'plan',
+  'schema',
+  'query',
+  'persistence',
+  'response',
+  'http',
+  'health',
+  'openapi',
+] as const;
+
+/** The files that put the phases together; each may import those before it, and every folder. */
+const ROOT_FILES = ['bootstrap.ts', 'index.ts'];
+
+const PURE_LAYERS = ['metadata', 'model', 'plan', 'schema', 'query'];
+/** The modules of Node that do no input or output. */
+const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'querystring', 'string_decoder', 'url', 'util'];
+
+/** A framework, and who may use more of it than its types. */
+interface Confinement {
+  readonly packages: readonly string[];
+  readonly allowed: readonly string[];
+  /** A folder of which one file is allowed as well. */
+  readonly oneFileOf?: string;
+}
+
+const CONFINEMENTS: readonly Confinement[] = [
+  { packages: ['routing-controllers'], allowed: ['http/', 'bootstrap.ts'] },
+  { packages: ['class-validator', 'class-transformer'], allowed: ['schema/'], oneFileOf: 'http/' },
+  { packages: ['sequelize', 'sequelize-typescript', 'pg'], allowed: ['model/', 'persistence/'] },
+  { packages: ['express'], allowed: ['http/', 'health/', 'openapi/'] },
+];
+
+/** Scans every file. */
+export function scanModules(sources: SourceTree): ModuleTree {
+  return new Map([...sources].map(([file, source]) => [file, scanModule(source)]));
+}
+
+/** Imports against the direction, of `index.ts`, and of files that are not there; types count as well. */
+export function findWrongDirections(modules: ModuleTree): string[] {
+  return [...modules].flatMap(([file, { references }]) => {
+    const own = layerOf(file);
+    if (own < 0) return [`${file} belongs to no layer: ${[...LAYERS, ...ROOT_FILES].join(', ')}.`];
+    return references.flatMap((reference) => {
+      const target = targetOf(file, reference, modules);
+      if (target === null) return [];
+      if (target === 'index.ts') return [violation(file, reference, 'nothing inside imports index.ts')];
+      if (!modules.has(target)) return [violation(file, reference, 'there is no such file in src')];
+      if (layerOf(target) <= own) return [];
+      return [violation(file, reference, `${layerName(target)} comes after ${layerName(file)}`)];
+    });
+  });
+}
+
+/** Imports in a circle, without those of types, which the compiler erases. Each circle is named once. */
+export function findCycles(modules: ModuleTree): string[] {
+  const cycles = new Map<string, string>();
+  const finished = new Set<string>();
+
+  function visit(file: string, path: readonly string[]): void {
+    const start = path.indexOf(file);
+    if (start >= 0) {
+      const cycle = path.slice(start);
+      cycles.set([...cycle].sort().join(), `${[...cycle, file].join(' -> ')} is a cycle.`);
+      return;
+    }
+    if (finished.has(file)) return;
+    for (const reference of modules.get(file)?.references ?? []) {
+      const target = reference.isTypeOnly ? null : targetOf(file, reference, modules);
+      if (target !== null) visit(target, [...path, file]);
+    }
+    finished.add(file);
+  }
+
+  for (const file of modules.keys()) visit(file, []);
+  return [...cycles.values()];
+}
+
+/** Frameworks used outside the folders that know them. Their types may be used anywhere. */
+export function findLooseFrameworks(modules: ModuleTree): string[] {
+  return CONFINEMENTS.flatMap(({ packages, allowed, oneFileOf }) => {
+    const uses = valueImports(modules).filter(({ reference }) => packages.includes(packageOf(reference)));
+    const exceptions = [
+      ...new Set(uses.map(({ file }) => file).filter((file) => oneFileOf && file.startsWith(oneFileOf))),
+    ];
+    const places = [...allowed, ...(oneFileOf ? [`one file of ${oneFileOf}`] : [])].join(', ');
+    return uses.flatMap(({ file, reference }) => {
+      if (allowed.some((place) => file.startsWith(place))) return [];
+      if (exceptions.length === 1 && exceptions[0] === file) return [];
+      const others = exceptions.filter((other) => other !== file);
+      const also = others.length > 0 && exceptions.includes(file) ? `, and ${others.join(', ')} does` : '';
+      return [violation(file, reference, `only ${places} may use it${also}`)];
+    });
+  });
+}
+
+/** Input and output in the phases that are pure. */
+export function findInputAndOutput(modules: ModuleTree): string[] {
+  return valueImports(modules).flatMap(({ file, reference }) => {
+    const name = packageOf(reference).replace(/^node:/, '');
+    if (!PURE_LAYERS.some((layer) => file.startsWith(`${layer}/`))) return [];
+    if (!builtinModules.includes(name) || PURE_BUILTINS.includes(name)) return [];
+    return [violation(file, reference, `${layerName(file)} does no input or output`)];
+  });
+}
+
+/** Default exports, `export *`, and imports whose target cannot be told. */
+export function findUnnamedExports(modules: ModuleTree): string[] {
+  return [...modules].flatMap(([file, { references, defaultExports }]) => [
+    ...defaultExports.map((line) => `${file}:${line} has a default export; name it.`),
+    ...references
+      .filter(({ kind, names }) => kind === 'export' && names.some(({ source }) => source === '*'))
+      .map((reference) => violation(file, reference, 'export * hides what is exported; name it')),
+    ...references
+      .filter(({ specifier }) => specifier === null)
+      .map((reference) => violation(file, reference, 'a computed import cannot be checked')),
+  ]);
+}
+
+/** Packages that an installation need not have. The types of a package may come with `@types`. */
+export function findUndeclaredPackages(modules: ModuleTree, declared: ReadonlySet<string>): string[] {
+  return [...modules].flatMap(([file, { references }]) =>
+    references.flatMap((reference) => {
+      const name = packageOf(reference);
+      const isBuiltin = name.startsWith('node:') || builtinModules.includes(name);
+      if (name === '' || isBuiltin || declared.has(name)) return [];
+      if (reference.isTypeOnly && declared.has(`@types/${name}`)) return [];
+      return [
+        violation(file, reference, 'package.json has it neither in dependencies nor in peerDependencies'),
+      ];
+    }),
+  );
+}
+
+function valueImports(modules: ModuleTree): { file: string; reference: ModuleReference }[] {
+  return [...modules].flatMap(([file, { references }]) =>
+    references.filter(({ isTypeOnly }) => !isTypeOnly).map((reference) => ({ file, reference })),
+  );
+}
+
+/** The file of this package that is imported, or null for another package. */
+function targetOf(file: string, { specifier }: ModuleReference, modules: ModuleTree): string | null {
+  if (specifier === 'crud-controllers') return 'index.ts';
+  if (!specifier?.startsWith('.')) return null;
+  const path = posix.join(posix.dirname(file), specifier).replace(/\.js$/, '');
+  return [`${path}.ts`, `${path}.d.ts`].find((candidate) => modules.has(candidate)) ?? `${path}.ts`;
+}
+
+/** `@scope/name` of `@scope/name/a/b.js`; empty for a file of this package. */
+function packageOf({ specifier }: ModuleReference): string {
+  if (specifier === null || specifier.startsWith('.')) return '';
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function layerOf(file: string): number {
+  const folder = file.split('/')[0] ?? '';
+  const layer = LAYERS.findIndex((name) => file !== folder && name === folder);
+  const root = ROOT_FILES.indexOf(file);
+  return root < 0 ? layer : LAYERS.length + root;
+}
+
+function layerName(file: string): string {
+  return file.includes('/') ? `${file.split('/')[0]}/` : file;
+}
+
+function violation(file: string, { specifier, line }: ModuleReference, reason: string): string {
+  const target = specifier === null ? 'a computed path' : `'${specifier}'`;
+  return `${file}:${line} imports ${target}: ${reason}.`;
+}

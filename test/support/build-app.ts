@@ -1,0 +1,23 @@
+/** An application on the engine that a test file has already: for tests of several applications, or of options. */
+import express, { type Express } from 'express';
+import supertest from 'supertest';
+import { type BootstrapOptions, bootstrap, type CrudApplication } from '../../src/index.js';
+import { watchForLeaks } from './leak-watch.js';
+
+/** An application, and something to send requests with. */
+export interface BuiltApp {
+  readonly app: Express;
+  readonly crud: CrudApplication;
+  readonly agent: ReturnType<typeof supertest>;
+}
+
+/** Bootstraps a new application; `prepare` runs before. */
+export async function buildApp(
+  options: BootstrapOptions,
+  prepare: (app: Express) => void = () => {},
+): Promise<BuiltApp> {
+  const app = express();
+  prepare(app);
+  const crud = await bootstrap(app, options);
+  return { app, crud, agent: watchForLeaks(supertest(app)) };
+}

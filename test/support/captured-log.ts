@@ -1,0 +1,43 @@
+/** A logger that keeps its lines, for tests of what is logged and what is not. */
+import type { Logger } from '../../src/index.js';
+
+/** One call of a logger. */
+export interface LogLine {
+  readonly level: keyof Logger;
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Keeps every line. */
+export class CapturedLog implements Logger {
+  readonly lines: LogLine[] = [];
+
+  debug(message: string, details?: object): void {
+    this.#add('debug', message, details);
+  }
+
+  info(message: string, details?: object): void {
+    this.#add('info', message, details);
+  }
+
+  warn(message: string, details?: object): void {
+    this.#add('warn', message, details);
+  }
+
+  error(message: string, details?: object): void {
+    this.#add('error', message, details);
+  }
+
+  /** Everything that was logged, as one text to be searched. */
+  get text(): string {
+    return JSON.stringify(this.lines);
+  }
+
+  clear(): void {
+    this.lines.length = 0;
+  }
+
+  #add(level: keyof Logger, message: string, details: object = {}): void {
+    this.lines.push({ level, message, details: details as Record<string, unknown> });
+  }
+}

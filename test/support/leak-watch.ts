@@ -1,0 +1,32 @@
+/** Looks at every answer that a test gets: whatever failed, none shows statements, frames, files or errors of others. */
+import type supertest from 'supertest';
+
+type Agent = ReturnType<typeof supertest>;
+type Verb = 'get' | 'head' | 'post' | 'put' | 'patch' | 'delete' | 'options' | 'trace';
+
+const VERBS: readonly Verb[] = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options', 'trace'];
+
+const LEAK =
+  /\b(?:SELECT|INSERT INTO|DELETE FROM|RETURNING|violates|relation "|Sequelize\w*Error|node_modules)\b|UPDATE "|\\n +at |"(?:sql|parameters|stack|parent|original)":/;
+
+const leaks: string[] = [];
+
+/** The agent itself, which now remembers what should not have left. */
+export function watchForLeaks(agent: Agent): Agent {
+  for (const verb of VERBS) {
+    const send = agent[verb];
+    agent[verb] = (url) =>
+      send(url).use((request) => {
+        request.on('response', ({ status, text }: { status: number; text?: string }) => {
+          if (status >= 400 && LEAK.test(text ?? '')) leaks.push(`${verb} ${url}: ${text}`);
+        });
+      });
+  }
+  return agent;
+}
+
+/** Fails where an answer since the last call has shown too much. */
+export function throwLeak(): void {
+  const [leak] = leaks.splice(0);
+  if (leak !== undefined) throw new Error(`An answer shows what is nobody's business: ${leak}`);
+}

@@ -1,0 +1,50 @@
+/** Models and plans without a database: Sequelize describes a model completely before it connects. */
+import { type ModelAttributes, type ModelOptions, Sequelize } from 'sequelize';
+import { type ModelCtor, Sequelize as TypescriptSequelize } from 'sequelize-typescript';
+import type { CrudOptions, ModelClass } from '../../src/metadata/crud-options.js';
+import { introspectModel } from '../../src/model/introspect-model.js';
+import type { ModelInfo } from '../../src/model/model-info.js';
+import { compileResource, type DecoratorReader } from '../../src/plan/compile-resource.js';
+import { ConfigError } from '../../src/plan/config-error.js';
+import type { ResourcePlan } from '../../src/plan/resource-plan.js';
+import { classProperties } from '../../src/schema/class-properties.js';
+import { describeExposure } from '../../src/schema/model-decorators.js';
+
+/** What the phases before the schemas are given of them. */
+export const decoratorReader: DecoratorReader = { describeExposure, classProperties };
+
+/** Defines a model without decorators; without timestamps unless asked for. */
+export function defineModel(
+  name: string,
+  attributes: ModelAttributes = {},
+  options: ModelOptions = {},
+): ModelClass {
+  const sequelize = new Sequelize({ dialect: 'postgres', logging: false });
+  return sequelize.define(name, attributes, { timestamps: false, ...options });
+}
+
+/** Attaches decorated models to a Sequelize instance that never connects, and gives the first one back. */
+export function attach<M extends ModelCtor>(model: M, ...others: readonly ModelCtor[]): M {
+  const sequelize = new TypescriptSequelize({ dialect: 'postgres', logging: false });
+  sequelize.addModels([model, ...others]);
+  return model;
+}
+
+/** The description of a model that is right. */
+export function infoOf(model: ModelClass): ModelInfo {
+  const { info, problems } = introspectModel(model);
+  if (!info) throw new ConfigError(problems);
+  return info;
+}
+
+/** The plan of a resource whose options may be wrong on purpose. */
+export function planOf(model: ModelClass, options: object = {}): ResourcePlan {
+  const { plan, problems } = compileResource({ model, options: options as CrudOptions }, decoratorReader);
+  if (!plan) throw new ConfigError(problems);
+  return plan;
+}
+
+/** Everything that is wrong with a resource whose options are wrong on purpose. */
+export function problemsOf(model: ModelClass, options: object = {}): readonly string[] {
+  return compileResource({ model, options: options as CrudOptions }, decoratorReader).problems;
+}

@@ -1,0 +1,34 @@
+/** Parses bodies against the schemas of a model, without a request. */
+import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../src/schema/body-schema.js';
+import { InvalidBodyError } from '../../src/schema/invalid-body-error.js';
+import type { RequestIssue } from '../../src/schema/request-issue.js';
+import { caughtError } from './caught-error.js';
+import { planOf } from './offline-models.js';
+
+type AnyModel = Parameters<typeof planOf>[0];
+
+/** What is said of a value with a key that would change a prototype. */
+export const UNSAFE_KEY =
+  'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
+
+/** The values of a create. */
+export function parseCreate(model: AnyModel, body: unknown, options: object = {}): Promise<BodyValues> {
+  return parseBody(bodySchema(planOf(model, options), 'create'), body);
+}
+
+/** The values of an update. */
+export function parseUpdate(model: AnyModel, body: unknown, options: object = {}): Promise<BodyValues> {
+  return parseBody(bodySchema(planOf(model, options), 'update'), body);
+}
+
+/** Parses as a request does, so that `__proto__` becomes a key of its own. */
+export function parseBodyText(schema: BodySchema, text: string): Promise<BodyValues> {
+  return parseBody(schema, JSON.parse(text));
+}
+
+/** Everything that a body is refused for. */
+export async function bodyIssues(parsing: Promise<unknown>): Promise<readonly RequestIssue[]> {
+  const error = await caughtError(() => parsing);
+  if (!(error instanceof InvalidBodyError)) throw error;
+  return error.errors;
+}

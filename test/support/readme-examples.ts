@@ -1,0 +1,61 @@
+/** The examples of the README, as data: programs, and commands with what they print. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGE_ROOT } from './package-root.js';
+
+/** A command of a console block, and what it printed. */
+export interface ConsoleExample {
+  readonly command: string;
+  readonly output: string;
+}
+
+/** The code block that follows a comment in the README. */
+export function readmeBlocks(comment: string): readonly string[] {
+  const readme = readFileSync(join(PACKAGE_ROOT, 'README.md'), 'utf8');
+  return readme
+    .split(`<!-- ${comment} -->`)
+    .slice(1)
+    .map((rest) => /^\s*```\w+\n([\s\S]*?)```/.exec(rest)?.[1] ?? '');
+}
+
+/** The commands of a console block. */
+export function consoleExamples(block: string): readonly ConsoleExample[] {
+  return block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((example) => {
+      const [command = '', ...output] = example.split('\n');
+      return { command, output: output.join('\n').trim() };
+    });
+}
+
+/** Sends the request that a `curl` command would, to this server instead. */
+export async function runCurl(command: string, base: string): Promise<string> {
+  const [program, ...words] = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  );
+  if (program !== 'curl') throw new Error(`Only curl can be run here: ${command}`);
+  const headers = new Headers();
+  let [method, body, url]: (string | undefined)[] = [];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (word === '-X') method = words.shift();
+    else if (word === '-d') body = words.shift();
+    else if (word === '-H') {
+      const [name = '', value = ''] = (words.shift() ?? '').split(/:\s*(.*)/);
+      headers.append(name, value);
+    } else url = word;
+  }
+  const target = (url ?? '').replace('localhost:3000', base.replace('http://', ''));
+  const response = await fetch(`http://${target}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers,
+    ...(body === undefined ? {} : { body }),
+  });
+  return response.text();
+}
+
+/** Whether an answer is the one in the README, where `…` stands for any text. */
+export function answersAsWritten(answer: string, written: string): boolean {
+  const pattern = written.split('…').map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${pattern.join('[^"]*')}$`).test(answer);
+}

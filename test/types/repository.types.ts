@@ -1,0 +1,64 @@
+/** Records in and out of a repository. */
+import { type Page, Repository } from '../../src/index.js';
+import type { Equal, Expect } from './expect-type.js';
+import { City, InferredCity, SelfCity, TypedCity } from './models.js';
+
+/** A repository with a query of its own. */
+export class CityRepository extends Repository<City> {
+  static override model = City;
+  capitals() {
+    return this.list({ where: { isCapital: true }, order: [['name', 'ASC']], limit: 10 });
+  }
+}
+
+const cities = new Repository(City);
+
+/** Whatever goes in, records of the model come out. */
+export type Checks = [
+  Expect<Equal<typeof cities, Repository<City>>>,
+  Expect<Equal<ReturnType<typeof cities.get>, Promise<City>>>,
+  Expect<Equal<ReturnType<typeof cities.find>, Promise<City | null>>>,
+  Expect<Equal<ReturnType<typeof cities.one>, Promise<City>>>,
+  Expect<Equal<ReturnType<typeof cities.list>, Promise<City[]>>>,
+  Expect<Equal<ReturnType<typeof cities.page>, Promise<Page<City>>>>,
+  Expect<Equal<ReturnType<typeof cities.create>, Promise<City>>>,
+  Expect<Equal<ReturnType<typeof cities.update>, Promise<City>>>,
+  Expect<Equal<ReturnType<typeof cities.delete>, Promise<void>>>,
+  Expect<Equal<ReturnType<CityRepository['capitals']>, Promise<City[]>>>,
+  Expect<Equal<ReturnType<CityRepository['get']>, Promise<City>>>,
+];
+
+export const accepted = [
+  cities.get(1),
+  cities.get('1'),
+  cities.get(1n),
+  cities.one({ name: 'Lyon' }),
+  cities.page({ page: 1, size: 20 }),
+  cities.create({ name: 'Lyon' }),
+  cities.update(1, { population: null }),
+  new Repository(SelfCity).create({ name: 'Lyon' }),
+  new Repository(InferredCity).create({ name: 'Lyon', population: 1 }),
+  new Repository(TypedCity).create({ name: 'Lyon', population: 1 }),
+  new CityRepository(),
+];
+
+export const rejected = [
+  // @ts-expect-error: not an id
+  cities.get({ id: 1 }),
+  // @ts-expect-error: not an id
+  cities.find(null),
+  // @ts-expect-error: a size is needed
+  cities.page({ page: 1 }),
+  // @ts-expect-error: no such attribute
+  cities.create({ nmae: 'Lyon' }),
+  // @ts-expect-error: a name is text
+  cities.update(1, { name: 1 }),
+  // @ts-expect-error: no such attribute
+  new Repository(InferredCity).one({ nmae: 'Lyon' }),
+  // @ts-expect-error: a name is required
+  new Repository(InferredCity).create({ population: 1 }),
+  // @ts-expect-error: a name is required
+  new Repository(TypedCity).create({ population: 1 }),
+  // @ts-expect-error: not a model
+  new Repository(class Foreign {}),
+];

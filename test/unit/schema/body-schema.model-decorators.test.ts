@@ -1,0 +1,239 @@
+import { expect } from 'chai';
+import { Transform, Type } from 'class-transformer';
+import {
+  getMetadataStorage,
+  IsEmail,
+  IsInt,
+  IsOptional,
+  IsString,
+  Length,
+  Matches,
+  Max,
+  Min,
+  ValidateBy,
+  ValidateNested,
+} from 'class-validator';
+import { AllowNull, Column, DataType, Default, Model, Table } from 'sequelize-typescript';
+import { caughtError } from '../../support/caught-error.js';
+import { attach } from '../../support/offline-models.js';
+import { bodyIssues, parseCreate, parseUpdate } from '../../support/parse-bodies.js';
+
+describe('parseBody', () => {
+  describe('with the class-validator decorators of the model', () => {
+    @Table({ timestamps: false })
+    class User extends Model {
+      @IsEmail() @Column(DataType.STRING) declare email: string | null;
+      @IsOptional() @Length(3, 5) @AllowNull(false) @Column(DataType.STRING) declare name: string;
+      @Min(18)
+      @Max(120, { message: 'age is more than people get' })
+      @Default(18)
+      @Column(DataType.INTEGER)
+      declare age: number;
+      @Matches(/^[a-z]+$/, { each: true }) @Column(DataType.ARRAY(DataType.STRING)) declare tags: string[];
+    }
+    attach(User);
+
+    it('applies them beside the rules of the column', async () => {
+      const body = { email: 'x', name: 'ab', age: 121, tags: ['ok', 'NO'] };
+      expect(await bodyIssues(parseCreate(User, body))).to.deep.equal([
+        { pointer: '/email', code: 'isEmail', detail: 'email must be an email.' },
+        {
+          pointer: '/name',
+          code: 'isLength',
+          detail: 'name must be longer than or equal to 3 characters.',
+        },
+        { pointer: '/age', code: 'max', detail: 'age is more than people get.' },
+        {
+          pointer: '/tags',
+          code: 'matches',
+          detail: 'each value in tags must match /^[a-z]+$/ regular expression.',
+        },
+      ]);
+    });
+
+    it('applies them to an update too, and only to what is given', async () => {
+      expect(await parseUpdate(User, {})).to.deep.equal({});
+      expect(await bodyIssues(parseUpdate(User, { email: 'x' }))).to.deep.equal([
+        { pointer: '/email', code: 'isEmail', detail: 'email must be an email.' },
+      ]);
+    });
+
+    it('does not apply them to null where the column allows it', async () => {
+      expect(await parseUpdate(User, { email: null })).to.deep.equal({ email: null });
+    });
+
+    it('lets neither null nor absence through for @IsOptional, which the column decides', async () => {
+      expect(await bodyIssues(parseCreate(User, {}))).to.deep.equal([
+        { pointer: '/name', code: 'isDefined', detail: 'name is required.' },
+      ]);
+      expect(await bodyIssues(parseUpdate(User, { name: null }))).to.deep.equal([
+        { pointer: '/name', code: 'isDefined', detail: 'name must not be null.' },
+      ]);
+    });
+
+    it('gives the class of the model no rules of the library', async () => {
+      @Table({ timestamps: false })
+      class Plain extends Model {
+        @IsEmail() @Column(DataType.STRING) declare email: string;
+      }
+      attach(Plain);
+      await parseCreate(Plain, {});
+      const rules = getMetadataStorage().getTargetValidationMetadatas(Plain, '', true, false);
+      expect(rules.map(({ name, propertyName }) => [name, propertyName])).to.deep.equal([
+        ['isEmail', 'email'],
+      ]);
+    });
+
+    it('waits for those that are asynchronous', async () => {
+      @Table({ timestamps: false })
+      class Account extends Model {
+        @ValidateBy({
+          name: 'isFree',
+          validator: {
+            validate: async (value) => value !== 'taken',
+            defaultMessage: () => '$property is taken',
+          },
+        })
+        @Column(DataType.STRING)
+        declare login: string;
+      }
+      attach(Account);
+      expect(await parseCreate(Account, { login: 'free' })).to.deep.equal({ login: 'free' });
+      expect(await bodyIssues(parseCreate(Account, { login: 'taken' }))).to.deep.equal([
+        { pointer: '/login', code: 'isFree', detail: 'login is not valid.' },
+      ]);
+    });
+
+    it('applies those of a class that the model extends', async () => {
+      abstract class Base extends Model {
+        @IsEmail() @Column(DataType.STRING) declare email: string;
+      }
+      @Table({ timestamps: false })
+      class Member extends Base {
+        @Column(DataType.STRING) declare name: string;
+      }
+      attach(Member);
+      expect(await bodyIssues(parseCreate(Member, { email: 'x' }))).to.deep.equal([
+        { pointer: '/email', code: 'isEmail', detail: 'email must be an email.' },
+      ]);
+    });
+
+    it('checks a JSON value against the class of its @Type', async () => {
+      class Address {
+        @IsString() street = '';
+        @IsInt() number = 0;
+      }
+      @Table({ timestamps: false })
+      class House extends Model {
+        @ValidateNested() @Type(() => Address) @Column(DataType.JSONB) declare address: Address;
+        @ValidateNested({ each: true })
+        @Type(() => Address)
+        @Column(DataType.JSONB)
+        declare others: Address[];
+      }
+      attach(House);
+      const right = { street: 'Main', number: 5 };
+      expect(
+        JSON.parse(JSON.stringify(await parseCreate(House, { address: right, others: [right] }))),
+      ).to.deep.equal({
+        address: right,
+        others: [right],
+      });
+      const wrong = { street: 5, number: 5 };
+      expect(await bodyIssues(parseCreate(House, { address: wrong, others: [right, wrong] }))).to.deep.equal([
+        { pointer: '/address/street', code: 'isString', detail: 'street must be a string.' },
+        { pointer: '/others/1/street', code: 'isString', detail: 'street must be a string.' },
+      ]);
+      expect(await bodyIssues(parseUpdate(House, { address: 'Main 5' }))).to.deep.equal([
+        {
+          pointer: '/address',
+          code: 'nestedValidation',
+          detail: 'nested property address must be either object or array.',
+        },
+      ]);
+    });
+
+    it('ignores @Type elsewhere, which would guess', async () => {
+      @Table({ timestamps: false })
+      class Event extends Model {
+        @Type(() => Number) @Column(DataType.INTEGER) declare seats: number;
+        @Type(() => Date) @Column(DataType.DATE) declare begin: Date;
+      }
+      attach(Event);
+      expect(await bodyIssues(parseCreate(Event, { seats: '', begin: '1' }))).to.deep.equal([
+        { pointer: '/seats', code: 'isInt', detail: 'seats must be an integer.' },
+        {
+          pointer: '/begin',
+          code: 'isDateTime',
+          detail:
+            'begin must be an RFC 3339 date and time with an offset and at most milliseconds, ' +
+            'such as "2026-01-31T08:00:00.000Z".',
+        },
+      ]);
+    });
+  });
+
+  describe('with the @Transform of the model', () => {
+    @Table({ timestamps: false })
+    class Person extends Model {
+      @Transform(({ value }) => value.trim())
+      @AllowNull(false)
+      @Column(DataType.STRING(5))
+      declare name: string;
+      @Transform(({ value }) => `${value}!`, { toPlainOnly: true })
+      @Column(DataType.STRING)
+      declare motto: string;
+      @Transform(({ value }) => new Date(value.getTime() + 1)) @Column(DataType.DATE) declare born: Date;
+      @Transform(({ value }) => `${value}1`)
+      @Transform(({ value }) => `${value}2`)
+      @Column(DataType.STRING)
+      declare order: string;
+    }
+    attach(Person);
+
+    it('applies it to the parsed value, before the rules', async () => {
+      const body = { name: '   Ada   ', born: '1970-01-01T00:00:00Z', order: 'x' };
+      expect(await parseCreate(Person, body)).to.deep.equal({
+        name: 'Ada',
+        motto: null,
+        born: new Date(1),
+        order: 'x12',
+      });
+    });
+
+    it('leaves out one that is for answers only', async () => {
+      expect(await parseUpdate(Person, { motto: 'x' })).to.deep.equal({ motto: 'x' });
+    });
+
+    it('refuses by the rules a value that it throws for', async () => {
+      expect(await bodyIssues(parseUpdate(Person, { name: 5, born: 'x' }))).to.deep.equal([
+        { pointer: '/name', code: 'isString', detail: 'name must be a string.' },
+        {
+          pointer: '/born',
+          code: 'isDateTime',
+          detail:
+            'born must be an RFC 3339 date and time with an offset and at most milliseconds, ' +
+            'such as "2026-01-31T08:00:00.000Z".',
+        },
+      ]);
+      expect(await bodyIssues(parseUpdate(Person, { name: null }))).to.deep.equal([
+        { pointer: '/name', code: 'isDefined', detail: 'name must not be null.' },
+      ]);
+      expect(await parseUpdate(Person, { born: null })).to.deep.equal({ born: null });
+    });
+
+    it('lets through what it throws for a right value, which is a mistake in it', async () => {
+      const mistake = new Error('mistake');
+      @Table({ timestamps: false })
+      class Broken extends Model {
+        @Transform(() => {
+          throw mistake;
+        })
+        @Column(DataType.STRING)
+        declare name: string;
+      }
+      attach(Broken);
+      expect(await caughtError(() => parseCreate(Broken, { name: 'Ada' }))).to.equal(mistake);
+    });
+  });
+});

@@ -1,0 +1,396 @@
+import { expect } from 'chai';
+import type { ColumnType } from '../../../src/model/column-type.js';
+import { columnRules, holdsColumnRules, parseColumnValue } from '../../../src/schema/column-rules.js';
+
+const INT2: ColumnType = { kind: 'integer', minimum: -32768, maximum: 32767 };
+const INT4: ColumnType = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 };
+const REAL: ColumnType = { kind: 'float', maximum: 3.4028234663852886e38 };
+const DOUBLE: ColumnType = { kind: 'float', maximum: Number.MAX_VALUE };
+const PRICE: ColumnType = { kind: 'decimal', precision: 5, scale: 2 };
+const VARCHAR_3: ColumnType = { kind: 'string', maxLength: 3 };
+const TEXT: ColumnType = { kind: 'string', maxLength: null };
+const COLOR: ColumnType = { kind: 'enum', values: ['red', 'green'] };
+
+const TEXT_MESSAGE = 'must be a string';
+const STORABLE_MESSAGE = 'must be well-formed text without NUL characters';
+const JSON_MESSAGE =
+  'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype';
+
+/** The names of the rules that a value breaks. */
+function brokenRules(type: ColumnType, value: unknown): string[] {
+  return columnRules(type)
+    .filter(({ check }) => !check(value))
+    .map(({ name }) => name);
+}
+
+const CASES: readonly {
+  readonly label: string;
+  readonly type: ColumnType;
+  readonly accepted: readonly unknown[];
+  readonly refused: readonly (readonly [value: unknown, ...rules: string[]])[];
+}[] = [
+  {
+    label: 'text',
+    type: TEXT,
+    accepted: ['', 'x'.repeat(100_000), '🎈', ' '],
+    refused: [
+      [5, 'isString'],
+      [true, 'isString'],
+      [{}, 'isString'],
+      [['a'], 'isString'],
+      ['a\0b', 'isStorableText'],
+      ['\ud83d', 'isStorableText'],
+    ],
+  },
+  {
+    label: 'varchar(3), counted in code points',
+    type: VARCHAR_3,
+    accepted: ['', 'abc', '🎈🎈🎈', 'é́', 'a\ufe0f\ufe0e'],
+    refused: [
+      ['abcd', 'maxLength'],
+      ['🎈🎈🎈🎈', 'maxLength'],
+      [`a${'\ufe0f'.repeat(1000)}`, 'maxLength'],
+      ['👨‍👩‍👧', 'maxLength'],
+      ['abc\0', 'isStorableText', 'maxLength'],
+      [1234, 'isString'],
+    ],
+  },
+  {
+    label: 'int2',
+    type: INT2,
+    accepted: [0, -0, 32767, -32768],
+    refused: [
+      [32768, 'max'],
+      [-32769, 'min'],
+    ],
+  },
+  {
+    label: 'int4',
+    type: INT4,
+    accepted: [0, 2147483647, -2147483648, 1.0],
+    refused: [
+      [2147483648, 'max'],
+      [-2147483649, 'min'],
+      [Number('9007199254740993'), 'max'],
+      [1e308, 'max'],
+      [-1e308, 'min'],
+      [1.5, 'isInt'],
+      [Number.NaN, 'isInt', 'min', 'max'],
+      [Number.POSITIVE_INFINITY, 'isInt', 'max'],
+      ['1', 'isInt'],
+      ['', 'isInt'],
+      [true, 'isInt'],
+      [[1], 'isInt'],
+      [1n, 'isInt'],
+    ],
+  },
+  {
+    label: 'int8',
+    type: { kind: 'bigint' },
+    accepted: ['0', '9223372036854775807', '-9223372036854775808', '-0'],
+    refused: [
+      ['9223372036854775808', 'isBigint'],
+      ['-9223372036854775809', 'isBigint'],
+      ['1.0', 'isBigint'],
+      ['', 'isBigint'],
+      [42, 'isBigint'],
+      [42n, 'isBigint'],
+    ],
+  },
+  {
+    label: 'numeric(5, 2)',
+    type: PRICE,
+    accepted: ['0', '-999.99', '999.990', '12.5'],
+    refused: [
+      ['1000', 'isDecimal'],
+      ['0.001', 'isDecimal'],
+      ['1e2', 'isDecimal'],
+      ['NaN', 'isDecimal'],
+      [12.5, 'isDecimal'],
+    ],
+  },
+  {
+    label: 'double precision',
+    type: DOUBLE,
+    accepted: [0, -0, 1.5, 1e308, -Number.MAX_VALUE, Number.MIN_VALUE],
+    refused: [
+      [Number.POSITIVE_INFINITY, 'isNumber', 'max'],
+      [Number.NaN, 'isNumber', 'max'],
+      ['1.5', 'isNumber'],
+      [true, 'isNumber'],
+    ],
+  },
+  {
+    label: 'real',
+    type: REAL,
+    accepted: [3.4028234663852886e38, -3.4028234663852886e38],
+    refused: [
+      [3.5e38, 'max'],
+      [-3.5e38, 'max'],
+      [1e308, 'max'],
+    ],
+  },
+  {
+    label: 'boolean',
+    type: { kind: 'boolean' },
+    accepted: [true, false],
+    refused: [
+      ['true', 'isBoolean'],
+      ['false', 'isBoolean'],
+      ['', 'isBoolean'],
+      [0, 'isBoolean'],
+      [1, 'isBoolean'],
+      [[], 'isBoolean'],
+    ],
+  },
+  {
+    label: 'timestamptz',
+    type: { kind: 'date' },
+    accepted: ['2026-01-31T08:00:00.000Z', '2026-01-31T10:00:00+02:00', new Date(0)],
+    refused: [
+      ['2024-02-30T00:00:00Z', 'isDateTime'],
+      ['2026-01-31', 'isDateTime'],
+      ['2026-01-31T08:00:00', 'isDateTime'],
+      ['1', 'isDateTime'],
+      ['foo 7', 'isDateTime'],
+      [1769846400000, 'isDateTime'],
+      [new Date(Number.NaN), 'isDateTime'],
+    ],
+  },
+  {
+    label: 'date',
+    type: { kind: 'dateonly' },
+    accepted: ['2026-01-31', '2024-02-29'],
+    refused: [
+      ['2024-02-30', 'isDate'],
+      ['2026-01-31T00:00:00Z', 'isDate'],
+      ['0000-01-01', 'isDate'],
+      ['10000-01-01', 'isDate'],
+      [20260131, 'isDate'],
+      [new Date(0), 'isDate'],
+    ],
+  },
+  {
+    label: 'time',
+    type: { kind: 'time' },
+    accepted: ['08:00', '08:00:00', '23:59:59.999999'],
+    refused: [
+      ['24:00:60', 'isTime'],
+      ['8:00', 'isTime'],
+      ['08:00:00Z', 'isTime'],
+      [800, 'isTime'],
+    ],
+  },
+  {
+    label: 'uuid',
+    type: { kind: 'uuid' },
+    accepted: ['6f9619ff-8b86-d011-b42d-00c04fc964ff', '6F9619FF-8B86-D011-B42D-00C04FC964FF'],
+    refused: [
+      ['6f9619ff8b86d011b42d00c04fc964ff', 'isUuid'],
+      ['', 'isUuid'],
+      [5, 'isUuid'],
+    ],
+  },
+  {
+    label: 'an enum',
+    type: COLOR,
+    accepted: ['red', 'green'],
+    refused: [
+      ['RED', 'isIn'],
+      ['red ', 'isIn'],
+      ['', 'isIn'],
+      ['blue', 'isIn'],
+      [['red'], 'isIn'],
+      [0, 'isIn'],
+    ],
+  },
+  {
+    label: 'bytea',
+    type: { kind: 'blob' },
+    accepted: ['', 'AA==', 'AAAA', Buffer.from([0])],
+    refused: [
+      ['A', 'isBase64'],
+      ['AA-_', 'isBase64'],
+      [[0], 'isBase64'],
+    ],
+  },
+  {
+    label: 'jsonb',
+    type: { kind: 'json' },
+    accepted: ['', 'x', 0, false, null, [], {}, { a: [{ b: null }] }, '🎈'],
+    refused: [
+      ['\0', 'isStorableJson'],
+      [['\ud83d'], 'isStorableJson'],
+      [{ a: 'b\0' }, 'isStorableJson'],
+      [{ 'a\0': 1 }, 'isStorableJson'],
+      [JSON.parse('{"a":[{"__proto__":1}]}'), 'isStorableJson'],
+      [{ constructor: 1 }, 'isStorableJson'],
+      [{ prototype: 1 }, 'isStorableJson'],
+    ],
+  },
+  {
+    label: 'a type of the database only',
+    type: { kind: 'other', sqlType: 'INET' },
+    accepted: ['127.0.0.1', 5, [1, 2], {}],
+    refused: [['a\0', 'isStorableJson']],
+  },
+  {
+    label: 'a virtual attribute',
+    type: { kind: 'virtual' },
+    accepted: ['anything', 5, {}],
+    refused: [[{ constructor: 1 }, 'isStorableJson']],
+  },
+  {
+    label: 'varchar(3)[]',
+    type: { kind: 'array', element: VARCHAR_3 },
+    accepted: [[], ['abc', ''], ['🎈🎈🎈']],
+    refused: [
+      ['abc', 'isArray'],
+      [{ 0: 'abc', length: 1 }, 'isArray'],
+      [['abcd'], 'maxLengthEach'],
+      [['a', 5], 'isStringEach'],
+      [['a', null], 'isStringEach'],
+      [['a\0'], 'isStorableTextEach'],
+      [[['a']], 'isStringEach'],
+    ],
+  },
+  {
+    label: 'int4[][]',
+    type: { kind: 'array', element: { kind: 'array', element: INT4 } },
+    accepted: [[], [[]], [[1], [2]]],
+    refused: [
+      [[1], 'isArrayEach'],
+      [[[1.5]], 'isIntEachEach'],
+      [[[2147483648]], 'maxEachEach'],
+    ],
+  },
+];
+
+describe('columnRules', () => {
+  for (const { label, type, accepted, refused } of CASES) {
+    describe(`of ${label}`, () => {
+      it('hold for what the column takes', () => {
+        for (const value of accepted) expect([value, brokenRules(type, value)]).to.deep.equal([value, []]);
+      });
+
+      it('refuse what it does not take, each mistake under its name', () => {
+        for (const [value, ...rules] of refused) {
+          expect([value, brokenRules(type, value)]).to.deep.equal([value, rules]);
+        }
+      });
+
+      it('are the same for the whole value as for its single rules', () => {
+        for (const value of [...accepted, ...refused.map(([first]) => first)]) {
+          expect(holdsColumnRules(type, value)).to.equal(brokenRules(type, value).length === 0);
+        }
+      });
+    });
+  }
+
+  describe('in sentences', () => {
+    for (const [type, texts] of [
+      [TEXT, [TEXT_MESSAGE, STORABLE_MESSAGE]],
+      [VARCHAR_3, [TEXT_MESSAGE, STORABLE_MESSAGE, 'must be at most 3 characters long']],
+      [INT2, ['must be an integer', 'must not be less than -32768', 'must not be greater than 32767']],
+      [DOUBLE, ['must be a number', 'is beyond the range of the column']],
+      [
+        { kind: 'bigint' },
+        [
+          'must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded)',
+        ],
+      ],
+      [
+        PRICE,
+        [
+          'must be a string holding a decimal number with at most 3 digits before the point and 2 after it, ' +
+            'such as "12.5" (JSON numbers would be rounded)',
+        ],
+      ],
+      [
+        { kind: 'decimal', precision: null, scale: null },
+        ['must be a string holding a decimal number, such as "12.5" (JSON numbers would be rounded)'],
+      ],
+      [{ kind: 'boolean' }, ['must be true or false']],
+      [
+        { kind: 'date' },
+        [
+          'must be an RFC 3339 date and time with an offset and at most milliseconds, ' +
+            'such as "2026-01-31T08:00:00.000Z"',
+        ],
+      ],
+      [{ kind: 'dateonly' }, ['must be a date such as "2026-01-31"']],
+      [{ kind: 'time' }, ['must be a time of day such as "08:00:00"']],
+      [{ kind: 'uuid' }, ['must be a UUID']],
+      [COLOR, ['must be one of red, green']],
+      [{ kind: 'blob' }, ['must be a string of base64 (RFC 4648, with padding)']],
+      [{ kind: 'json' }, [JSON_MESSAGE]],
+      [
+        { kind: 'array', element: COLOR },
+        ['must be an array', 'must hold only values of which each must be one of red, green'],
+      ],
+    ] as const satisfies readonly (readonly [ColumnType, readonly string[]])[]) {
+      it(`tell what ${JSON.stringify(type)} takes`, () => {
+        expect(columnRules(type).map(({ text }) => text)).to.deep.equal(texts);
+      });
+    }
+  });
+
+  it('carry their limits', () => {
+    const limits = [VARCHAR_3, INT2, PRICE, COLOR].map((type) =>
+      columnRules(type)
+        .filter(({ constraints }) => constraints.length > 0)
+        .map(({ name, constraints }) => [name, constraints]),
+    );
+    expect(limits).to.deep.equal([
+      [['maxLength', [3]]],
+      [
+        ['min', [-32768]],
+        ['max', [32767]],
+      ],
+      [['isDecimal', [{ precision: 5, scale: 2 }]]],
+      [['isIn', [['red', 'green']]]],
+    ]);
+  });
+});
+
+describe('parseColumnValue', () => {
+  for (const [label, type, value, expected] of [
+    ['a timestamp', { kind: 'date' }, '2026-01-31T10:00:00+02:00', new Date('2026-01-31T08:00:00Z')],
+    ['base64', { kind: 'blob' }, 'AQI=', Buffer.from([1, 2])],
+    ['an empty text as no bytes', { kind: 'blob' }, '', Buffer.alloc(0)],
+    [
+      'a uuid',
+      { kind: 'uuid' },
+      '6F9619FF-8B86-D011-B42D-00C04FC964FF',
+      '6f9619ff-8b86-d011-b42d-00c04fc964ff',
+    ],
+    [
+      'the elements of an array',
+      { kind: 'array', element: { kind: 'date' } },
+      ['1970-01-01T00:00:00Z', null, 'x'],
+      [new Date(0), null, 'x'],
+    ],
+  ] as const) {
+    it(`converts ${label}`, () => {
+      expect(parseColumnValue(type, value)).to.deep.equal(expected);
+    });
+  }
+
+  for (const [type, value] of [
+    [{ kind: 'date' }, '2024-02-30T00:00:00Z'],
+    [{ kind: 'date' }, 5],
+    [{ kind: 'blob' }, 'A'],
+    [{ kind: 'bigint' }, '9007199254740993'],
+    [PRICE, '1.50'],
+    [INT4, '5'],
+    [{ kind: 'boolean' }, 'true'],
+    [TEXT, ' A '],
+    [{ kind: 'array', element: INT4 }, 'x'],
+    [{ kind: 'json' }, { a: 1 }],
+    [{ kind: 'date' }, null],
+  ] as const satisfies readonly (readonly [ColumnType, unknown])[]) {
+    it(`leaves ${JSON.stringify(value)} in ${type.kind} as it came`, () => {
+      expect(parseColumnValue(type, value)).to.equal(value);
+    });
+  }
+});

@@ -1,0 +1,225 @@
+import { expect } from 'chai';
+import { instanceToPlain, plainToInstance } from 'class-transformer';
+import { validate } from 'class-validator';
+import { DataTypes, Model } from 'sequelize';
+import { ConfigError } from '../../../src/plan/config-error.js';
+import { createSchema, readSchema, updateSchema } from '../../../src/schema/model-schemas.js';
+import type { SchemaClass } from '../../../src/schema/synthesize-class.js';
+import { defineModel } from '../../support/offline-models.js';
+
+const Article = defineModel(
+  'Article',
+  {
+    title: { type: DataTypes.STRING, allowNull: false },
+    subtitle: DataTypes.STRING,
+    status: { type: DataTypes.STRING, allowNull: false, defaultValue: 'draft' },
+    rating: { type: DataTypes.INTEGER, defaultValue: 3 },
+    publishedAt: DataTypes.DATE,
+  },
+  { timestamps: true, paranoid: true, version: true },
+);
+
+/** What is wrong with the values, as `property: rule, …`. */
+async function failuresOf(schema: SchemaClass, values: object): Promise<string[]> {
+  const errors = await validate(plainToInstance(schema, values, { exposeUnsetFields: false }));
+  return errors.map(
+    ({ property, constraints = {} }) => `${property}: ${Object.keys(constraints).join(', ')}`,
+  );
+}
+
+describe('readSchema, createSchema and updateSchema', () => {
+  it('name their classes after the model', () => {
+    const names = [readSchema, createSchema, updateSchema].map((schema) => schema(Article).name);
+    expect(names).to.deep.equal(['ArticleRead', 'ArticleCreate', 'ArticleUpdate']);
+  });
+
+  it('give the same class for the same model, and other classes for another one', () => {
+    const Other = defineModel('Article', { title: DataTypes.STRING });
+    for (const schema of [readSchema, createSchema, updateSchema]) {
+      expect(schema(Article)).to.equal(schema(Article));
+      expect(schema(Other)).not.to.equal(schema(Article));
+    }
+  });
+
+  it('refuse a model that is not attached, and take it when it is', () => {
+    class Late extends Model {}
+    for (const schema of [readSchema, createSchema, updateSchema]) {
+      expect(() => schema(Late)).to.throw(
+        ConfigError,
+        "Late is not attached to a Sequelize instance; list it in the engine's models, or in " +
+          'new Sequelize({ models: [...] }), before bootstrap is called.',
+      );
+    }
+    const { sequelize } = Article;
+    if (!sequelize) throw new Error('Article is not attached');
+    Late.init({ title: DataTypes.STRING }, { sequelize });
+    expect(createSchema(Late).name).to.equal('LateCreate');
+  });
+
+  it('refuse a model without a single primary key', () => {
+    const Log = defineModel('Log');
+    Log.removeAttribute('id');
+    expect(() => updateSchema(Log)).to.throw(
+      ConfigError,
+      'Log has no primary key; give it one attribute with @PrimaryKey, so that /{id} can address a row.',
+    );
+  });
+});
+
+describe('the create class', () => {
+  const schema = createSchema(Article);
+
+  it('begins with null for what may be null and has no default', () => {
+    expect({ ...new schema() }).to.deep.equal({ subtitle: null, publishedAt: null });
+  });
+
+  it('requires what has neither a default nor null', async () => {
+    expect(await failuresOf(schema, {})).to.deep.equal(['title: isDefined']);
+  });
+
+  it('lets a default apply, and refuses null for it where the column does', async () => {
+    expect(await failuresOf(schema, { title: 'a', status: null })).to.deep.equal(['status: isDefined']);
+    expect(await failuresOf(schema, { title: 'a', rating: null })).to.deep.equal([]);
+  });
+
+  it('checks what is given by its column', async () => {
+    const values = { title: 5, subtitle: 'x'.repeat(256), rating: 1.5, publishedAt: '2024-02-30T00:00:00Z' };
+    expect(await failuresOf(schema, values)).to.deep.equal([
+      'title: isString',
+      'subtitle: maxLength',
+      'rating: isInt',
+      'publishedAt: isDateTime',
+    ]);
+  });
+
+  it('has rules for exactly the attributes a client may give', async () => {
+    const everything = {
+      id: [],
+      title: [],
+      subtitle: [],
+      status: [],
+      rating: [],
+      publishedAt: [],
+      createdAt: [],
+    };
+    const failures = await failuresOf(schema, { ...everything, updatedAt: [], deletedAt: [], version: [] });
+    expect(failures.map((failure) => failure.split(':')[0])).to.deep.equal([
+      'title',
+      'subtitle',
+      'status',
+      'rating',
+      'publishedAt',
+    ]);
+  });
+
+  it('has a primary key that nothing else would fill, and requires it', async () => {
+    const Country = defineModel('Country', { code: { type: DataTypes.CHAR(3), primaryKey: true } });
+    expect(await failuresOf(createSchema(Country), {})).to.deep.equal(['code: isDefined']);
+    expect(await failuresOf(createSchema(Country), { code: 'FRAN' })).to.deep.equal(['code: maxLength']);
+  });
+
+  it('has no primary key that has a default', async () => {
+    const Session = defineModel('Session', {
+      token: { type: DataTypes.UUID, primaryKey: true, defaultValue: DataTypes.UUIDV4 },
+      note: DataTypes.STRING,
+    });
+    expect(await failuresOf(createSchema(Session), { token: 'x', note: 5 })).to.deep.equal([
+      'note: isString',
+    ]);
+  });
+
+  it('has virtual attributes only where they can be written, and gives them no null', () => {
+    const Account = defineModel('Account', {
+      password: { type: DataTypes.VIRTUAL, set() {} },
+      label: { type: DataTypes.VIRTUAL, get: () => 'label' },
+      note: DataTypes.STRING,
+    });
+    expect({ ...new (createSchema(Account))() }).to.deep.equal({ note: null });
+  });
+
+  it('converts values to what the model holds', () => {
+    const File = defineModel('File', {
+      made: DataTypes.DATE,
+      content: DataTypes.BLOB,
+      owner: DataTypes.UUID,
+    });
+    const values = {
+      made: '1970-01-01T00:00:00Z',
+      content: 'AQI=',
+      owner: '6F9619FF-8B86-D011-B42D-00C04FC964FF',
+    };
+    expect({ ...plainToInstance(createSchema(File), values) }).to.deep.equal({
+      made: new Date(0),
+      content: Buffer.from([1, 2]),
+      owner: '6f9619ff-8b86-d011-b42d-00c04fc964ff',
+    });
+  });
+});
+
+describe('the update class', () => {
+  const schema = updateSchema(Article);
+
+  it('begins empty', () => {
+    expect({ ...new schema() }).to.deep.equal({});
+  });
+
+  it('requires nothing', async () => {
+    expect(await failuresOf(schema, {})).to.deep.equal([]);
+  });
+
+  it('tells null from absent', async () => {
+    const values = { title: null, subtitle: null, status: null, rating: null, publishedAt: null };
+    expect(await failuresOf(schema, values)).to.deep.equal(['title: isDefined', 'status: isDefined']);
+  });
+
+  it('says what is missing apart from what is null', async () => {
+    const [missing] = await validate(new (createSchema(Article))());
+    const [isNull] = await validate(plainToInstance(schema, { title: null }));
+    expect([missing?.constraints?.['isDefined'], isNull?.constraints?.['isDefined']]).to.deep.equal([
+      'title is required',
+      'title must not be null',
+    ]);
+  });
+
+  it('has no primary key, not even one that the client gave', async () => {
+    const Country = defineModel('Country', {
+      code: { type: DataTypes.CHAR(3), primaryKey: true },
+      name: DataTypes.STRING,
+    });
+    expect(await failuresOf(updateSchema(Country), { code: 5, name: 5 })).to.deep.equal(['name: isString']);
+  });
+});
+
+describe('the read class', () => {
+  const schema = readSchema(Article);
+
+  it('shows every attribute, those of Sequelize included', () => {
+    const values = {
+      id: 1,
+      title: 'a',
+      subtitle: null,
+      status: 'draft',
+      rating: 3,
+      publishedAt: null,
+      createdAt: new Date(0),
+      updatedAt: new Date(0),
+      deletedAt: null,
+      version: 0,
+    };
+    const shown = instanceToPlain(plainToInstance(schema, { ...values, stranger: 1 }), {
+      strategy: 'excludeAll',
+    });
+    expect(shown).to.deep.equal(values);
+  });
+
+  it('has the rules of the columns', async () => {
+    expect(await failuresOf(schema, { id: 1.5, title: 5, subtitle: null })).to.deep.equal([
+      'id: isInt',
+      'title: isString',
+      'status: isDefined',
+      'createdAt: isDefined',
+      'updatedAt: isDefined',
+      'version: isDefined',
+    ]);
+  });
+});

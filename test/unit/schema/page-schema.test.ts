@@ -1,0 +1,81 @@
+import { expect } from 'chai';
+import { plainToInstance } from 'class-transformer';
+import { IsInt, validate } from 'class-validator';
+import { DataTypes } from 'sequelize';
+import { readSchema } from '../../../src/schema/model-schemas.js';
+import { cursorPageSchema, pageSchema } from '../../../src/schema/page-schema.js';
+import type { SchemaClass } from '../../../src/schema/synthesize-class.js';
+import { defineModel } from '../../support/offline-models.js';
+
+const ArticleRead = readSchema(
+  defineModel('Article', { title: { type: DataTypes.STRING, allowNull: false } }),
+);
+const ITEM = { id: 1, title: 'a' };
+const PAGE = { items: [ITEM], total: 1, page: 1, size: 20, pages: 1, has_next: false, has_prev: false };
+const CURSOR_PAGE = { items: [ITEM], next_cursor: 'x', prev_cursor: null, has_next: true, has_prev: false };
+
+async function wrongProperties(schema: SchemaClass, values: object): Promise<string[]> {
+  const errors = await validate(plainToInstance(schema, values));
+  return errors.map(({ property }) => property);
+}
+
+describe('pageSchema', () => {
+  it('is named after the record, and cached', () => {
+    const schema = pageSchema(ArticleRead);
+    expect(schema.name).to.equal('ArticlePage');
+    expect(pageSchema(ArticleRead)).to.equal(schema);
+  });
+
+  it('keeps the name of a class that does not end in Read', () => {
+    class ArticleView {
+      @IsInt() id = 1;
+    }
+    expect([pageSchema(ArticleView).name, cursorPageSchema(ArticleView).name]).to.deep.equal([
+      'ArticleViewPage',
+      'ArticleViewCursorPage',
+    ]);
+  });
+
+  it('takes the envelope of an offset list', async () => {
+    expect(await wrongProperties(pageSchema(ArticleRead), PAGE)).to.deep.equal([]);
+    expect(
+      await wrongProperties(pageSchema(ArticleRead), { ...PAGE, items: [], total: 0, pages: 0 }),
+    ).to.deep.equal([]);
+  });
+
+  it('makes records of the items', () => {
+    const { items } = plainToInstance(pageSchema(ArticleRead), PAGE) as { items?: object[] };
+    expect(items?.[0]).to.be.instanceOf(ArticleRead);
+  });
+
+  it('refuses anything else', async () => {
+    const wrong = { items: {}, total: -1, page: 0, size: 0, pages: 0.5, has_next: 'no', has_prev: 0 };
+    expect(await wrongProperties(pageSchema(ArticleRead), wrong)).to.have.members(Object.keys(PAGE));
+    expect(await wrongProperties(pageSchema(ArticleRead), {})).to.have.members(Object.keys(PAGE));
+    expect(await wrongProperties(pageSchema(ArticleRead), { ...PAGE, items: [{ id: 1 }] })).to.deep.equal([
+      'items',
+    ]);
+  });
+});
+
+describe('cursorPageSchema', () => {
+  it('is named after the record, cached, and not the offset page', () => {
+    const schema = cursorPageSchema(ArticleRead);
+    expect(schema.name).to.equal('ArticleCursorPage');
+    expect(cursorPageSchema(ArticleRead)).to.equal(schema);
+    expect(pageSchema(ArticleRead)).not.to.equal(schema);
+  });
+
+  it('takes the envelope of a cursor list, with cursors or null', async () => {
+    expect(await wrongProperties(cursorPageSchema(ArticleRead), CURSOR_PAGE)).to.deep.equal([]);
+    const last = { ...CURSOR_PAGE, next_cursor: null, prev_cursor: 'y' };
+    expect(await wrongProperties(cursorPageSchema(ArticleRead), last)).to.deep.equal([]);
+  });
+
+  it('refuses anything else', async () => {
+    const wrong = { items: [{}], next_cursor: 1, prev_cursor: {}, has_next: null, has_prev: 'no' };
+    expect(await wrongProperties(cursorPageSchema(ArticleRead), wrong)).to.have.members(
+      Object.keys(CURSOR_PAGE),
+    );
+  });
+});
