@@ -1,0 +1,17 @@
+/** Tells whether an atlas runs on a database server: as long as it does, it holds a lock there that dies with it. */
+import { Client } from 'pg';
+
+// Any number will do that nobody else uses on this server.
+const KEY = 2_988_507;
+
+/** Takes the lock and keeps the connection that holds it; undefined when another atlas has it. */
+export async function takeLock(url: string): Promise<Client | undefined> {
+  const client = new Client({ connectionString: url, application_name: 'atlas lock' });
+  // A connection that breaks while nothing runs on it would otherwise end the process.
+  client.on('error', () => {});
+  await client.connect();
+  const { rows } = await client.query<{ taken: boolean }>('SELECT pg_try_advisory_lock($1) AS taken', [KEY]);
+  if (rows[0]?.taken) return client;
+  await client.end();
+  return undefined;
+}

@@ -1,0 +1,67 @@
+/** A city of at least a thousand people, under its GeoNames id. */
+import { IsLatitude, IsLongitude, Min } from 'class-validator';
+import { Crud } from 'crud-controllers';
+import {
+  BelongsTo,
+  Column,
+  DataType,
+  Default,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Country } from './country.js';
+
+@Crud({
+  tags: ['Cities'],
+  filterAllow: ['name', 'countryCode', 'population', 'featureCode', 'latitude', 'longitude'],
+  sortAllow: ['id', 'name', 'population'],
+})
+@Table({
+  tableName: 'cities',
+  underscored: true,
+  timestamps: false,
+  indexes: [{ fields: ['name'] }, { fields: ['population'] }, { fields: ['country_code', 'population'] }],
+})
+export class City extends Model {
+  /** GeoNames gives it out, so the client supplies it. */
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(200), allowNull: false })
+  declare name: string;
+
+  @ForeignKey(() => Country)
+  @Column({ type: DataType.STRING(3), allowNull: false })
+  declare countryCode: string;
+
+  @BelongsTo(() => Country, { onDelete: 'RESTRICT' })
+  declare country?: Country;
+
+  @Min(0)
+  @Default(0)
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare population: number;
+
+  @IsLatitude()
+  @Column({ type: DataType.DOUBLE, allowNull: false })
+  declare latitude: number;
+
+  @IsLongitude()
+  @Column({ type: DataType.DOUBLE, allowNull: false })
+  declare longitude: number;
+
+  /** What kind of place it is, such as PPLC for a capital. */
+  @Column({ type: DataType.STRING(10), allowNull: false })
+  declare featureCode: string;
+
+  /** The first-order division, within the country. */
+  @Column(DataType.STRING(20))
+  declare adminCode: string | null;
+
+  /** The second-order division, within the first. */
+  @Column(DataType.STRING(20))
+  declare municipalityCode: string | null;
+}

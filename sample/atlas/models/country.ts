@@ -1,0 +1,77 @@
+/** A country, under its ISO 3166-1 alpha-3 code. */
+import { Length, Matches } from 'class-validator';
+import { Crud } from 'crud-controllers';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+
+/** The regions of the data. */
+export const REGIONS = ['Africa', 'Americas', 'Antarctic', 'Asia', 'Europe', 'Oceania'] as const;
+
+/** One of the regions. */
+export type Region = (typeof REGIONS)[number];
+
+@Crud({
+  tags: ['Countries'],
+  pageSize: { default: 50, max: 250 },
+  filterAllow: ['name', 'region', 'subregion', 'area', 'landlocked', 'independent'],
+  sortAllow: ['code', 'name', 'region', 'area'],
+})
+@Table({
+  tableName: 'countries',
+  underscored: true,
+  timestamps: false,
+  indexes: [{ fields: ['name'] }, { fields: ['region'] }, { fields: ['area'] }],
+})
+export class Country extends Model {
+  @Matches(/^[A-Z]{3}$/, { message: '$property must be three capital letters' })
+  @PrimaryKey
+  @Column(DataType.STRING(3))
+  declare code: string;
+
+  @Length(2, 2)
+  @Column({ type: DataType.STRING(2), allowNull: false, unique: true })
+  declare alpha2: string;
+
+  @Column({ type: DataType.STRING(80), allowNull: false })
+  declare name: string;
+
+  @Column({ type: DataType.STRING(120), allowNull: false })
+  declare officialName: string;
+
+  @Column({ type: DataType.ENUM(...REGIONS), allowNull: false })
+  declare region: Region;
+
+  @Column(DataType.STRING(40))
+  declare subregion: string | null;
+
+  @Column({ type: DataType.ARRAY(DataType.TEXT), allowNull: false, defaultValue: [] })
+  declare capital: string[];
+
+  @Column({ type: DataType.JSONB, allowNull: false, defaultValue: {} })
+  declare languages: Record<string, string>;
+
+  @Column({ type: DataType.JSONB, allowNull: false, defaultValue: {} })
+  declare currencies: Record<string, { name: string; symbol: string }>;
+
+  @Column({ type: DataType.ARRAY(DataType.STRING(3)), allowNull: false, defaultValue: [] })
+  declare borders: string[];
+
+  /** In square kilometres. */
+  @Column({ type: DataType.DECIMAL(12, 2), allowNull: false })
+  declare area: string;
+
+  @Column({ type: DataType.DOUBLE, allowNull: false })
+  declare latitude: number;
+
+  @Column({ type: DataType.DOUBLE, allowNull: false })
+  declare longitude: number;
+
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
+  declare landlocked: boolean;
+
+  /** Null where it is disputed. */
+  @Column(DataType.BOOLEAN)
+  declare independent: boolean | null;
+
+  @Column({ type: DataType.STRING(8), allowNull: false })
+  declare flag: string;
+}

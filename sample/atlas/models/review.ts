@@ -1,0 +1,65 @@
+/** What somebody thinks of a city. A deleted review is kept, and a change over an unseen change is refused. */
+import { Max, Min } from 'class-validator';
+import { Crud } from 'crud-controllers';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  CreatedAt,
+  DataType,
+  DeletedAt,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+  UpdatedAt,
+} from 'sequelize-typescript';
+import { City } from './city.js';
+
+@Crud({
+  tags: ['Reviews'],
+  filterAllow: ['cityId', 'author', 'rating', 'createdAt'],
+  sortAllow: ['id', 'rating', 'createdAt'],
+})
+@Table({
+  tableName: 'reviews',
+  underscored: true,
+  paranoid: true,
+  version: true,
+  indexes: [{ fields: ['city_id', 'created_at'] }, { fields: ['rating'] }, { fields: ['created_at'] }],
+})
+export class Review extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.BIGINT)
+  declare id: string;
+
+  @ForeignKey(() => City)
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare cityId: number;
+
+  @BelongsTo(() => City, { onDelete: 'RESTRICT' })
+  declare city?: City;
+
+  @Column({ type: DataType.STRING(80), allowNull: false })
+  declare author: string;
+
+  @Min(1)
+  @Max(5)
+  @Column({ type: DataType.SMALLINT, allowNull: false })
+  declare rating: number;
+
+  @Column(DataType.TEXT)
+  declare text: string | null;
+
+  declare version: number;
+
+  @CreatedAt
+  declare createdAt: Date;
+
+  @UpdatedAt
+  declare updatedAt: Date;
+
+  @DeletedAt
+  declare deletedAt: Date | null;
+}

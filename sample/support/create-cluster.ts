@@ -1,0 +1,42 @@
+/** Creates the data folder of a PostgreSQL server with `initdb`. */
+import { execFile } from 'node:child_process';
+import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { PostgresBinaries } from './postgres-binaries.js';
+import { chooseServerAccount, commandFor, giveTo } from './server-account.js';
+
+const run = promisify(execFile);
+
+// The collation is PostgreSQL's own, so that names sort alike whatever this machine has installed.
+const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+
+/**
+ * Creates `dataDir` when there is none, with a user `postgres` who has the password.
+ *
+ * It works under another name until it is done, so that one that was killed leaves nothing half made.
+ */
+export async function createCluster(
+  dataDir: string,
+  password: string,
+  { initdb }: PostgresBinaries,
+): Promise<void> {
+  if (await exists(dataDir)) return;
+  const draft = `${dataDir}.new`;
+  const passwordFile = `${dataDir}.password`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  const account = await chooseServerAccount(draft, initdb);
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  await giveTo(account, passwordFile);
+  const superuser = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  const { file, args, options } = commandFor(account, initdb, [`--pgdata=${draft}`, ...superuser, ...LOCALE]);
+  await run(file, args, options).finally(() => rm(passwordFile));
+  await rename(draft, dataDir);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

