@@ -1,0 +1,114 @@
+/** The sample that `npm start` runs, as its user meets it: a process, its addresses, and Ctrl-C. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { AtlasProcess } from '../support/atlas-process.js';
+import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../support/readme-examples.js';
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
+
+// It chooses its own Express and its own database, so a run for another one would test the same again.
+const { CRUD_TEST_EXPRESS, DATABASE_URL } = process.env;
+const suite = CRUD_TEST_EXPRESS === '4' || DATABASE_URL ? describe.skip : describe;
+
+suite('the sample atlas', function () {
+  this.timeout(60_000);
+  let folder: TemporaryFolder;
+  let atlas: AtlasProcess;
+
+  before(async () => {
+    folder = await createTemporaryFolder('atlas');
+    await open();
+  });
+
+  after(async () => {
+    await atlas.end('SIGINT');
+    folder.remove();
+  });
+
+  it('answers at every address that it prints', async () => {
+    expect(atlas.urls).to.have.length.above(3);
+    for (const url of atlas.urls) {
+      const { status } = await fetch(url);
+      expect(status, url.href).to.equal(200);
+    }
+  });
+
+  it('answers as the README shows', async () => {
+    for (const { command, output } of readmeBlocks('run against the atlas').flatMap(consoleExamples)) {
+      const answer = await runCurl(command, atlas.urls[0]?.origin ?? '');
+      expect(answersAsWritten(answer, output), `${command}\n${answer}`).to.equal(true);
+    }
+  });
+
+  it('has all countries and all cities', async () => {
+    expect(await atlas.get('/countries?size=1')).to.include({ total: 250 });
+    expect(await atlas.get('/cities?size=1')).to.include({ total: 135_233 });
+  });
+
+  it('serves a city under its GeoNames id', async () => {
+    expect(await atlas.get('/cities/2988507')).to.deep.equal({
+      id: 2988507,
+      name: 'Paris',
+      countryCode: 'FRA',
+      population: 2138551,
+      latitude: 48.85341,
+      longitude: 2.3488,
+      featureCode: 'PPLC',
+      adminCode: '11',
+      municipalityCode: null,
+    });
+  });
+
+  it('sums up the reviews of a city', async () => {
+    const lyon = { cityId: 2996944, text: ' ' };
+    await post({ ...lyon, author: 'Ann', rating: 5 });
+    await post({ ...lyon, author: 'Bob', rating: 4 });
+    expect(await atlas.get('/cities/2996944/reviews/summary')).to.deep.equal({ count: 2, average: 4.5 });
+  });
+
+  it('stores an empty text of a review as none', async () => {
+    const review = await post({ cityId: 2988507, author: 'Ann', rating: 5, text: ' ' });
+    expect(review).to.include({ text: null });
+  });
+
+  it('refuses to start on data that is in use', async () => {
+    const second = new AtlasProcess(folder.path);
+    expect(await second.untilEnded()).to.equal(1);
+    expect(second.output).to.match(/^Another atlas is running on .*$/m);
+  });
+
+  it('says in one line that its port is taken', async () => {
+    const port = Number(atlas.urls[0]?.port);
+    const second = new AtlasProcess(join(folder.path, 'other'), port);
+    expect(await second.untilEnded()).to.equal(1);
+    expect(second.output).to.equal(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start\n`);
+  });
+
+  it('closes at Ctrl-C, twice or once, and leaves no server', async () => {
+    void atlas.end('SIGINT');
+    expect(await atlas.end('SIGINT')).to.equal(0);
+    expect(existsSync(join(folder.path, 'data', 'postmaster.pid'))).to.equal(false);
+    await open();
+  });
+
+  it('opens within five seconds on the data of one that was killed', async () => {
+    await atlas.end('SIGKILL');
+    const started = Date.now();
+    await open();
+    expect(Date.now() - started).to.be.below(5_000);
+  });
+
+  async function open(): Promise<void> {
+    atlas = new AtlasProcess(folder.path);
+    await atlas.untilOpen();
+  }
+
+  async function post(review: object): Promise<unknown> {
+    const response = await fetch(new URL('/reviews', atlas.urls[0]), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(review),
+    });
+    return response.json();
+  }
+});

@@ -1,0 +1,103 @@
+/** Resources with some of the operations only. */
+import { expect } from 'chai';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, crudController, type Operation } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'reports', timestamps: false })
+class Report extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare title: string;
+}
+
+const REQUESTS: readonly (readonly [Operation, 'get' | 'post' | 'patch' | 'delete', string, object?])[] = [
+  ['list', 'get', '/reports'],
+  ['read', 'get', '/reports/1'],
+  ['create', 'post', '/reports', { title: 'New' }],
+  ['update', 'patch', '/reports/1', { title: 'Newer' }],
+  ['delete', 'delete', '/reports/1'],
+];
+
+describe('choosing endpoints', () => {
+  let site: TestApp;
+
+  const serve = (endpoints: Iterable<Operation>) => {
+    class Reports extends crudController(Report, { endpoints }) {}
+    return buildApp({ models: [Report], controllers: [Reports] });
+  };
+
+  before(async () => {
+    site = await startTestApp({ models: [Report] });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'reports');
+    await Report.create({ title: 'First' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [operation] of REQUESTS) {
+    it(`serves ${operation} and nothing else`, async () => {
+      const { agent, crud } = await serve([operation]);
+      const served: string[] = [];
+      for (const [other, method, path, body] of REQUESTS) {
+        const { status } = await agent[method](path).send(body);
+        if (status < 300) served.push(other);
+        else expect(status, other).to.be.oneOf([404, 405]);
+      }
+      expect(served).to.deep.equal([operation]);
+      expect(crud.routes.map((route) => route.operation)).to.deep.equal([operation]);
+    });
+  }
+
+  it('answers 405 where the path has another operation', async () => {
+    const { agent } = await serve(['list']);
+    const response = await agent.post('/reports').send({ title: 'New' });
+    expectProblem(response, 405, {
+      detail: 'This path does not have the method POST; it has GET, HEAD, OPTIONS.',
+    });
+    expect(await Report.count()).to.equal(1);
+  });
+
+  it('has no path at all where there is no operation on it', async () => {
+    const { agent } = await serve(['list', 'create']);
+    for (const method of ['get', 'patch', 'delete', 'options'] as const) {
+      const { status, headers } = await agent[method]('/reports/1');
+      expect(status, method).to.equal(404);
+      expect(headers, method).to.not.have.property('allow');
+    }
+  });
+
+  it('takes any iterable', async () => {
+    const { agent } = await serve(new Set<Operation>(['read']));
+    expectJson(await agent.get('/reports/1'), 200, { id: 1, title: 'First' });
+  });
+
+  it('serves nothing where none is named', async () => {
+    const { agent, crud } = await serve([]);
+    expect(crud.routes).to.deep.equal([]);
+    expect((await agent.get('/reports')).status).to.equal(404);
+  });
+
+  it('lists the routes that there are', async () => {
+    const { crud } = await serve(['list', 'read', 'create', 'update', 'delete']);
+    const common = { resource: 'Report' };
+    expect(crud.routes).to.deep.equal([
+      { ...common, method: 'GET', path: '/reports', operation: 'list', handler: 'list' },
+      { ...common, method: 'POST', path: '/reports', operation: 'create', handler: 'create' },
+      { ...common, method: 'GET', path: '/reports/:id', operation: 'read', handler: 'read' },
+      { ...common, method: 'PATCH', path: '/reports/:id', operation: 'update', handler: 'update' },
+      { ...common, method: 'DELETE', path: '/reports/:id', operation: 'delete', handler: 'remove' },
+    ]);
+  });
+});

@@ -1,0 +1,283 @@
+/** Everything that can be wrong with a configuration: one error, when the application is built, that says what to write. */
+
+import { expect } from 'chai';
+import { IsInt } from 'class-validator';
+import { Get } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  bootstrap,
+  type Class,
+  ConfigError,
+  Crud,
+  type CrudOptions,
+  crudController,
+  type ModelClass,
+} from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** Options that TypeScript would refuse; JavaScript does not. */
+function wrong(options: object): CrudOptions {
+  return options as CrudOptions;
+}
+
+@Crud()
+@Table({ tableName: 'fine', timestamps: false })
+class Fine extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+
+  @Column(DataType.JSONB)
+  declare extra: unknown;
+}
+
+@Crud(wrong({ prefix: '/fines', endpoints: ['list', 'raed'], sortAllow: ['nmae'], nothing: true }))
+@Table({ tableName: 'mistyped', timestamps: false })
+class Mistyped extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'keyless', timestamps: false })
+class Keyless extends Model {
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'pairs', timestamps: false })
+class Pair extends Model {
+  @ForeignKey(() => Fine)
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare leftId: number;
+
+  @ForeignKey(() => Mistyped)
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare rightId: number;
+}
+
+@Crud()
+@Table({ tableName: 'shadows', timestamps: false })
+class Shadow extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  name?: string = undefined;
+}
+
+@Crud()
+@Table({ tableName: 'unattached', timestamps: false })
+class Unattached extends Model {}
+
+@Table({ tableName: 'undecorated', timestamps: false })
+class Undecorated extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud()
+@Crud()
+@Table({ tableName: 'twice', timestamps: false })
+class Twice extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+class NoDecorators {
+  name = 1;
+}
+
+class Checked {
+  @IsInt()
+  declare name: number;
+}
+
+const CRUD_OPTIONS =
+  'prefix, tags, endpoints, pagination, pageSize, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, idType, unknownQuery';
+
+describe('misconfiguring', () => {
+  let site: TestApp;
+
+  const problemsOf = async (options: BootstrapOptions): Promise<readonly string[]> => {
+    const failure = await buildApp(options).then(
+      () => expect.fail('nothing was wrong'),
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.an.instanceOf(ConfigError);
+    return (failure as ConfigError).problems;
+  };
+  const withOptions = (options: object): Promise<readonly string[]> => {
+    class Fines extends crudController(Fine, wrong(options)) {}
+    return problemsOf({ models: [Fine], controllers: [Fines] });
+  };
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Fine, Mistyped, Keyless, Pair, Shadow, Undecorated, Twice],
+      bootstrap: { models: [] },
+      engine: { createAll: false },
+    });
+    // Sequelize adds a primary key of its own where there is none.
+    Keyless.removeAttribute('id');
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('tells everything that is wrong at once', async () => {
+    class One extends crudController(Fine) {}
+    class Two extends crudController(Fine) {}
+    class Stray {}
+    const options = {
+      models: [Mistyped, Fine, Keyless, Pair, Shadow, Unattached, Undecorated, Twice],
+      controllers: [One, Two, Stray],
+      routePrefix: 'api',
+      bodyLimit: 'many',
+      docz: false,
+    } as BootstrapOptions;
+    expect(await problemsOf(options)).to.deep.equal([
+      "bootstrap has no option 'docz'. The options are models, controllers, routePrefix, bodyLimit, logger, routing.",
+      'Undecorated is in models but has no @Crud; decorate it or leave it out.',
+      'routePrefix "api" is not a plain path; use one such as \'/api\'.',
+      'bodyLimit is "many"; use a number of bytes from 1, or a text such as \'100kb\'.',
+      'Twice has @Crud twice; merge them into one.',
+      'One and Two both extend the controller of Fine; pass one.',
+      'Stray is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+      `Mistyped: @Crud has no option 'nothing'. The options are ${CRUD_OPTIONS}.`,
+      "Mistyped: endpoints has \"raed\"; use 'list', 'read', 'create', 'update', 'delete'. Did you mean 'read'?",
+      "Mistyped: sortAllow names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
+      'Keyless has no primary key; give it one attribute with @PrimaryKey, so that /{id} can address a row.',
+      'Pair has a composite primary key (leftId, rightId); give it one attribute with @PrimaryKey, so that /{id} can address a row.',
+      "Shadow.name is a class field that hides the attribute's accessor; write `declare name: …` instead of `name!: …`.",
+      "Unattached is not attached to a Sequelize instance; list it in the engine's models, or in new Sequelize({ models: [...] }), before bootstrap is called.",
+      "Fine and Mistyped are both on '/fines'; give one of them another prefix.",
+    ]);
+  });
+
+  it('says it in one message, a line for each', async () => {
+    const failure = await buildApp({ models: [Keyless, Unattached] }).catch((error: unknown) => error);
+    expect(String(failure)).to.match(
+      /^ConfigError: 2 problems:\n {2}- Keyless has .+\n {2}- Unattached is .+$/,
+    );
+  });
+
+  it('mounts nothing', async () => {
+    const { app, agent } = await buildApp({ models: [] });
+    await bootstrap(app, { models: [Fine, Mistyped] }).catch(() => {});
+    expect((await agent.get('/fines')).status).to.equal(404);
+  });
+
+  describe('an option of @Crud', () => {
+    const CASES: readonly (readonly [options: object, problem: string])[] = [
+      [{ prefix: 'fines' }, 'Fine: prefix "fines" is not a plain path'],
+      [{ prefix: '/fines/:id' }, 'Fine: prefix "/fines/:id" is not a plain path'],
+      [{ endpoints: ['delete', 'remove'] }, 'Fine: endpoints has "remove"'],
+      [
+        { pagination: 'cursors' },
+        "Fine: pagination is \"cursors\"; use 'offset' or 'cursor'. Did you mean 'cursor'?",
+      ],
+      [{ pageSize: { default: 0 } }, 'Fine: pageSize.default is 0; use an integer from 1.'],
+      [{ pageSize: { max: 1.5 } }, 'Fine: pageSize.max is 1.5; use an integer from 1.'],
+      [{ pageSize: { default: 30, max: 20 } }, 'Fine: pageSize.default is 30, above pageSize.max 20'],
+      [
+        { filterAllow: ['nam'] },
+        "Fine: filterAllow names 'nam', which is not an attribute. Did you mean 'name'?",
+      ],
+      [{ filterAllow: { name: ['=lik='] } }, "Fine: filterAllow.name has the operator '=lik='"],
+      [
+        { sortAllow: ['extra'] },
+        "Fine: sortAllow names 'extra', of type json, which has no order; remove it.",
+      ],
+      [{ defaultSort: '-nam' }, "Fine: defaultSort names 'nam'"],
+      [{ readSchema: NoDecorators }, 'Fine: no property of the readSchema NoDecorators may pass'],
+      [{ createSchema: NoDecorators }, 'Fine: no property of the createSchema NoDecorators may pass'],
+      [{ updateSchema: 5 }, 'Fine: updateSchema is 5; give it a class.'],
+      [{ dependencies: ['auth'] }, 'Fine: dependencies[0] is "auth"; use an Express handler'],
+      [{ idType: 'int' }, 'Fine: idType "int" is unknown'],
+      [{ unknownQuery: 'allow' }, "Fine: unknownQuery is \"allow\"; use 'reject' or 'ignore'."],
+      [{ prefixx: '/a' }, "Fine: @Crud has no option 'prefixx'. Did you mean 'prefix'?"],
+    ];
+    for (const [options, problem] of CASES) {
+      it(`is refused: ${Object.keys(options)} ${JSON.stringify(Object.values(options)[0]) ?? ''}`, async () => {
+        const problems = await withOptions(options);
+        expect(problems).to.have.lengthOf(1);
+        expect(problems[0]).to.match(new RegExp(`^${problem.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`));
+      });
+    }
+
+    it('may be right', async () => {
+      class Fines extends crudController(Fine, {
+        createSchema: Checked,
+        sortAllow: ['name'],
+        defaultSort: '-name',
+      }) {}
+      const { crud } = await buildApp({ models: [Fine], controllers: [Fines] });
+      expect(crud.routes).to.have.lengthOf(5);
+    });
+  });
+
+  describe('paths', () => {
+    it('may not be shared by two models, whatever their letters', async () => {
+      class Fines extends crudController(Fine, { prefix: '/Same' }) {}
+      class Undecorateds extends crudController(Undecorated, { prefix: '/same' }) {}
+      expect(await problemsOf({ models: [], controllers: [Fines, Undecorateds] })).to.deep.equal([
+        "Undecorated and Fine are both on '/same'; give one of them another prefix.",
+      ]);
+    });
+
+    it('may not be shared by two routes of a controller', async () => {
+      class Fines extends crudController(Fine) {
+        @Get('/')
+        all(): object {
+          return {};
+        }
+      }
+      expect(await problemsOf({ models: [Fine], controllers: [Fines] })).to.deep.equal([
+        "Fine: 'all' and 'list' both answer GET /fines; give one another path.",
+      ]);
+    });
+  });
+
+  describe('the lists of bootstrap', () => {
+    it('may not hold what is no model or no controller', async () => {
+      const options = {
+        models: [undefined, NoDecorators] as unknown as ModelClass[],
+        controllers: [5, undefined] as unknown as Class[],
+      };
+      expect(await problemsOf(options)).to.deep.equal([
+        'undefined is in models but has no @Crud; decorate it or leave it out.',
+        'NoDecorators is in models but has no @Crud; decorate it or leave it out.',
+        '5 is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+        'undefined is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+      ]);
+    });
+  });
+
+  it('is told by crudController at once where the source is none', () => {
+    const nothing = NoDecorators as unknown as typeof Fine;
+    expect(() => crudController(nothing)).to.throw(
+      ConfigError,
+      'Expected a model class, a Repository or a subclass of Repository; got the class NoDecorators.',
+    );
+  });
+});

@@ -1,0 +1,85 @@
+/** What the README shows, done: its application is compiled and run, and its commands are sent. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { PACKAGE_ROOT } from '../support/package-root.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../support/readme-examples.js';
+
+const suite = process.env.CRUD_TEST_EXPRESS === '4' ? describe.skip : describe;
+
+suite('the application in the README', function () {
+  this.timeout(60_000);
+  // Inside the repository, so that the package finds itself by its name.
+  const folder = join(PACKAGE_ROOT, 'dist', `readme-${process.pid}`);
+  let database: TestDatabase;
+  let application: ChildProcess;
+  let base: string;
+
+  before(async () => {
+    compile();
+    database = await freshDatabase();
+    const port = await freePort();
+    base = `http://localhost:${port}`;
+    application = spawn(process.execPath, [join(folder, 'out', 'application.js')], {
+      env: { ...process.env, DATABASE_URL: database.url, PORT: String(port) },
+      stdio: 'inherit',
+    });
+    await untilListening(base);
+  });
+
+  after(async () => {
+    application.kill();
+    await once(application, 'close');
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const [block = ''] = readmeBlocks('run against the application above');
+  for (const { command, output } of consoleExamples(block)) {
+    it(`answers as written to ${command}`, async () => {
+      const answer = await runCurl(command, base);
+      expect(answersAsWritten(answer, output), answer).to.equal(true);
+    });
+  }
+
+  function compile(): void {
+    const [program = ''] = readmeBlocks('compiled and run by test/feature/readme.test.ts');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'application.ts'), program);
+    const config = {
+      extends: join(PACKAGE_ROOT, 'tsconfig.json'),
+      compilerOptions: {
+        rootDir: '.',
+        outDir: 'out',
+        incremental: false,
+        tsBuildInfoFile: null,
+        declaration: false,
+      },
+      include: ['application.ts'],
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc');
+    execFileSync(process.execPath, [tsc, '-p', folder], { stdio: 'pipe', encoding: 'utf8' });
+  }
+});
+
+/** A port that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function untilListening(base: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(`${base}/articles`).catch(() => null);
+    if (answer) return;
+  }
+}

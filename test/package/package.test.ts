@@ -1,0 +1,237 @@
+/** What users get: the tarball, looked at by linters, by Node, by the compiler and by npm. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, posix } from 'node:path';
+import { expect } from 'chai';
+import { publint } from 'publint';
+import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
+import { installedPackages, packagesOfReadme } from './install-line.js';
+import { createProject, pack, readManifest, type Tarball } from './packed-package.js';
+import { run, tryRun } from './run.js';
+
+/** What a user of the whole chain writes: a model, a subclass with an override and a route, and an application. */
+const CONSUMER = `
+import { bootstrap, Crud, type CrudContext, crudController, engineLifespan, type Id, Repository, readSchema } from 'crud-controllers';
+import express from 'express';
+import { Get, Param } from 'routing-controllers';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+
+@Crud({ sortAllow: ['name'], filterAllow: { name: ['=='] } })
+@Table
+class City extends Model {
+  @Column(DataType.STRING)
+  declare name: string;
+}
+
+class CityController extends crudController(City) {
+  override read(id: Id, context: CrudContext): Promise<City> {
+    return super.read(id, context);
+  }
+
+  @Get('/:id/name')
+  async name(@Param('id') id: string): Promise<string> {
+    return (await new Repository(City).get(id)).name;
+  }
+}
+
+export async function main(dsn: string): Promise<string> {
+  const app = express();
+  await using _engine = await engineLifespan(dsn, { models: [City] })(app);
+  const { routes } = await bootstrap(app, { controllers: [CityController] });
+  return \`\${readSchema(City).name}: \${routes.length}\`;
+}
+`;
+
+const COMPILER_OPTIONS = {
+  target: 'es2022',
+  module: 'nodenext',
+  strict: true,
+  experimentalDecorators: true,
+  emitDecoratorMetadata: true,
+  skipLibCheck: false,
+  noEmit: true,
+  types: ['node'],
+};
+
+describe('the packed package', function () {
+  this.timeout(120_000);
+  let folder: TemporaryFolder;
+  let project: string;
+  let tarball: Tarball;
+
+  before(async () => {
+    folder = await createTemporaryFolder('package');
+    project = join(folder.path, 'project');
+    mkdirSync(project);
+    tarball = await pack(folder.path);
+    await createProject(project, tarball);
+  });
+
+  after(() => folder.remove());
+
+  function addFile(name: string, content: string): string {
+    const file = join(project, name);
+    mkdirSync(join(file, '..'), { recursive: true });
+    writeFileSync(file, content);
+    return file;
+  }
+
+  it('holds the sources, what was compiled from them, and documents', () => {
+    const others = tarball.files.filter(
+      (file) => !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts))$/.test(file),
+    );
+    expect(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']).to.include.members(others);
+    expect(others).to.include('package.json');
+  });
+
+  it('holds the JavaScript, the types and the source map of every source', () => {
+    const sources = tarball.files.filter((file) => file.startsWith('src/'));
+    const compiled = sources.flatMap((file) =>
+      ['.js', '.d.ts', '.js.map'].map((end) => `dist/${file.replace(/\.ts$/, end)}`),
+    );
+    expect(sources).to.include('src/index.ts');
+    expect(tarball.files.filter((file) => file.startsWith('dist/'))).to.have.members(compiled);
+  });
+
+  it('holds the file that each source map points to', async () => {
+    for (const file of tarball.files.filter((name) => name.endsWith('.map'))) {
+      const { sources } = JSON.parse(
+        await readFile(join(project, 'node_modules/crud-controllers', file), 'utf8'),
+      );
+      const targets = sources.map((source: string) => posix.join(posix.dirname(file), source));
+      expect(tarball.files, file).to.include.members(targets);
+    }
+  });
+
+  it('has nothing that publint complains about', async () => {
+    const buffer = await readFile(tarball.path);
+    const { messages } = await publint({
+      strict: true,
+      pack: { tarball: new Uint8Array(buffer).buffer },
+    });
+    expect(messages).to.deep.equal([]);
+  });
+
+  it('has types that resolve in every way that Are The Types Wrong knows', async () => {
+    const attw = join(PACKAGE_ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
+    const { output } = await tryRun(process.execPath, [attw, tarball.path, '--format', 'json'], folder.path);
+    const { analysis, problems } = JSON.parse(output);
+    expect(problems).to.deep.equal({});
+    expect(analysis.problems).to.deep.equal([]);
+    expect(Object.keys(analysis.entrypoints['.'].resolutions)).to.deep.equal([
+      'node10',
+      'node16-cjs',
+      'node16-esm',
+      'bundler',
+    ]);
+  });
+
+  it('gives the same objects to require and to named imports', async () => {
+    const names = Object.keys(createRequire(__filename)(join(COMPILED_SOURCE, 'index.js'))).sort();
+    const file = addFile(
+      'same.mjs',
+      `import { createRequire } from 'node:module';
+      import { ${names.join(', ')} } from 'crud-controllers';
+      const required = createRequire(import.meta.url)('crud-controllers');
+      const imported = { ${names.join(', ')} };
+      const isSame = (name) => required[name] !== undefined && required[name] === imported[name];
+      console.log(JSON.stringify({ required: Object.keys(required).sort(), same: Object.keys(imported).filter(isSame) }));`,
+    );
+    const { output } = await run(process.execPath, [file], project);
+    expect(JSON.parse(output)).to.deep.equal({ required: names, same: names });
+  });
+
+  it('keeps its files to itself', async () => {
+    const file = addFile(
+      'inside.cjs',
+      `try { require('crud-controllers/dist/src/index.js'); } catch (error) { console.log(error.code); }
+      console.log(require('crud-controllers/package.json').name);`,
+    );
+    const { output } = await run(process.execPath, [file], project);
+    expect(output.split('\n')).to.deep.equal(['ERR_PACKAGE_PATH_NOT_EXPORTED', 'crud-controllers', '']);
+  });
+
+  for (const type of ['commonjs', 'module']) {
+    it(`type-checks in a project of type ${type}, with the types of all libraries`, async () => {
+      const configuration = { compilerOptions: COMPILER_OPTIONS, files: ['consumer.ts'] };
+      addFile(`${type}/package.json`, JSON.stringify({ type }));
+      addFile(`${type}/consumer.ts`, CONSUMER);
+      addFile(`${type}/tsconfig.json`, JSON.stringify(configuration));
+      const { everything } = await tryRun(
+        process.execPath,
+        [join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc'), '-p', type],
+        project,
+      );
+      expect(everything).to.equal('');
+    });
+  }
+
+  it('does not type-check when it is used wrongly', async () => {
+    addFile('wrong/consumer.ts', CONSUMER.replace("sortAllow: ['name']", "sortAllow: ['nmae']"));
+    addFile(
+      'wrong/tsconfig.json',
+      JSON.stringify({ compilerOptions: COMPILER_OPTIONS, files: ['consumer.ts'] }),
+    );
+    const { everything } = await tryRun(
+      process.execPath,
+      [join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'wrong'],
+      project,
+    );
+    expect(everything).to.include(`Type '"nmae"' is not assignable`);
+  });
+
+  it('installs with the line of the README, which conflicts with no peer', async function () {
+    const target = join(folder.path, 'install');
+    mkdirSync(target);
+    writeFileSync(join(target, 'package.json'), JSON.stringify({ private: true }));
+    const { code, everything } = await tryRun(
+      'npm',
+      [
+        'install',
+        '--package-lock-only',
+        '--ignore-scripts',
+        '--prefer-offline',
+        '--no-audit',
+        '--no-fund',
+        '--fetch-retries=1',
+        tarball.path,
+        ...packagesOfReadme(),
+      ],
+      target,
+    );
+    if (code !== 0 && isOffline(everything)) this.skip();
+    expect(code, everything).to.equal(0);
+    const { packages } = JSON.parse(await readFile(join(target, 'package-lock.json'), 'utf8'));
+    const { name, peerDependencies } = await readManifest();
+    expect(Object.keys(packages)).to.include.members(
+      Object.keys(peerDependencies).map((peer) => `node_modules/${peer}`),
+    );
+    // A copy of its own would be a second storage of metadata.
+    const copies = Object.keys(packages).filter((path) => path.startsWith(`node_modules/${name}/`));
+    expect(copies).to.deep.equal([]);
+  });
+});
+
+/** The registry cannot be asked, which says nothing about the package. */
+function isOffline(output: string): boolean {
+  return /npm error (?:code|errno) (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/.test(
+    output,
+  );
+}
+
+describe('the install line of the README', () => {
+  it('names every peer of the package', async () => {
+    const names = packagesOfReadme().map((name) => name.replace(/(?!^)@.*$/, ''));
+    const { peerDependencies } = await readManifest();
+    expect(names).to.include.members(Object.keys(peerDependencies));
+  });
+
+  it('is found in a code block only', () => {
+    const text =
+      'Run `npm install crud-controllers`:\n\nnpm install crud-controllers a\n\n```sh\n# first\nnpm install crud-controllers b c@^1\n```\n';
+    expect(installedPackages(text)).to.deep.equal(['b', 'c@^1']);
+    expect(() => installedPackages('npm install crud-controllers a')).to.throw('README.md has no code block');
+  });
+});

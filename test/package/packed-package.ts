@@ -1,0 +1,54 @@
+/** The package as npm would publish it, and a project that has it installed. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { PACKAGE_ROOT } from '../support/package-root.js';
+import { run } from './run.js';
+
+/** What the tests read of a package.json. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+}
+
+/** A packed package. */
+export interface Tarball {
+  readonly path: string;
+  /** Its files, sorted. */
+  readonly files: readonly string[];
+}
+
+/** The package.json of this package. */
+export async function readManifest(): Promise<Manifest> {
+  return JSON.parse(await readFile(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
+}
+
+/** Packs what was built into a folder. */
+export async function pack(folder: string): Promise<Tarball> {
+  // Scripts would build again, under the feet of the tests.
+  const { output } = await run(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--loglevel=error', `--pack-destination=${folder}`],
+    PACKAGE_ROOT,
+  );
+  const [packed] = JSON.parse(output) as [{ filename: string; files: { path: string }[] }];
+  return { path: join(folder, packed.filename), files: packed.files.map(({ path }) => path).sort() };
+}
+
+/**
+ * Makes a folder a project with the package unpacked in its `node_modules`, and nothing beside it but what an
+ * installation has: its dependencies, its peers, and the types of Node.
+ */
+export async function createProject(folder: string, tarball: Tarball): Promise<void> {
+  const { name, dependencies, peerDependencies } = await readManifest();
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, name), { recursive: true });
+  await run('tar', ['-xzf', tarball.path, '-C', join(modules, name), '--strip-components=1'], folder);
+  for (const other of [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node']) {
+    mkdirSync(dirname(join(modules, other)), { recursive: true });
+    symlinkSync(join(PACKAGE_ROOT, 'node_modules', other), join(modules, other), 'junction');
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
+}

@@ -1,0 +1,39 @@
+/** Runs a program to its end. */
+import { execFile } from 'node:child_process';
+
+/** What a program printed on standard output, and on both. */
+export interface Result {
+  readonly code: number;
+  readonly output: string;
+  readonly everything: string;
+}
+
+/** Like `tryRun`, and throws what the program printed when it fails. */
+export async function run(file: string, args: readonly string[], folder: string): Promise<Result> {
+  const result = await tryRun(file, args, folder);
+  if (result.code === 0) return result;
+  throw new Error(`${file} ${args.join(' ')} ended with ${result.code}:\n${result.everything}`);
+}
+
+/** Runs a program in a folder; a Node script by giving `process.execPath` as the program. */
+export function tryRun(file: string, args: readonly string[], folder: string): Promise<Result> {
+  const options = {
+    cwd: folder,
+    env: environment(),
+    maxBuffer: 64 * 1024 * 1024,
+    // On Windows npm is a shell script.
+    shell: process.platform === 'win32' && file === 'npm',
+  };
+  return new Promise((resolve, reject) => {
+    execFile(file, args, options, (error, stdout, stderr) => {
+      if (error && typeof error.code !== 'number') reject(error);
+      else resolve({ code: Number(error?.code ?? 0), output: stdout, everything: stdout + stderr });
+    });
+  });
+}
+
+/** Without what `npm test` says about this package to the programs it starts: they would take it for theirs. */
+function environment(): NodeJS.ProcessEnv {
+  const isOurs = /^npm_(?:package|lifecycle|command|config_local_prefix)|^NODE_V8_COVERAGE$/i;
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs.test(name)));
+}
