@@ -1,12 +1,12 @@
 /** What a path answers to a method it does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
-import type { Request, RequestHandler, Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import type { ResourceRoute } from './controller-metadata.js';
 import { sendProblem } from './exception-handler.js';
 import { pathShape, withoutSlash } from './path-shape.js';
 
 /** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
 export function closePaths(router: Router, routes: readonly ResourceRoute[]): void {
-  for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(allowOf(verbs)));
+  for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(methodsOf(verbs)));
 }
 
 /** A path as one of its routes has it, and the methods of them all. */
@@ -29,15 +29,15 @@ function closablePaths(routes: readonly ResourceRoute[]): ClosablePath[] {
 }
 
 /** Express answers HEAD wherever it answers GET. */
-function allowOf(verbs: ReadonlySet<string>): string {
-  const methods = [...verbs].flatMap((verb) => (verb === 'get' ? ['GET', 'HEAD'] : [verb.toUpperCase()]));
-  return [...new Set([...methods, 'OPTIONS'])].join(', ');
+function methodsOf(verbs: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...verbs].flatMap((verb) => (verb === 'get' ? ['GET', 'HEAD'] : [verb.toUpperCase()])));
 }
 
-function refuseOtherMethods(allow: string): RequestHandler {
-  return (request: Request & { routingControllersStarted?: boolean }, response, next) => {
-    // A route has answered, or one of its middlewares has skipped it: the path does have the method.
-    if (request.routingControllersStarted) {
+function refuseOtherMethods(methods: ReadonlySet<string>): RequestHandler {
+  const allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
+  return (request, response, next) => {
+    // A route has answered, or the path's own route has left the request to others.
+    if (response.headersSent || methods.has(request.method)) {
       next();
       return;
     }

@@ -33,7 +33,7 @@ export interface ResourceRoute {
   readonly method: string;
 }
 
-/** A controller ready for `useExpressServer`. */
+/** A controller ready for routing-controllers. */
 export interface RegisteredController {
   readonly controller: new () => object;
   readonly routes: readonly ResourceRoute[];

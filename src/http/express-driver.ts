@@ -72,11 +72,21 @@ function middlewareOf(middleware: MiddlewareClass): RequestHandler {
   return (request, response, next) => getFromContainer(middleware).use(request, response, next);
 }
 
-/** Express 4 does not look at promises, and a rejection that nobody handles ends the process. */
+/** A request that a route of routing-controllers has begun to answer; its other routes then leave it alone. */
+type StartedRequest = Request & { routingControllersStarted?: boolean };
+
+/**
+ * Express 4 does not look at promises, and a rejection that nobody handles ends the process. And a route that is skipped
+ * has not begun: without taking that back, the next one that matches would neither answer nor go on.
+ */
 function settled(handler: RequestHandler): RequestHandler {
-  return async (request: Request, response: Response, next: NextFunction) => {
+  return async (request: StartedRequest, response: Response, next: NextFunction) => {
+    const goOn = (reason?: unknown): void => {
+      if (reason === 'route' || reason === 'router') request.routingControllersStarted = false;
+      next(reason);
+    };
     try {
-      await handler(request, response, next);
+      await handler(request, response, goOn);
     } catch (error) {
       next(asError(error));
     }

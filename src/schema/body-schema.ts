@@ -104,7 +104,7 @@ function failureIssues(
   // What class-validator knows no rules for has no property of its own.
   const path = failure.property === undefined ? parents : [...parents, failure.property];
   const broken = Object.entries(failure.constraints ?? {}).filter(
-    ([code]) => code !== UNDECLARED || (parents.length > 0 && isSent(body, path) && !isDeclared(failure)),
+    ([code]) => code !== UNDECLARED || (isSent(body, path) && !isDeclared(failure)),
   );
   const told = broken.filter(([name]) => name === 'isDefined');
   const own = (told.length > 0 ? told : broken).map(([code, message]) =>

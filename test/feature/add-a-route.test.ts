@@ -31,6 +31,7 @@ import {
 } from 'sequelize-typescript';
 import { ConfigError, Crud, crudController, Repository } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -208,12 +209,13 @@ class MoveController {
 }
 
 describe('adding a route', () => {
+  const logger = new CapturedLog();
   let site: TestApp;
 
   before(async () => {
     site = await startTestApp({
       models: [Team, Player, Coach],
-      bootstrap: { models: [Team, Player], controllers: [TeamController, MoveController] },
+      bootstrap: { models: [Team, Player], controllers: [TeamController, MoveController], logger },
     });
   });
 
@@ -221,6 +223,10 @@ describe('adding a route', () => {
     await emptyTables(site, 'players', 'teams');
     await Team.create({ name: 'Reds' });
     await Player.bulkCreate([{ teamId: 1, score: '1.50' }, { teamId: 1 }]);
+  });
+
+  afterEach(() => {
+    expect(logger.lines).to.deep.equal([]);
   });
 
   after(() => site[Symbol.asyncDispose]());

@@ -7,7 +7,7 @@ import { Get, HttpCode, OnNull, OnUndefined, Res, UseAfter, UseBefore } from 'ro
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
+import { expectIssue, expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
 import { listen, requestHead } from '../support/listen.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -126,6 +126,12 @@ class FilmController extends crudController(Film, { endpoints: ['list', 'read', 
     return { skipped: false };
   }
 
+  @UseBefore((_request: Request, _response: Response, next: NextFunction) => next('route'))
+  @Get('/skipped')
+  skippedForRead(): object {
+    return { skipped: false };
+  }
+
   @Get('/waits')
   async waits(@Res() response: Response): Promise<object> {
     response.app.emit('handler waits');
@@ -181,6 +187,14 @@ describe('writing the answer yourself', () => {
 
   it('leaves a path to that handler that a middleware of the route has skipped', async () => {
     expectJson(await site.agent.get('/films/skipped/by/a/middleware'), 404, NOT_FOUND_BY_APP);
+  });
+
+  it('goes on with the next route that matches where a middleware has skipped one', async () => {
+    expectIssue(await site.agent.get('/films/skipped'), 400, {
+      parameter: 'id',
+      code: 'id',
+      detail: "'skipped' is not a valid id; it must be an integer.",
+    });
   });
 
   it('takes an answer that an override has sent', async () => {
