@@ -6,6 +6,7 @@ import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
 import { type BootstrapOptions, resolveSettings } from './http/settings.js';
+import { warnMissingIndexes } from './http/warn-missing-indexes.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
@@ -18,7 +19,8 @@ export interface CrudApplication {
 
 /**
  * Mounts a resource for every `@Crud` model, or for `options.models` only: checks everything, synthesizes schemas and
- * controllers, mounts the routes, then the error handling. The routes are mounted when the call returns its promise.
+ * controllers, mounts the routes, then the error handling. The routes are mounted when the call returns its promise;
+ * what is awaited is only a look at the indexes, which warns of orders and filters that none serves.
  *
  * @example
  * ```ts
@@ -32,9 +34,10 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const settings = resolveSettings(options);
   const { declarations, handWritten, problems } = declareResources(settings);
   const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
-  const resources = createResources(plan, declarations, settings.bodyLimit);
+  const resources = createResources(plan, declarations, settings);
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   app.use(settings.routePrefix || '/', router);
   app.use(exceptionHandler(settings.logger));
+  await warnMissingIndexes(resources, settings.logger);
   return Object.freeze({ routes: describeRoutes(settings.routePrefix, routes) });
 }

@@ -18,6 +18,7 @@ export type {
 // Compile
 export { ConfigError } from './plan/config-error.js';
 export type { Logger } from './plan/logger.js';
+export type { SortTerm } from './plan/resource-plan.js';
 
 // Synthesize
 export { createSchema, readSchema, updateSchema } from './schema/model-schemas.js';
@@ -26,6 +27,9 @@ export type { RequestIssue } from './schema/request-issue.js';
 export type { SchemaClass } from './schema/synthesize-class.js';
 
 // Request
+export type { Comparison, Filter, Junction } from './query/filter.js';
+export { InvalidCursorError } from './query/invalid-cursor-error.js';
+export type { Keyset } from './query/keyset.js';
 export type { ListQuery } from './query/list-query.js';
 
 // Data
@@ -38,9 +42,25 @@ export {
   PersistenceError,
   RelationNotLoaded,
 } from './persistence/errors.js';
-export type { Page, PageRequest } from './persistence/page.js';
+export type {
+  CursorPage,
+  CursorPageRequest,
+  OffsetPage,
+  Page,
+  PageRequest,
+  RowCriteria,
+} from './persistence/page.js';
 export { type Id, type ListOptions, Repository } from './persistence/repository.js';
+export { repository } from './persistence/repository-provider.js';
 export type { RepositoryClass, Source } from './persistence/resolve-source.js';
+export {
+  dbSession,
+  type ReadSession,
+  type SessionOptions,
+  type UnitOfWork,
+  type UnitOfWorkOptions,
+  unitOfWork,
+} from './persistence/unit-of-work.js';
 
 // Edge
 export type { CrudContext } from './http/crud-context.js';
@@ -48,6 +68,7 @@ export { type CrudController, type CrudControllerClass, crudController } from '.
 export { type CrudRouterOptions, crudRouter } from './http/crud-router.js';
 export { installExceptionHandlers } from './http/exception-handler.js';
 export { httpExceptionFor, statusFor } from './http/http-exception.js';
+export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/inject.js';
 export type { RoutingOptions } from './http/mount-resources.js';
 export type { RouteInfo } from './http/route-info.js';
 export type { BootstrapOptions } from './http/settings.js';

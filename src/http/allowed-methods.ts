@@ -1,11 +1,11 @@
 /** What a path answers to a method it does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
 import type { RequestHandler, Router } from 'express';
-import type { ResourceRoute } from './controller-metadata.js';
+import type { ControllerRoute } from './controller-metadata.js';
 import { sendProblem } from './exception-handler.js';
 import { pathShape, withoutSlash } from './path-shape.js';
 
 /** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
-export function closePaths(router: Router, routes: readonly ResourceRoute[]): void {
+export function closePaths(router: Router, routes: readonly ControllerRoute[]): void {
   for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(methodsOf(verbs)));
 }
 
@@ -15,7 +15,7 @@ interface ClosablePath {
   readonly verbs: Set<string>;
 }
 
-function closablePaths(routes: readonly ResourceRoute[]): ClosablePath[] {
+function closablePaths(routes: readonly ControllerRoute[]): ClosablePath[] {
   const paths = new Map<string, ClosablePath>();
   for (const { path, verb } of routes) {
     // What a regular expression of the user's matches cannot be told apart from other paths.

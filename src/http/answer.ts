@@ -2,30 +2,41 @@
 import type { Request, Response } from 'express';
 import type { Operation } from '../metadata/crud-options.js';
 import { NotFoundError } from '../persistence/errors.js';
-import type { Page } from '../persistence/page.js';
-import { offsetEnvelope } from '../response/envelope.js';
+import type { OffsetPage, Page } from '../persistence/page.js';
+import type { Keyset } from '../query/keyset.js';
+import type { ListQuery } from '../query/list-query.js';
+import { cursorEnvelope, offsetEnvelope } from '../response/envelope.js';
 import type { Resource } from './resource.js';
 
 /** Shapes the result of an operation; undefined is an answer without a body. */
-export function shapeAnswer(
-  { plan, serialize }: Resource,
+export async function shapeAnswer(
+  resource: Resource,
   operation: Operation,
   result: unknown,
   { request, response }: { request: Request; response: Response },
-): object | undefined {
+): Promise<object | undefined> {
+  const { plan, serialize, parsers } = resource;
   if (operation === 'delete') return undefined;
-  if (operation === 'list') return offsetEnvelope(expectPage(plan.name, result), serialize);
+  if (operation === 'list')
+    return shapeList(resource, result, (await parsers.list(request)).query as ListQuery);
   if (typeof result !== 'object' || result === null) return missingRecord(plan.name, operation);
-  if (operation === 'create')
+  if (operation === 'read') return serialize(result, (await parsers.read(request)).fields);
+  if (operation === 'create') {
     setLocation(response, `${request.baseUrl}${plan.prefix}`, idOf(result, plan.info.primaryKey.name));
+  }
   return serialize(result);
 }
 
-function expectPage(name: string, result: unknown): Page<object> {
-  if (Array.isArray((result as Page<object> | undefined)?.items)) return result as Page<object>;
-  throw new TypeError(
-    `The list method of the ${name} controller must return a page: { items, total, page, size }.`,
-  );
+function shapeList({ plan, serialize, cursors }: Resource, result: unknown, query: ListQuery): object {
+  const page = (result ?? {}) as Partial<Page<object>>;
+  if (!Array.isArray(page.items)) {
+    throw new TypeError(`The list method of the ${plan.name} controller must return a page with items.`);
+  }
+  const items = page.items.map((record) => serialize(record, query.fields));
+  if (query.kind === 'offset') return offsetEnvelope({ ...(page as OffsetPage<object>), items });
+  const encode = (place: Keyset | null | undefined): string | null =>
+    place ? cursors.encode(place, { plan, ...query }) : null;
+  return cursorEnvelope({ items, next: encode(page.next), prev: encode(page.prev) });
 }
 
 /** An override that finds nothing may return nothing; one that creates must have created something. */

@@ -17,7 +17,8 @@ import type { CrudContext } from './crud-context.js';
 export abstract class CrudController<M extends Model = Model, R extends object = M> {
   /** `GET /` */
   list(query: ListQuery, context: CrudContext<M>): Promise<Page<R>> {
-    return result(context.repository.page(query));
+    const { repository } = context;
+    return result(query.kind === 'cursor' ? repository.cursorPage(query) : repository.page(query));
   }
 
   /** `GET /{id}` */

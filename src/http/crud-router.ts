@@ -3,16 +3,18 @@ import type { Router } from 'express';
 import type { Model } from 'sequelize';
 import type { CrudOptions } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
+import { defaultLogger } from '../persistence/default-logger.js';
 import type { Repository } from '../persistence/repository.js';
 import { resolveSource, type Source } from '../persistence/resolve-source.js';
 import { compilePlan } from '../plan/compile-plan.js';
 import { collectProblems } from '../plan/config-error.js';
 import type { Logger } from '../plan/logger.js';
+import { createCursorCodec } from '../query/cursor-codec.js';
 import { classProperties } from '../schema/class-properties.js';
 import { describeExposure } from '../schema/model-decorators.js';
 import { parseBodyLimit } from './body-limit.js';
+import { parseSecrets } from './cursor-secret.js';
 import type { Declaration } from './declare-resources.js';
-import { defaultLogger } from './log-failure.js';
 import { mountResources, type RoutingOptions } from './mount-resources.js';
 import { createResources } from './resource.js';
 
@@ -20,6 +22,8 @@ import { createResources } from './resource.js';
 export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<M> {
   /** Bytes, or a text such as `'100kb'`, which is the default. */
   bodyLimit?: string | number;
+  /** Signs cursors; see `bootstrap`. */
+  cursorSecret?: string | readonly string[];
   /** Default: warnings and errors as JSON lines on standard error. */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `interceptors` … */
@@ -37,7 +41,7 @@ export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<
  * @throws ConfigError with everything that is wrong with the model or an option
  */
 export function crudRouter<M extends Model>(source: Source<M>, options: CrudRouterOptions<M> = {}): Router {
-  const { bodyLimit, logger = defaultLogger, routing = {}, ...crud } = options;
+  const { bodyLimit, cursorSecret, logger = defaultLogger, routing = {}, ...crud } = options;
   const repository = resolveSource(source) as unknown as Repository;
   const { model } = repository;
   const record = crudRecords().findLast((known) => known.model === model);
@@ -48,8 +52,11 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     controller: undefined,
   };
   const problems: string[] = [];
-  const limit = collectProblems(problems, () => parseBodyLimit(bodyLimit), 0);
+  const settings = {
+    bodyLimit: collectProblems(problems, () => parseBodyLimit(bodyLimit), 0),
+    cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(cursorSecret), [])),
+  };
   const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
-  const resources = createResources(plan, [declaration], limit);
+  const resources = createResources(plan, [declaration], settings);
   return mountResources({ resources, controllers: [], routing, logger }).router;
 }

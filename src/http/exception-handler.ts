@@ -1,9 +1,11 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
+import { defaultLogger } from '../persistence/default-logger.js';
 import type { Logger } from '../plan/logger.js';
-import { defaultLogger, logFailure } from './log-failure.js';
+import { logFailure } from './log-failure.js';
 import { type Problem, toProblem } from './problem.js';
 import { requestResource } from './request-resource.js';
+import { ClientGone, existingWork, SAFE_METHODS } from './request-work.js';
 
 /**
  * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
@@ -24,7 +26,11 @@ export function installExceptionHandlers(app: Express): void {
 /** The error handler, writing to this logger. */
 export function exceptionHandler(logger: Logger): ErrorRequestHandler {
   // Express tells error handlers by their four parameters.
-  return (error: unknown, request: Request, response: Response, _next: NextFunction) => {
+  return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
+    await existingWork(request)?.rollback(error);
+    // Nothing went wrong here, and nobody waits for an answer.
+    if (error instanceof ClientGone) return;
     const problem = problemOf(error, request);
     if (problem.status >= 500) logFailure(logger, error, request, problem.status);
     if (response.writableEnded) return;
@@ -40,8 +46,11 @@ export function exceptionHandler(logger: Logger): ErrorRequestHandler {
 /** Reading a thrown value can itself throw: a proxy, a getter. */
 function problemOf(error: unknown, request: Request): Problem {
   try {
-    // What refuses a delete is no attribute of the record's body: others still refer to it.
-    return toProblem(error, request.method === 'DELETE' ? undefined : requestResource(request));
+    return toProblem(error, {
+      // What refuses a delete is no attribute of the record's body: others still refer to it.
+      plan: request.method === 'DELETE' ? undefined : requestResource(request),
+      isSafe: SAFE_METHODS.has(request.method),
+    });
   } catch {
     return { status: 500, detail: 'Internal Server Error' };
   }

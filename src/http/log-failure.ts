@@ -2,18 +2,6 @@
 import type { Request } from 'express';
 import type { Logger } from '../plan/logger.js';
 
-/** Writes warnings and errors to standard error, and nothing else. */
-export const defaultLogger: Logger = Object.freeze({
-  debug: () => {},
-  info: () => {},
-  warn: (message: string, details?: object) => write('warn', message, details),
-  error: (message: string, details?: object) => write('error', message, details),
-});
-
-function write(level: string, message: string, details: object = {}): void {
-  process.stderr.write(`${JSON.stringify({ level, message, ...details })}\n`);
-}
-
 /** Logs what went wrong. The path is the route's template, because a path holds ids. */
 export function logFailure(logger: Logger, error: unknown, request: Request, status: number): void {
   const route: unknown = request.route?.path;

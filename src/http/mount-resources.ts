@@ -5,11 +5,13 @@ import type { Class } from '../metadata/crud-options.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { Logger } from '../plan/logger.js';
 import { closePaths } from './allowed-methods.js';
-import { forgetControllers, type RegisteredController, registerController } from './controller-metadata.js';
+import { forgetControllers, type RegisteredController } from './controller-metadata.js';
 import { exceptionHandler } from './exception-handler.js';
 import { SafeExpressDriver } from './express-driver.js';
 import { pathShape } from './path-shape.js';
+import { registerPlainController } from './plain-controller.js';
 import type { Resource } from './resource.js';
+import { registerResourceController } from './resource-controller.js';
 
 /** The options of routing-controllers that are the user's to set. */
 export type RoutingOptions = Omit<
@@ -41,26 +43,31 @@ export function mountResources({ resources, controllers, routing, logger }: Moun
   const serializers = new Map(resources.map(({ plan, serialize }) => [plan.model as object, serialize]));
   const routes = resources.map((resource) => ({
     resource,
-    registered: registerController(resource, serializers),
+    registered: registerResourceController(resource, serializers),
   }));
+  const registered = [
+    ...routes.map((route) => route.registered),
+    ...controllers.map((controller) => registerPlainController(controller, serializers)),
+  ];
+  const classes = registered.map(({ controller }) => controller);
   const router = express.Router();
   try {
     checkDuplicates(routes);
     createServer(new SafeExpressDriver(router, serializers), {
       validation: STRICT_VALIDATION,
       ...routing,
-      controllers: onlyThese([...routes.map(({ registered }) => registered.controller), ...controllers]),
+      controllers: onlyThese(classes),
       middlewares: onlyThese(routing.middlewares ?? []),
       interceptors: onlyThese(routing.interceptors ?? []),
       // The built-in handler answers with every property of an error, SQL and parameters included, and answers twice.
       defaultErrorHandler: false,
     });
   } finally {
-    forgetControllers(new Set(routes.map(({ registered }) => registered.controller)));
+    forgetControllers(new Set(classes));
   }
   closePaths(
     router,
-    routes.flatMap(({ registered }) => registered.routes),
+    registered.flatMap((controller) => controller.routes),
   );
   router.use(stopAfterAnswer, exceptionHandler(logger));
   return { router, routes };

@@ -8,17 +8,21 @@ import type { Operation } from '../metadata/crud-options.js';
 import { NotFoundError } from '../persistence/errors.js';
 import { type ParsedId, REFUSED } from '../plan/compile-id.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { CursorCodec } from '../query/cursor-codec.js';
 import { InvalidQueryError } from '../query/invalid-query-error.js';
 import type { ListQuery } from '../query/list-query.js';
+import { parseFields } from '../query/parse-fields.js';
 import { parseListQuery } from '../query/parse-list-query.js';
-import { parseQueryString, quote } from '../query/query-string.js';
-import { rejectUnknownParameters } from '../query/unknown-parameters.js';
+import { parseQueryString, type QueryString, quote } from '../query/query-string.js';
+import { parameterIssues, rejectUnknownParameters } from '../query/unknown-parameters.js';
 import { type BodySchema, type BodyValues, parseBody } from '../schema/body-schema.js';
 import { readBody } from './read-body.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
   readonly query?: ListQuery;
+  /** The properties that a read answers with; null is all. */
+  readonly fields?: readonly string[] | null;
   readonly id?: unknown;
   readonly values?: BodyValues;
 }
@@ -30,23 +34,44 @@ export type RequestParser = (request: Request) => Promise<RequestArguments>;
 export interface ParserSettings {
   readonly plan: ResourcePlan;
   readonly schemas: { readonly create: BodySchema; readonly update: BodySchema };
+  /** The properties of the read schema. */
+  readonly readable: readonly string[];
+  readonly cursors: CursorCodec;
   /** Bytes. */
   readonly bodyLimit: number;
 }
 
+const READ_PARAMETERS = ['fields'];
 const JSON_TYPES = ['application/json'];
 /** RFC 7396: a PATCH with `application/json` is read as a merge patch too. */
 const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
 
-/** The parser of one operation of a resource. */
+/** The parser of one operation of a resource. A request is parsed once, however often it is asked about. */
 export function compileParser(settings: ParserSettings, operation: Operation): RequestParser {
+  const parse = operationParser(settings, operation);
+  const parsed = new WeakMap<Request, Promise<RequestArguments>>();
+  return (request) => {
+    const known = parsed.get(request) ?? parse(request);
+    parsed.set(request, known);
+    return known;
+  };
+}
+
+function operationParser(settings: ParserSettings, operation: Operation): RequestParser {
   const { plan, schemas, bodyLimit } = settings;
   switch (operation) {
     case 'list':
-      return async (request) => ({ query: parseListQuery(plan, parseQueryString(request.url)) });
+      return async ({ url }) => ({ query: parseListQuery(settings, parseQueryString(url)) });
     case 'read':
+      return async (request) => ({
+        fields: parseReadFields(settings, parseQueryString(request.url)),
+        id: parsePathId(plan, request),
+      });
     case 'delete':
-      return async (request) => ({ id: parsePath(plan, request) });
+      return async (request) => {
+        rejectUnknownParameters(plan, parseQueryString(request.url), []);
+        return { id: parsePathId(plan, request) };
+      };
     case 'create':
       return async (request) => {
         rejectUnknownParameters(plan, parseQueryString(request.url), []);
@@ -55,16 +80,22 @@ export function compileParser(settings: ParserSettings, operation: Operation): R
       };
     case 'update':
       return async (request) => {
-        const id = parsePath(plan, request);
+        rejectUnknownParameters(plan, parseQueryString(request.url), []);
+        const id = parsePathId(plan, request);
         const body = await readBody(request, { limit: bodyLimit, mediaTypes: PATCH_TYPES });
         return { id, values: await parseBody(schemas.update, body) };
       };
   }
 }
 
-/** The id of a route that reads nothing from the query string. */
-function parsePath(plan: ResourcePlan, request: Request): unknown {
-  rejectUnknownParameters(plan, parseQueryString(request.url), []);
+function parseReadFields({ plan, readable }: ParserSettings, query: QueryString): readonly string[] | null {
+  const issues = parameterIssues(plan, query, READ_PARAMETERS);
+  const fields = parseFields(readable, query.parameters.get('fields'), issues);
+  if (issues.length > 0) throw new InvalidQueryError(issues);
+  return fields;
+}
+
+function parsePathId(plan: ResourcePlan, request: Request): unknown {
   return parseId(plan, String(request.params['id']));
 }
 

@@ -24,6 +24,12 @@ export interface Problem {
 
 const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
 
+const UNAVAILABLE: Problem = Object.freeze({
+  status: 503,
+  detail: 'The database is not available; try again.',
+  retryAfter: 1,
+});
+
 const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   unique: { status: 409, detail: 'Another record has the same unique value.' },
   foreignKey: {
@@ -33,7 +39,8 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   exclusion: { status: 409, detail: 'The record conflicts with another one.' },
   concurrent: { status: 409, detail: 'Somebody else changed the data at the same time; try again.' },
   invalid: { status: 422, detail: 'The database does not accept these values.' },
-  unavailable: { status: 503, detail: 'The database is not available; try again.', retryAfter: 1 },
+  readOnly: UNAVAILABLE,
+  unavailable: UNAVAILABLE,
   timeout: { status: 504, detail: 'The database did not answer in time.' },
   unexpected: UNEXPECTED,
 };
@@ -45,8 +52,16 @@ const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute:
   invalid: (_resource, attribute) => `The database does not accept the value of ${attribute}.`,
 };
 
-/** The answer to an error of any kind, null and strings included; `plan` is the resource it happened in. */
-export function toProblem(error: unknown, plan?: ResourcePlan): Problem {
+/** What an error happened in. */
+export interface ProblemContext {
+  /** The resource whose attributes the error may be about. */
+  readonly plan?: ResourcePlan | undefined;
+  /** Whether the request should only have read, so that a refused write is a mistake in the code. */
+  readonly isSafe?: boolean;
+}
+
+/** The answer to an error of any kind, null and strings included. */
+export function toProblem(error: unknown, { plan, isSafe = false }: ProblemContext = {}): Problem {
   if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
   if (error instanceof InvalidQueryError) return requestProblem(400, error);
   if (error instanceof InvalidBodyError) return requestProblem(422, error);
@@ -55,6 +70,7 @@ export function toProblem(error: unknown, plan?: ResourcePlan): Problem {
     return { status, detail: message, errors: [{ pointer: '', code, detail: message }] };
   }
   const fault = describeFault(error);
+  if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
   if (fault) return faultProblem(fault, plan);
   return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
 }

@@ -3,7 +3,12 @@ import type { Operation } from '../metadata/crud-options.js';
 import type { Repository } from '../persistence/repository.js';
 import type { ApplicationPlan } from '../plan/compile-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import { compileSerializer, type RecordSerializer } from '../response/record-serializer.js';
+import type { CursorCodec } from '../query/cursor-codec.js';
+import {
+  compileSerializer,
+  type RecordSerializer,
+  readableProperties,
+} from '../response/record-serializer.js';
 import { bodySchema } from '../schema/body-schema.js';
 import { type CrudControllerClass, crudController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
@@ -17,37 +22,44 @@ export interface Resource {
   readonly controller: CrudControllerClass;
   readonly isGenerated: boolean;
   readonly serialize: RecordSerializer;
+  readonly cursors: CursorCodec;
   readonly parsers: Readonly<Record<Operation, RequestParser>>;
+}
+
+/** What all resources of an application share. */
+export interface ResourceSettings {
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly cursors: CursorCodec;
 }
 
 /**
  * Assembles the resources of an application: for each plan its repository and controller, its schemas, its parsers and
  * its serializer.
- *
- * @param bodyLimit bytes
  */
 export function createResources(
   { resources }: ApplicationPlan,
   declarations: readonly Declaration[],
-  bodyLimit: number,
+  settings: ResourceSettings,
 ): readonly Resource[] {
   const declared = new Map(declarations.map((declaration) => [declaration.model, declaration]));
-  return resources.map((plan) => createResource(plan, declared.get(plan.model) as Declaration, bodyLimit));
+  return resources.map((plan) => createResource(plan, declared.get(plan.model) as Declaration, settings));
 }
 
 function createResource(
   plan: ResourcePlan,
   { repository, controller }: Declaration,
-  bodyLimit: number,
+  { bodyLimit, cursors }: ResourceSettings,
 ): Resource {
   const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
-  const settings = { plan, schemas, bodyLimit };
+  const settings = { plan, schemas, readable: readableProperties(plan), cursors, bodyLimit };
   return Object.freeze({
     plan,
     repository,
     controller: controller ?? crudController(repository),
     isGenerated: controller === undefined,
     serialize: compileSerializer(plan),
+    cursors,
     parsers: Object.freeze({
       list: compileParser(settings, 'list'),
       read: compileParser(settings, 'read'),

@@ -1,12 +1,14 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
 import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
+import { defaultLogger } from '../persistence/default-logger.js';
 import { collectProblems } from '../plan/config-error.js';
 import { didYouMean } from '../plan/did-you-mean.js';
 import type { Logger } from '../plan/logger.js';
 import { showValue } from '../plan/show-value.js';
+import { type CursorCodec, createCursorCodec } from '../query/cursor-codec.js';
 import { parseBodyLimit } from './body-limit.js';
-import { defaultLogger } from './log-failure.js';
+import { parseSecrets } from './cursor-secret.js';
 import type { RoutingOptions } from './mount-resources.js';
 
 /** Options of `bootstrap`. */
@@ -19,6 +21,11 @@ export interface BootstrapOptions {
   routePrefix?: string;
   /** The largest body, after decompression: bytes, or a text such as `'100kb'`, which is the default. */
   bodyLimit?: string | number;
+  /**
+   * Signs cursors (HMAC-SHA256), so that a client cannot make its own. Several: the first one signs, all are accepted,
+   * which is how a secret is changed. Default: none, and cursors carry a checksum only.
+   */
+  cursorSecret?: string | readonly string[];
   /** Default: warnings and errors as JSON lines on standard error. */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
@@ -31,6 +38,7 @@ export interface Settings {
   readonly controllers: readonly Class[];
   readonly routePrefix: string;
   readonly bodyLimit: number;
+  readonly cursors: CursorCodec;
   readonly logger: Logger;
   readonly routing: RoutingOptions;
   /** What is wrong with the options. */
@@ -42,6 +50,7 @@ const OPTION_NAMES: Readonly<Record<keyof BootstrapOptions, true>> = {
   controllers: true,
   routePrefix: true,
   bodyLimit: true,
+  cursorSecret: true,
   logger: true,
   routing: true,
 };
@@ -66,11 +75,13 @@ export function resolveSettings(options: BootstrapOptions): Settings {
       : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
   ];
   const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
+  const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
   return Object.freeze({
     records,
     controllers,
     routePrefix: prefix,
     bodyLimit,
+    cursors: createCursorCodec(secrets),
     logger,
     routing,
     problems,

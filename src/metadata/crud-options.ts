@@ -34,12 +34,22 @@ export const FILTER_OPERATORS = [
   '=isnull=',
 ] as const;
 
-/** The other spellings that `q` and `filterAllow` accept, each with the canonical name it stands for. */
+/**
+ * The other spellings that `q` and `filterAllow` accept, each with the canonical name it stands for. The short words
+ * are those of rsql-jpa-specification, so that its clients find theirs.
+ */
 export const FILTER_OPERATOR_ALIASES = {
   '<': '=lt=',
   '<=': '=le=',
   '>': '=gt=',
   '>=': '=ge=',
+  '=bt=': '=between=',
+  '=nb=': '=notbetween=',
+  '=ke=': '=like=',
+  '=nk=': '=notlike=',
+  '=ik=': '=ilike=',
+  '=ni=': '=inotlike=',
+  '=null=': '=isnull=',
 } as const;
 
 /** A canonical operator name. */

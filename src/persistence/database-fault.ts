@@ -19,6 +19,7 @@ export type FaultKind =
   | 'exclusion'
   | 'concurrent'
   | 'invalid'
+  | 'readOnly'
   | 'unavailable'
   | 'timeout'
   | 'unexpected';
@@ -30,6 +31,8 @@ export interface DatabaseFault {
   readonly constraint: string | null;
   readonly table: string | null;
   readonly column: string | null;
+  /** Whether the same transaction, run again, may succeed: a serialization failure or a deadlock. */
+  readonly isRetryable: boolean;
   /** Failed Sequelize `validate` rules. */
   readonly violations: readonly Violation[];
 }
@@ -63,9 +66,11 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '40001': 'concurrent',
   '40P01': 'concurrent',
   '55P03': 'concurrent',
+  // A write in a read-only transaction, which is every one of a standby.
+  '25006': 'readOnly',
   // A statement that ran into its timeout.
   '57014': 'timeout',
-  // Too many connections, the server going down or not up yet, an idle transaction that was ended, a standby.
+  // Too many connections, the server going down or not up yet, an idle transaction that was ended.
   '53300': 'unavailable',
   '57P01': 'unavailable',
   '57P02': 'unavailable',
@@ -111,7 +116,7 @@ export function describeFault(error: unknown): DatabaseFault | null {
 }
 
 function fault(kind: FaultKind): DatabaseFault {
-  return { kind, constraint: null, table: null, column: null, violations: [] };
+  return { kind, constraint: null, table: null, column: null, isRetryable: false, violations: [] };
 }
 
 /** The pg error inside a Sequelize error, or a bare pg error. Other errors may have a `parent` of their own. */
@@ -137,6 +142,7 @@ function driverFault(driver: DriverError): DatabaseFault {
     constraint: text(driver.constraint),
     table: text(driver.table),
     column: text(driver.column),
+    isRetryable: driver.code === '40001' || driver.code === '40P01',
     violations: [],
   };
 }

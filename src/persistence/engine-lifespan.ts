@@ -1,17 +1,21 @@
 /** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
 import type { Express } from 'express';
-import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
+import { type QueryOptions, QueryTypes, type SyncOptions } from 'sequelize';
+import type { SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
-import { type Engine, setCurrentEngine } from './engine.js';
+import { type Engine, registerEngine } from './engine.js';
+import { EngineSequelize } from './engine-sequelize.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
-export interface EngineOptions extends Omit<SequelizeOptions, 'models'> {
+export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
   /** Model classes, or paths that sequelize-typescript loads them from. Default: every `@Crud` class. */
   models?: readonly (ModelClass | string)[];
   /** Creates the tables and indexes that do not exist before the promise resolves. Never changes one. Default: false. */
   createAll?: boolean;
+  /** Servers that reads go to, in turn: `dbSession`, `@InjectSession` and every generated GET. Default: none. */
+  replicas?: readonly string[];
 }
 
 /** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
@@ -22,6 +26,8 @@ const TIMEOUTS = Object.freeze({
   query_timeout: 6_000,
   idle_in_transaction_session_timeout: 10_000,
 });
+/** https://www.postgresql.org/support/versioning/ */
+const OLDEST_SERVER = '13.0.0';
 const POOL = Object.freeze({ max: 10, acquire: 5_000 });
 
 /**
@@ -44,8 +50,9 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
     const sequelize = createSequelize(dsn, options);
     try {
       await connect(sequelize, dsn);
-      if (options.createAll) await sequelize.sync();
-      return setCurrentEngine({ sequelize, [Symbol.asyncDispose]: () => sequelize.close() });
+      // On the primary: a replica may not have seen the tables yet.
+      if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
+      return registerEngine({ sequelize, [Symbol.asyncDispose]: () => sequelize.close() });
     } catch (error) {
       await sequelize.close();
       throw error;
@@ -53,19 +60,67 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
   };
 }
 
-function createSequelize(dsn: string, options: EngineOptions): Sequelize {
-  const { models = crudRecords().map(({ model }) => model), createAll: _, ...forwarded } = options;
-  checkDsn(dsn);
-  const sequelize = new Sequelize(dsn, {
+function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
+  const {
+    models = crudRecords().map(({ model }) => model),
+    createAll: _,
+    replicas = [],
+    ...forwarded
+  } = options;
+  for (const each of [dsn, ...replicas]) checkDsn(each);
+  const dialectOptions = { keepAlive: true, ...TIMEOUTS, ...forwarded.dialectOptions };
+  const settings = {
     dialect: 'postgres',
     logging: false,
+    // Known, so that Sequelize opens no extra connection to ask; older servers are not supported.
+    databaseVersion: OLDEST_SERVER,
     ...forwarded,
     pool: { ...POOL, ...forwarded.pool },
-    dialectOptions: { keepAlive: true, ...TIMEOUTS, ...forwarded.dialectOptions },
-  });
+    dialectOptions,
+    replication: {
+      write: {},
+      read: readConnections(replicas.length > 0 ? replicas : [dsn], dialectOptions),
+    },
+  };
+  const sequelize = new EngineSequelize(dsn, settings as SequelizeOptions);
   // sequelize-typescript types models as its own subclass of Sequelize's Model; at run time both are accepted.
-  sequelize.addModels([...new Set(models)] as unknown as Parameters<Sequelize['addModels']>[0] & string[]);
+  sequelize.addModels([...new Set(models)] as unknown as Parameters<EngineSequelize['addModels']>[0] &
+    string[]);
   return sequelize;
+}
+
+/** What Sequelize reads from a DSN. */
+interface Connection {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly username: string;
+  readonly password: string;
+  readonly dialectOptions: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A pool of its own for reads, on the replicas or else on the same server, whose connections the server itself has set
+ * read-only. Sequelize sends every SELECT without a transaction there; `transaction({ readOnly: true })` alone only
+ * chooses the pool.
+ */
+function readConnections(dsns: readonly string[], dialectOptions: object): Connection[] {
+  return dsns.map((dsn) => {
+    const connection = parseConnection(dsn);
+    const all: Record<string, unknown> = { ...dialectOptions, ...connection.dialectOptions };
+    const options = `${all['options'] ?? ''} -c default_transaction_read_only=on`.trim();
+    return { ...connection, dialectOptions: { ...all, options } };
+  });
+}
+
+/** Sequelize reads a DSN only while it constructs an instance; this one never connects. */
+function parseConnection(dsn: string): Connection {
+  const { config, options } = new EngineSequelize(dsn, { dialect: 'postgres' }) as unknown as {
+    config: Omit<Connection, 'dialectOptions'>;
+    options: { dialectOptions?: Record<string, unknown> };
+  };
+  const { host, port, database, username, password } = config;
+  return { host, port, database, username, password, dialectOptions: options.dialectOptions ?? {} };
 }
 
 /** Names the parts of a DSN that may be shown. */
@@ -92,26 +147,21 @@ function parseUrl(dsn: string): URL | null {
   }
 }
 
-async function connect(sequelize: Sequelize, dsn: string): Promise<void> {
+async function connect(sequelize: EngineSequelize, dsn: string): Promise<void> {
   try {
-    await sequelize.authenticate();
+    // The primary; a replica that is down at the start may come back.
+    await sequelize.query('SELECT 1', { type: QueryTypes.SELECT, useMaster: true } as QueryOptions);
   } catch (error) {
     const { host, pathname, username } = checkDsn(dsn);
-    const code = connectionErrorCode(error);
+    const { code, message } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
     throw new ConfigError([
-      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${connectionAdvice(code)}.`,
+      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${connectionAdvice(code ?? message)}.`,
     ]);
   }
 }
 
-/** pg gives no code to the error of its own timeout. */
-function connectionErrorCode(error: unknown): string {
-  const { code, message = '' } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
-  return code ?? (message.includes('timeout') ? 'ETIMEDOUT' : 'unknown');
-}
-
-/** A reason and a fix for what usually goes wrong when connecting, by SQLSTATE or system error. */
-function connectionAdvice(code: string): string {
+/** A reason and a fix for what usually goes wrong when connecting, by SQLSTATE, system error or message of pg. */
+function connectionAdvice(code = 'unknown'): string {
   switch (code) {
     case 'ECONNREFUSED':
       return 'nothing listens there; start the server or correct the port';
@@ -128,6 +178,12 @@ function connectionAdvice(code: string): string {
       return 'there is no such database; create it or correct its name';
     case '53300':
       return 'the server has no connection left';
+    case 'ECONNRESET':
+    case 'Connection terminated unexpectedly':
+      return 'the connection was cut; is there a PostgreSQL at the port?';
+    case 'timeout expired':
+    case 'Query read timeout':
+      return 'the server does not answer in time';
     default:
       return `connecting failed (${code})`;
   }

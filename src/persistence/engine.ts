@@ -1,4 +1,4 @@
-/** The current engine: what the process is connected to. */
+/** The engines in use: what the process is connected to. */
 import type { Sequelize } from 'sequelize';
 import { ConfigError } from '../plan/config-error.js';
 
@@ -7,7 +7,8 @@ export interface Engine extends AsyncDisposable {
   readonly sequelize: Sequelize;
 }
 
-let current: Engine | null = null;
+/** The engines in use. */
+const engines = new Set<Engine>();
 
 /**
  * Tells the library about a Sequelize instance you made yourself. The instance stays yours: disposing the engine does
@@ -17,46 +18,47 @@ let current: Engine | null = null;
  * ```ts
  * configureEngine({ sequelize });
  * ```
- * @throws ConfigError when an engine is configured already
  */
 export function configureEngine({ sequelize }: { sequelize: Sequelize }): Engine {
-  return setCurrentEngine({ sequelize, [Symbol.asyncDispose]: async () => {} });
+  return registerEngine({ sequelize, [Symbol.asyncDispose]: async () => {} });
 }
 
-/** Makes `engine` the current one until it is disposed. @internal */
-export function setCurrentEngine(engine: Engine): Engine {
-  if (current) throw new ConfigError(['An engine is configured already; call disposeEngine() first.']);
-  const owned: Engine = {
+/** Keeps an engine among those in use until it is disposed, which happens once. @internal */
+export function registerEngine(engine: Engine): Engine {
+  let disposed: PromiseLike<void> | undefined;
+  const registered: Engine = {
     ...engine,
     [Symbol.asyncDispose]: async () => {
-      if (current === owned) current = null;
-      await engine[Symbol.asyncDispose]();
+      engines.delete(registered);
+      disposed ??= engine[Symbol.asyncDispose]();
+      await disposed;
     },
   };
-  current = owned;
-  return owned;
+  engines.add(registered);
+  return registered;
 }
 
 /**
- * The engine in use.
+ * The engine in use. Where a process has several, each is passed explicitly: `unitOfWork(work, { engine })`.
  *
  * @example
  * ```ts
  * const [rows] = await currentEngine().sequelize.query('SELECT version()');
  * ```
- * @throws ConfigError when none is configured
+ * @throws ConfigError when none is configured, or several are
  */
 export function currentEngine(): Engine {
-  if (!current) {
-    throw new ConfigError([
-      'No engine is configured; call engineLifespan(dsn)(app) or configureEngine({ sequelize }) first.',
-    ]);
-  }
-  return current;
+  const [engine, second] = engines;
+  if (engine && !second) return engine;
+  throw new ConfigError([
+    engine
+      ? 'Several engines are configured; pass the one that is meant, as in unitOfWork(work, { engine }).'
+      : 'No engine is configured; call engineLifespan(dsn)(app) or configureEngine({ sequelize }) first.',
+  ]);
 }
 
 /**
- * Closes the current engine. Does nothing when there is none, so that it can be called twice.
+ * Closes every engine in use. Does nothing when there is none, so that it can be called twice.
  *
  * @example
  * ```ts
@@ -64,5 +66,5 @@ export function currentEngine(): Engine {
  * ```
  */
 export async function disposeEngine(): Promise<void> {
-  await current?.[Symbol.asyncDispose]();
+  await Promise.all([...engines].map((engine) => engine[Symbol.asyncDispose]()));
 }

@@ -2,17 +2,31 @@
 import {
   type Attributes,
   type CreationAttributes,
+  type Includeable,
   InstanceError,
   type Model,
   OptimisticLockError,
   type OrderItem,
+  type Sequelize,
+  type Transaction,
   type WhereOptions,
 } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../metadata/attributes.js';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { ConfigError } from '../plan/config-error.js';
-import { ConcurrentModificationError, MultipleResultsFound, NotFoundError } from './errors.js';
-import type { Page, PageRequest } from './page.js';
+import { DatabaseSession } from './database-session.js';
+import {
+  ConcurrentModificationError,
+  MultipleResultsFound,
+  NotFoundError,
+  RelationNotLoaded,
+} from './errors.js';
+import { findCursorPage } from './find-cursor-page.js';
+import { hasDestroyHooks, hasWriteHooks } from './model-hooks.js';
+import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from './page.js';
+import { RowFinder } from './row-finder.js';
+import { currentSession } from './session.js';
+import type { ReadSession } from './unit-of-work.js';
 
 /** The value of a primary key. */
 export type Id = string | number | bigint;
@@ -24,6 +38,14 @@ export interface ListOptions<M extends Model> {
   order?: OrderItem[];
   limit?: number;
   offset?: number;
+  /** Relations to load along. */
+  include?: Includeable | Includeable[];
+}
+
+/** Where the queries of a write run. */
+interface WriteOptions {
+  readonly transaction?: Transaction;
+  readonly useMaster?: boolean;
 }
 
 /**
@@ -45,6 +67,8 @@ export class Repository<M extends Model = Model> {
   static model: ModelClass<any> | undefined;
 
   readonly model: ModelClass<M>;
+  /** The session that `with` bound this repository to. */
+  private readonly session: Pick<ReadSession, 'transaction'> | null = null;
 
   /**
    * @param model default: the `static model` of the subclass
@@ -62,17 +86,29 @@ export class Repository<M extends Model = Model> {
   }
 
   /**
+   * The same repository, of the same class, with every query in the transaction of a unit of work or a read session.
+   *
+   * @example
+   * ```ts
+   * await unitOfWork(async (uow) => new CityRepository().with(uow).create({ name: 'Lyon' }));
+   * ```
+   */
+  with(session: Pick<ReadSession, 'transaction'>): this {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { session });
+  }
+
+  /**
    * The row with this primary key.
    *
    * @throws NotFoundError when there is none, or it is soft-deleted
    */
   async get(id: Id): Promise<M> {
-    return (await this.find(id)) ?? this.#missing();
+    return (await this.find(id)) ?? this.missing();
   }
 
   /** The row with this primary key, or null. */
-  find(id: Id): Promise<M | null> {
-    return this.model.findOne({ where: this.#byId(id) });
+  async find(id: Id): Promise<M | null> {
+    return this.model.findOne({ where: this.byId(id), ...(await this.transactionFor('select')) });
   }
 
   /**
@@ -82,32 +118,52 @@ export class Repository<M extends Model = Model> {
    * @throws MultipleResultsFound when several do
    */
   async one(where: WhereOptions<Attributes<M>>): Promise<M> {
-    const [first, second] = await this.model.findAll({ where, limit: 2 });
+    const [first, second] = await this.list({ where, limit: 2 });
     if (second) throw new MultipleResultsFound(`There is more than one such ${this.model.name}.`);
-    return first ?? this.#missing();
+    return first ?? this.missing();
   }
 
   /** All rows that match, by primary key unless told otherwise. */
-  list(options: ListOptions<M> = {}): Promise<M[]> {
-    return this.model.findAll({ order: this.#defaultOrder(), ...options });
+  async list(options: ListOptions<M> = {}): Promise<M[]> {
+    const order: OrderItem[] = [[this.model.primaryKeyAttribute, 'ASC']];
+    return this.model.findAll({ order, ...options, ...(await this.transactionFor('select')) });
   }
 
   /**
-   * One page of rows by primary key, and how many rows there are in all. The rows are read first; the count is not
-   * asked of the database where a short page tells it, and otherwise runs after them in a snapshot of its own.
+   * One page by number, and how many rows there are in all. The rows are read first. The count is not asked of the
+   * database where a short page tells it; otherwise it runs after the rows, so that rows which come or go between the
+   * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
-  async page({ page, size }: PageRequest): Promise<Page<M>> {
+  async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
+    const { page, size } = request;
+    const finder = await this.finder(request);
     const offset = (page - 1) * size;
-    const items = await this.list({ limit: size, offset });
+    const items = await finder.find(finder.terms(), null, { limit: size, offset });
     const isLast = items.length < size && (items.length > 0 || page === 1);
-    const total = isLast ? offset + items.length : await this.model.count();
+    const total = isLast ? offset + items.length : await finder.count();
     return { items, total, page, size };
   }
 
-  /** Inserts a row and returns it as the database holds it, defaults included. */
+  /**
+   * One page next to a place. Costs the same at any depth where an index serves the order.
+   *
+   * @example
+   * ```ts
+   * const first = await cities.cursorPage({ size: 20, sort: [{ attribute: 'population', descending: true }] });
+   * const second = await cities.cursorPage({ size: 20, sort: [...], after: first.next });
+   * ```
+   */
+  async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
+    return findCursorPage(await this.finder(request), request);
+  }
+
+  /**
+   * Inserts a row and returns it as the database holds it, defaults included. A write that runs hooks has a transaction of
+   * its own where it is not in a unit of work, so that what the hooks write happens with it or not at all.
+   */
   create(values: CreateValues<M>): Promise<M> {
     // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
-    return this.model.create(values as CreationAttributes<M>);
+    return this.write((options) => this.model.create(values as CreationAttributes<M>, options));
   }
 
   /**
@@ -116,17 +172,20 @@ export class Repository<M extends Model = Model> {
    * @throws NotFoundError when there is no such row, or it goes away meanwhile
    * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
    */
-  async update(id: Id, values: UpdateValues<M>): Promise<M> {
-    const record = await this.get(id);
-    try {
-      await record.update(values as Partial<Attributes<M>>);
-      // An UPDATE that matches no row is no error to Sequelize; reading the row back tells, and shows what triggers did.
-      return await record.reload();
-    } catch (error) {
-      if (error instanceof InstanceError) return this.#missing();
-      if (error instanceof OptimisticLockError) return this.#conflict(id);
-      throw error;
-    }
+  update(id: Id, values: UpdateValues<M>): Promise<M> {
+    return this.write(async (options) => {
+      const record = await this.model.findOne({ where: this.byId(id), ...options });
+      if (!record) return this.missing();
+      try {
+        await record.update(values as Partial<Attributes<M>>, options);
+        // An UPDATE that matches no row is no error to Sequelize; reading the row back tells, and shows what triggers did.
+        return await record.reload(options);
+      } catch (error) {
+        if (error instanceof InstanceError) return this.missing();
+        if (error instanceof OptimisticLockError) return this.conflict(id, options);
+        throw error;
+      }
+    });
   }
 
   /**
@@ -136,35 +195,68 @@ export class Repository<M extends Model = Model> {
    */
   async delete(id: Id): Promise<void> {
     // The static form reports how many rows it hit; the instance's does not where it only marks them.
-    const deleted = await this.model.destroy({
-      where: this.#byId(id),
-      individualHooks: this.#hasDestroyHooks(),
-    });
-    if (deleted === 0) this.#missing();
+    const individualHooks = hasDestroyHooks(this.model);
+    const deleted = await this.write((options) =>
+      this.model.destroy({ where: this.byId(id), individualHooks, ...options }),
+    );
+    if (deleted === 0) this.missing();
   }
 
-  #byId(id: Id): WhereOptions<Attributes<M>> {
+  /**
+   * What a query has loaded along with a record.
+   *
+   * @example
+   * ```ts
+   * const [review] = await reviews.list({ include: [City] });
+   * const city = reviews.related(review, 'city');
+   * ```
+   * @throws RelationNotLoaded when the query that read the record did not include it
+   */
+  related<K extends keyof M & string>(record: M, name: K): M[K] {
+    const { dataValues } = record as unknown as { dataValues: Record<string, unknown> };
+    if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
+    const relations = Object.keys(this.model.associations).join(', ') || 'none';
+    throw new RelationNotLoaded(
+      this.model.associations[name]
+        ? `The relation '${name}' of this ${this.model.name} was not loaded; include it in the query.`
+        : `${this.model.name} has no relation '${name}'; it has ${relations}.`,
+    );
+  }
+
+  /** The transaction that a query of this repository belongs to, as a query option. */
+  private async transactionFor(query: 'select' | 'other'): Promise<{ transaction?: Transaction }> {
+    if (this.session) return { transaction: this.session.transaction };
+    const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
+    return transaction ? { transaction } : {};
+  }
+
+  /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
+  private async write<T>(work: (options: WriteOptions) => Promise<T>): Promise<T> {
+    const { transaction } = await this.transactionFor('other');
+    if (transaction) return work({ transaction });
+    // What a write reads it reads from the primary: a replica may be behind.
+    if (!hasWriteHooks(this.model)) return work({ useMaster: true });
+    const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
+    return session.run(async () => work({ transaction: await session.begin() }));
+  }
+
+  private async finder(criteria: RowCriteria<M>): Promise<RowFinder<M>> {
+    return new RowFinder(this.model, criteria, await this.transactionFor('select'));
+  }
+
+  private byId(id: Id): WhereOptions<Attributes<M>> {
     return { [this.model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
   }
 
-  #defaultOrder(): OrderItem[] {
-    return [[this.model.primaryKeyAttribute, 'ASC']];
-  }
-
-  #hasDestroyHooks(): boolean {
-    const model = this.model as unknown as { hasHook(name: string): boolean };
-    return model.hasHook('beforeDestroy') || model.hasHook('afterDestroy');
-  }
-
   /** A version that no longer matches means that the row was changed, or that it is gone. */
-  async #conflict(id: Id): Promise<never> {
-    if (!(await this.find(id))) this.#missing();
+  private async conflict(id: Id, options: WriteOptions): Promise<never> {
+    if (!(await this.model.findOne({ where: this.byId(id), ...options }))) this.missing();
     throw new ConcurrentModificationError(
       `Somebody else changed this ${this.model.name} at the same time; read it again and repeat the change.`,
     );
   }
 
-  #missing(): never {
+  private missing(): never {
     throw new NotFoundError(`There is no ${this.model.name} with this ${this.model.primaryKeyAttribute}.`);
   }
 }

@@ -1,6 +1,6 @@
 /** A page of records -> the envelope of a list. Always an object, with the same keys in every answer. */
-import type { Page } from '../persistence/page.js';
-import type { RecordSerializer, WireRecord } from './record-serializer.js';
+import type { OffsetPage } from '../persistence/page.js';
+import type { WireRecord } from './record-serializer.js';
 
 /** The offset envelope. */
 export interface OffsetEnvelope {
@@ -13,19 +13,30 @@ export interface OffsetEnvelope {
   readonly has_prev: boolean;
 }
 
+/** The cursor envelope. */
+export interface CursorEnvelope {
+  readonly items: readonly WireRecord[];
+  readonly next_cursor: string | null;
+  readonly prev_cursor: string | null;
+  readonly has_next: boolean;
+  readonly has_prev: boolean;
+}
+
 /** Wraps one page by number. */
-export function offsetEnvelope(
-  { items, total, page, size }: Page<object>,
-  serialize: RecordSerializer,
-): OffsetEnvelope {
+export function offsetEnvelope({ items, total, page, size }: OffsetPage<WireRecord>): OffsetEnvelope {
   const pages = Math.ceil(total / size);
-  return {
-    items: items.map(serialize),
-    total,
-    page,
-    size,
-    pages,
-    has_next: page < pages,
-    has_prev: page > 1 && total > 0,
-  };
+  return { items, total, page, size, pages, has_next: page < pages, has_prev: page > 1 && total > 0 };
+}
+
+/** Wraps one page by cursor. There is a neighbour exactly where there is a cursor to it. */
+export function cursorEnvelope({
+  items,
+  next,
+  prev,
+}: {
+  items: readonly WireRecord[];
+  next: string | null;
+  prev: string | null;
+}): CursorEnvelope {
+  return { items, next_cursor: next, prev_cursor: prev, has_next: next !== null, has_prev: prev !== null };
 }

@@ -12,20 +12,36 @@ import { ownFormat, type WireFormat, wireFormat } from './wire-format.js';
 /** A record as JSON has it. */
 export type WireRecord = Record<string, unknown>;
 
-/** Turns a Sequelize instance, or a plain object with the same properties, into what leaves. */
-export type RecordSerializer = (record: object) => WireRecord;
+/**
+ * Turns a Sequelize instance, or a plain object with the same properties, into what leaves: all properties of the read
+ * schema, or only `fields` of them.
+ */
+export type RecordSerializer = (record: object, fields?: readonly string[] | null) => WireRecord;
 
 /** What a Sequelize instance has: getters and virtual attributes answer through `get`. */
 interface Gettable {
   get(name: string): unknown;
 }
 
+/** The properties of a resource's answers, under the names that leave. */
+export function readableProperties(plan: ResourcePlan): readonly string[] {
+  const explicit = plan.explicitSchemas.read;
+  const names = sourceNames(plan);
+  return Object.freeze(explicit ? names.map((name) => shownName(explicit, name)) : names);
+}
+
+/** The properties of the read schema: the user's class where he gave one, else the readable attributes. */
+function sourceNames(plan: ResourcePlan): string[] {
+  const explicit = plan.explicitSchemas.read;
+  if (explicit) return [...classProperties(explicit, 'read')];
+  return readableAttributes(plan.info, plan.exposure).map(({ name }) => name);
+}
+
 /** Compiles the serializer of a resource. Only the properties of the read schema ever leave. */
 export function compileSerializer(plan: ResourcePlan): RecordSerializer {
   const explicit = plan.explicitSchemas.read;
-  if (explicit) return throughClass(plan, explicit, [...classProperties(explicit, 'read')]);
-  const attributes = readableAttributes(plan.info, plan.exposure);
-  const names = attributes.map(({ name }) => name);
+  const names = sourceNames(plan);
+  if (explicit) return throughClass(plan, explicit, names);
   const isTransformed = names.some((name) => hasTransform(plan.info, name, 'read'));
   return isTransformed ? throughClass(plan, readSchema(plan.model), names) : direct(plan, names);
 }
@@ -33,7 +49,7 @@ export function compileSerializer(plan: ResourcePlan): RecordSerializer {
 /** The usual case: nothing of the user's stands between the record and JSON. */
 function direct(plan: ResourcePlan, names: readonly string[]): RecordSerializer {
   const formats = formatsOf(plan, names);
-  return (record) => format(pick(record, names), formats);
+  return (record, fields) => format(pick(record, fields ?? names), formats);
 }
 
 /** The user's own class, or his `@Transform`s: class-transformer does what they say, on the record's values. */
@@ -49,13 +65,13 @@ function throughClass(plan: ResourcePlan, schema: Class, names: readonly string[
   // What the class reads may be more than what it shows: a getter on it can combine attributes of the record.
   const sources = [...new Set([...names, ...plan.info.attributes.keys()])];
   const asIs = jsonNames(plan, names).filter((name) => !shapesValue(schema, name));
-  return (record) => {
+  return (record, fields) => {
     const values = pick(record, sources);
     const shown: WireRecord = { ...readThroughClass(schema, withSafeJson(plan, values)) };
     // class-transformer drops keys such as `toString` from JSON on the way.
     for (const name of asIs)
       if (shownName(schema, name) in shown) shown[shownName(schema, name)] = values[name];
-    return format(pick(shown, shownNames), formats);
+    return format(pick(shown, fields ?? shownNames), formats);
   };
 }
 

@@ -17,7 +17,7 @@ interface UnservedRecord {
  */
 export function serializeResult(result: unknown, serializers: SerializerRegistry): unknown {
   if (typeof result !== 'object' || result === null) return result;
-  const serialize = serializers.get(result.constructor);
+  const serialize = serializerOf(result, serializers);
   if (serialize) return serialize(result);
   if (isRecord(result)) return serializeUnserved(result, serializers);
   if (Array.isArray(result)) {
@@ -25,6 +25,13 @@ export function serializeResult(result: unknown, serializers: SerializerRegistry
     return items.every((item, index) => item === result[index]) ? result : items;
   }
   return hasOwnForm(result) ? result : replaceRecords(result, serializers);
+}
+
+/** `Model.unscoped()` and `Model.scope()` are subclasses of the model, and their records are no less its own. */
+function serializerOf(result: object, serializers: SerializerRegistry): RecordSerializer | undefined {
+  let type: unknown = result.constructor;
+  while (typeof type === 'function' && !serializers.has(type)) type = Object.getPrototypeOf(type);
+  return typeof type === 'function' ? serializers.get(type) : undefined;
 }
 
 function isRecord(value: object): value is UnservedRecord {

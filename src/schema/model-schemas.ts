@@ -1,8 +1,7 @@
 /** `readSchema`, `createSchema` and `updateSchema`: the derived classes of a model, made once. */
 import type { ModelClass } from '../metadata/crud-options.js';
-import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
-import { ConfigError } from '../plan/config-error.js';
+import { describeModel } from '../plan/describe-model.js';
 import { deriveBodyClass } from './derive-body-class.js';
 import { deriveReadClass } from './derive-read-class.js';
 import { describeExposure } from './model-decorators.js';
@@ -61,14 +60,8 @@ export function updateSchema(model: ModelClass): SchemaClass {
 function derived(model: ModelClass, kind: keyof ModelSchemas): SchemaClass {
   const known = schemas.get(model) ?? {};
   schemas.set(model, known);
-  known[kind] ??= derive(describe(model), kind);
+  known[kind] ??= derive(describeModel(model), kind);
   return known[kind];
-}
-
-function describe(model: ModelClass): ModelInfo {
-  const { info, problems } = introspectModel(model);
-  if (!info) throw new ConfigError(problems);
-  return info;
 }
 
 function derive(info: ModelInfo, kind: keyof ModelSchemas): SchemaClass {

@@ -9,6 +9,10 @@ export type RequestIssue = IssueLocation & {
   readonly code: string;
   /** A sentence for people. It never quotes the value that was sent in a body. */
   readonly detail: string;
+  /** Offset in the parameter, in UTF-16 code units from 0, where the problem has a place. */
+  readonly position?: number;
+  /** What could stand there instead, where that is a short list. */
+  readonly allowed?: readonly string[];
 };
 
 /** The JSON pointer of a property of the body. */

@@ -21,21 +21,37 @@ function isCalendarDay(year: string, month: string, day: string): boolean {
   return Number(year) > 0 && date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
+/** The fraction of the seconds of an RFC 3339 date-time with an offset, or undefined for anything else. */
+function timestampFraction(value: string): string | undefined {
+  const match = TIMESTAMP.exec(value);
+  if (!match) return undefined;
+  const [, year = '', month = '', day = '', hour, minute, second, fraction = ''] = match;
+  const isClock = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+  return isClock && isCalendarDay(year, month, day) ? fraction : undefined;
+}
+
 /**
  * RFC 3339 date-time with an offset and at most milliseconds, as the answers have it: more digits could not be given
  * back. Undefined for anything else.
  */
 export function parseTimestamp(value: string): Date | undefined {
-  const match = TIMESTAMP.exec(value);
-  if (!match) return undefined;
-  const [, year = '', month = '', day = '', hour, minute, second, fraction = ''] = match;
-  const isExact = fraction.length <= 3 || /^\d{3}0*$/.test(fraction);
-  const isClock = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
-  if (!isExact || !isClock || !isCalendarDay(year, month, day)) return undefined;
+  const fraction = timestampFraction(value);
+  const isExact = fraction !== undefined && (fraction.length <= 3 || /^\d{3}0*$/.test(fraction));
+  return isExact ? instantOf(value) : undefined;
+}
+
+/** The same with up to the microseconds that PostgreSQL holds, as text that it reads. */
+export function parseInstant(value: string): string | undefined {
+  const fraction = timestampFraction(value);
+  const isExact = fraction !== undefined && fraction.length <= 6;
+  return isExact && instantOf(value) ? value.toUpperCase() : undefined;
+}
+
+/** An offset can carry it beyond the years that RFC 3339 and PostgreSQL can write. */
+function instantOf(value: string): Date | undefined {
   const instant = new Date(value.toUpperCase());
-  // An offset can carry it beyond the years that RFC 3339 and PostgreSQL can write.
-  const utcYear = instant.getUTCFullYear();
-  return utcYear >= 1 && utcYear <= 9999 ? instant : undefined;
+  const year = instant.getUTCFullYear();
+  return year >= 1 && year <= 9999 ? instant : undefined;
 }
 
 /** `YYYY-MM-DD`, a day that exists. */

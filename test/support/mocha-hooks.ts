@@ -1,7 +1,9 @@
-/** What surrounds every run of the tests: the version of Express, the database, and an end that leaves nothing behind. */
+/** What surrounds every run of the tests: the version of Express, the database, no connection left in use, and an
+ * end that leaves nothing behind. */
 import './express-version.js';
 import 'reflect-metadata';
 import { constants } from 'node:os';
+import { untilConnectionsRest } from './connections-at-rest.js';
 import { throwLeak } from './leak-watch.js';
 import { startPostgres } from './postgres.js';
 
@@ -21,9 +23,10 @@ export const mochaHooks = {
     await startPostgres();
   },
 
-  afterEach(): void {
+  async afterEach(): Promise<void> {
     throwRejection();
     throwLeak();
+    await untilConnectionsRest();
   },
 
   async afterAll(): Promise<void> {

@@ -4,8 +4,9 @@ import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication, type ModelClass } from '../../src/index.js';
 import type { Engine } from '../../src/persistence/engine.js';
 import { type EngineOptions, engineLifespan } from '../../src/persistence/engine-lifespan.js';
+import { watchConnections } from './connections-at-rest.js';
 import { watchForLeaks } from './leak-watch.js';
-import { freshDatabase } from './postgres.js';
+import { freshDatabase, type TestDatabase } from './postgres.js';
 
 /** A running application. */
 export interface TestApp extends AsyncDisposable {
@@ -21,19 +22,25 @@ export interface TestAppOptions {
   readonly models: readonly ModelClass[];
   readonly bootstrap?: BootstrapOptions;
   readonly engine?: EngineOptions;
+  /** Default: a fresh one, on the server of the tests. */
+  readonly database?: TestDatabase;
+  /** How many connections of a pool the tests need at the same time. Default: 1. */
+  readonly minPool?: number;
   /** Runs before `bootstrap`. */
   prepare?(app: Express): void;
 }
 
 /** Creates the tables of the models in a fresh database, and serves them. */
 export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
-  const database = await freshDatabase();
+  const database = options.database ?? (await freshDatabase());
   const app = express();
   const engine = await engineLifespan(database.url, {
     models: options.models,
     createAll: true,
     ...options.engine,
+    ...poolOf(options),
   })(app);
+  const unwatch = watchConnections(engine);
   options.prepare?.(app);
   const crud = await bootstrap(app, { models: options.models, ...options.bootstrap });
   return {
@@ -42,8 +49,16 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     engine,
     agent: watchForLeaks(supertest(app)),
     async [Symbol.asyncDispose]() {
+      unwatch();
       await engine[Symbol.asyncDispose]();
       await database.drop();
     },
   };
+}
+
+/** CRUD_TEST_POOL sets the size of all pools: with 1, a request that needs a second connection waits for ever. */
+function poolOf({ engine, minPool = 1 }: TestAppOptions): Pick<EngineOptions, 'pool'> {
+  const { CRUD_TEST_POOL } = process.env;
+  if (!CRUD_TEST_POOL) return {};
+  return { pool: { ...engine?.pool, max: Math.max(minPool, Number(CRUD_TEST_POOL)) } };
 }

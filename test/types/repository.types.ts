@@ -1,5 +1,5 @@
 /** Records in and out of a repository. */
-import { type Page, Repository } from '../../src/index.js';
+import { type OffsetPage, Repository } from '../../src/index.js';
 import type { Equal, Expect } from './expect-type.js';
 import { City, InferredCity, SelfCity, TypedCity } from './models.js';
 
@@ -20,7 +20,7 @@ export type Checks = [
   Expect<Equal<ReturnType<typeof cities.find>, Promise<City | null>>>,
   Expect<Equal<ReturnType<typeof cities.one>, Promise<City>>>,
   Expect<Equal<ReturnType<typeof cities.list>, Promise<City[]>>>,
-  Expect<Equal<ReturnType<typeof cities.page>, Promise<Page<City>>>>,
+  Expect<Equal<ReturnType<typeof cities.page>, Promise<OffsetPage<City>>>>,
   Expect<Equal<ReturnType<typeof cities.create>, Promise<City>>>,
   Expect<Equal<ReturnType<typeof cities.update>, Promise<City>>>,
   Expect<Equal<ReturnType<typeof cities.delete>, Promise<void>>>,

@@ -202,7 +202,7 @@ describe('toProblem', () => {
       it(`names the attribute that ${code} is about`, () => {
         const { status, attribute, detail } = expected;
         const issue = { pointer: `/${attribute}`, code: expected.code, detail };
-        expect(toProblem(databaseError(code, names), plan)).to.deep.equal({
+        expect(toProblem(databaseError(code, names), { plan })).to.deep.equal({
           status,
           detail,
           errors: [issue],
@@ -215,19 +215,21 @@ describe('toProblem', () => {
         left: { type: DataTypes.INTEGER, unique: 'both' },
         right: { type: DataTypes.INTEGER, unique: 'both' },
       });
-      expect(toProblem(databaseError('23505', { constraint: 'both' }), planOf(Pair))).to.deep.equal({
-        status: 409,
-        detail: 'Another record has the same unique value.',
-        errors: [
-          { pointer: '/left', code: 'unique', detail: 'Another Pair has the same left.' },
-          { pointer: '/right', code: 'unique', detail: 'Another Pair has the same right.' },
-        ],
-      });
+      expect(toProblem(databaseError('23505', { constraint: 'both' }), { plan: planOf(Pair) })).to.deep.equal(
+        {
+          status: 409,
+          detail: 'Another record has the same unique value.',
+          errors: [
+            { pointer: '/left', code: 'unique', detail: 'Another Pair has the same left.' },
+            { pointer: '/right', code: 'unique', detail: 'Another Pair has the same right.' },
+          ],
+        },
+      );
     });
 
     it('does not name a hidden attribute', () => {
       const error = databaseError('23514', { constraint: 'users_secret_check' });
-      expect(toProblem(error, plan)).to.deep.equal({
+      expect(toProblem(error, { plan })).to.deep.equal({
         status: 422,
         detail: 'The database does not accept these values.',
       });
@@ -235,7 +237,7 @@ describe('toProblem', () => {
 
     it('does not take the row of another table for this one', () => {
       const error = databaseError('23503', { constraint: 'users_team_id_fkey', table: 'posts' });
-      expect(toProblem(error, plan)).to.deep.equal({
+      expect(toProblem(error, { plan })).to.deep.equal({
         status: 409,
         detail: 'The record refers to one that does not exist, or is still referred to by others.',
       });
@@ -250,7 +252,7 @@ describe('toProblem', () => {
           detail: SECRET,
         });
         const errors = [databaseError(code), new UniqueConstraintError({ parent, message: SECRET })];
-        for (const error of errors) expect(JSON.stringify(toProblem(error, plan))).not.to.include(SECRET);
+        for (const error of errors) expect(JSON.stringify(toProblem(error, { plan }))).not.to.include(SECRET);
       }
     });
 
@@ -267,7 +269,7 @@ describe('toProblem', () => {
         },
       );
       const error = await caughtError(() => Booking.build({ ...{ seats: 7 } }).validate());
-      const { errors, ...problem } = toProblem(error, planOf(Booking));
+      const { errors, ...problem } = toProblem(error, { plan: planOf(Booking) });
       expect(problem).to.deep.equal({ status: 422, detail: 'The database does not accept these values.' });
       expect(errors).to.have.deep.members([
         { pointer: '/seats', code: 'max', detail: 'Validation max on seats failed' },

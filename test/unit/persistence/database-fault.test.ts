@@ -51,7 +51,7 @@ const Item = ValidationErrorItem as unknown as new (
 ) => ValidationErrorItem;
 
 function faultOf(kind: FaultKind, names: object = {}) {
-  return { kind, constraint: null, table: null, column: null, violations: [], ...names };
+  return { kind, constraint: null, table: null, column: null, isRetryable: false, violations: [], ...names };
 }
 
 describe('describeFault', () => {
@@ -88,7 +88,7 @@ describe('describeFault', () => {
       ['57P03', 'unavailable'],
       ['57P05', 'unavailable'],
       ['25P03', 'unavailable'],
-      ['25006', 'unexpected'],
+      ['25006', 'readOnly'],
       ['25P02', 'unexpected'],
       ['42501', 'unexpected'],
       ['42601', 'unexpected'],
@@ -100,8 +100,12 @@ describe('describeFault', () => {
     ] as const) {
       it(`takes ${code} for ${kind}, wrapped by Sequelize or not`, () => {
         const error = serverError(code);
-        expect(describeFault(new DatabaseError(error))).to.deep.equal(faultOf(kind));
-        expect(describeFault(error)).to.deep.equal(faultOf(kind));
+        expect(describeFault(new DatabaseError(error))).to.deep.equal(
+          faultOf(kind, { isRetryable: code === '40001' || code === '40P01' }),
+        );
+        expect(describeFault(error)).to.deep.equal(
+          faultOf(kind, { isRetryable: code === '40001' || code === '40P01' }),
+        );
       });
     }
 

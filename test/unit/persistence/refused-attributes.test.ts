@@ -32,6 +32,7 @@ function refused(names: Partial<DatabaseFault>): readonly string[] {
     constraint: null,
     table: null,
     column: null,
+    isRetryable: false,
     violations: [],
     ...names,
   } as const;

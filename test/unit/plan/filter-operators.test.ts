@@ -47,6 +47,16 @@ describe('canonicalOperator', () => {
 
   it('knows the short spellings', () => {
     expect(['<', '<=', '>', '>='].map(canonicalOperator)).to.deep.equal(['=lt=', '=le=', '=gt=', '=ge=']);
+    const words = ['=bt=', '=nb=', '=ke=', '=nk=', '=ik=', '=ni=', '=null='];
+    expect(words.map(canonicalOperator)).to.deep.equal([
+      '=between=',
+      '=notbetween=',
+      '=like=',
+      '=notlike=',
+      '=ilike=',
+      '=inotlike=',
+      '=isnull=',
+    ]);
   });
 
   it('knows nothing else', () => {
@@ -57,6 +67,19 @@ describe('canonicalOperator', () => {
 
 describe('operatorSpellings', () => {
   it('lists every spelling', () => {
-    expect(operatorSpellings()).to.deep.equal([...FILTER_OPERATORS, '<', '<=', '>', '>=']);
+    expect(operatorSpellings()).to.deep.equal([
+      ...FILTER_OPERATORS,
+      '<',
+      '<=',
+      '>',
+      '>=',
+      '=bt=',
+      '=nb=',
+      '=ke=',
+      '=nk=',
+      '=ik=',
+      '=ni=',
+      '=null=',
+    ]);
   });
 });

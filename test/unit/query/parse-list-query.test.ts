@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { createCursorCodec } from '../../../src/query/cursor-codec.js';
 import { InvalidQueryError } from '../../../src/query/invalid-query-error.js';
 import type { ListQuery } from '../../../src/query/list-query.js';
 import { parseListQuery } from '../../../src/query/parse-list-query.js';
@@ -12,7 +13,8 @@ const plan = planOf(City, { pageSize: { default: 10, max: 50 } });
 const ignoring = planOf(City, { unknownQuery: 'ignore' });
 
 function parse(query: string, of = plan): ListQuery {
-  return parseListQuery(of, parseQueryString(`/cities?${query}`));
+  const context = { plan: of, readable: [...of.info.attributes.keys()], cursors: createCursorCodec([]) };
+  return parseListQuery(context, parseQueryString(`/cities?${query}`));
 }
 
 async function issuesOf(query: string, of = plan): Promise<readonly RequestIssue[]> {
@@ -25,7 +27,7 @@ function unknown(name: string, suggestion = ''): RequestIssue {
   return {
     parameter: name,
     code: 'unknown',
-    detail: `This route has no parameter '${name}'.${suggestion} It accepts page, size.`,
+    detail: `This route has no parameter '${name}'.${suggestion} It accepts page, size, sort, q, fields.`,
   };
 }
 
@@ -37,12 +39,12 @@ describe('parseListQuery', () => {
     ['size=50&page=2147483647', { page: 2147483647, size: 50 }],
   ] as const) {
     it(`reads '${query}'`, () => {
-      expect(parse(query)).to.deep.equal(expected);
+      expect(parse(query)).to.include(expected);
     });
   }
 
   it('uses the defaults of a resource that sets none', () => {
-    expect(parse('', planOf(City))).to.deep.equal({ page: 1, size: 20 });
+    expect(parse('', planOf(City))).to.include({ page: 1, size: 20 });
   });
 
   it('freezes what it gives', () => {
@@ -135,7 +137,7 @@ describe('parseListQuery', () => {
 
   describe('of a resource that ignores unknown parameters', () => {
     it('takes them for nothing, repeated or badly encoded ones too', () => {
-      expect(parse('utm=1&utm=2&x=%FF&%FF=1&page=2', ignoring)).to.deep.equal({ page: 2, size: 20 });
+      expect(parse('utm=1&utm=2&x=%FF&%FF=1&page=2', ignoring)).to.include({ page: 2, size: 20 });
     });
 
     it('still refuses its own where they are repeated, badly encoded or out of range', async () => {

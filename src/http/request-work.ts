@@ -1,0 +1,100 @@
+/**
+ * The database work of one request: the sessions that its parameters and its method asked for. They are committed before
+ * the response is written, and rolled back on any error and when the client goes away.
+ */
+import type { Request, Response } from 'express';
+import type { Sequelize } from 'sequelize';
+import { DatabaseSession, SNAPSHOT } from '../persistence/database-session.js';
+import { runInSession } from '../persistence/session.js';
+import { openReadSession, openUnit, type ReadSession, type UnitOfWork } from '../persistence/unit-of-work.js';
+
+const WORK = new WeakMap<Request, RequestWork>();
+
+/** The work of a request; the same one at every call. */
+export function requestWork(request: Request, response: Response): RequestWork {
+  const known = WORK.get(request) ?? new RequestWork(request, response);
+  WORK.set(request, known);
+  return known;
+}
+
+/** The work of a request that has any. */
+export function existingWork(request: Request): RequestWork | undefined {
+  return WORK.get(request);
+}
+
+/** The error of a request whose client has gone; nobody is left to read an answer. */
+export class ClientGone extends Error {}
+
+/** The sessions of one request. */
+export class RequestWork {
+  readonly #request: Request;
+  readonly #response: Response;
+  readonly #writes = new Map<Sequelize, DatabaseSession>();
+  readonly #reads = new Map<Sequelize, DatabaseSession>();
+  readonly #gets = new Map<Sequelize, DatabaseSession>();
+
+  constructor(request: Request, response: Response) {
+    this.#request = request;
+    this.#response = response;
+  }
+
+  /** The unit of work of the request, begun. */
+  unit(sequelize: Sequelize): Promise<UnitOfWork> {
+    return openUnit(this.#writeSession(sequelize));
+  }
+
+  /** The read session of the request, begun. */
+  readSession(sequelize: Sequelize): Promise<ReadSession> {
+    const create = () => new DatabaseSession(sequelize, 'read', SNAPSHOT);
+    return openReadSession(remember(this.#reads, sequelize, create));
+  }
+
+  /** Runs reads; what is not a read is refused by the database. They are part of what the parameters began, if they did. */
+  runRead(sequelize: Sequelize, work: () => unknown): unknown {
+    const create = () => new DatabaseSession(sequelize, 'get');
+    const begun = this.#writes.get(sequelize) ?? this.#reads.get(sequelize);
+    return runInSession(begun ?? remember(this.#gets, sequelize, create), work);
+  }
+
+  /** Runs writes that belong together; their transaction begins with the first query. */
+  runWrite(sequelize: Sequelize, work: () => unknown): unknown {
+    return runInSession(this.#writeSession(sequelize), work);
+  }
+
+  /** Runs work in the session that the parameters began, if they did: the unit of work, or in a GET the read session. */
+  runAdded(work: () => unknown): unknown {
+    const reads = SAFE_METHODS.has(this.#request.method) ? this.#reads.values() : [];
+    const [session] = [...this.#writes.values(), ...reads];
+    return session ? runInSession(session, work) : work();
+  }
+
+  /** Commits everything; writes not when the client has gone, who would not learn of it. */
+  async commit(): Promise<void> {
+    const isGone = this.#response.destroyed && !this.#response.writableFinished;
+    if (isGone && this.#writes.size > 0) throw new ClientGone('The client has gone.');
+    for (const session of this.#sessions()) await session.commit();
+  }
+
+  /** Rolls back what is not committed. Never throws. */
+  async rollback(cause?: unknown): Promise<void> {
+    for (const session of this.#sessions()) await session.rollback(cause);
+  }
+
+  /** Writes last: when the others cannot be ended, they are rolled back. */
+  #sessions(): DatabaseSession[] {
+    return [...this.#gets.values(), ...this.#reads.values(), ...this.#writes.values()];
+  }
+
+  #writeSession(sequelize: Sequelize): DatabaseSession {
+    return remember(this.#writes, sequelize, () => new DatabaseSession(sequelize, 'write'));
+  }
+}
+
+/** RFC 9110, 9.2.1, of those that reach a controller. */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+function remember<K, V>(known: Map<K, V>, key: K, create: () => V): V {
+  const value = known.get(key) ?? create();
+  known.set(key, value);
+  return value;
+}

@@ -1,0 +1,148 @@
+/** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
+import { type Action, getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
+import { shapeAnswer } from './answer.js';
+import {
+  type ActionArgs,
+  type ActionRunner,
+  applicationClass,
+  declaredActions,
+  lineageOf,
+  type RegisteredController,
+  registerActions,
+} from './controller-metadata.js';
+import type { CrudContext } from './crud-context.js';
+import { CrudController } from './crud-controller.js';
+import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
+import { setRequestResource } from './request-resource.js';
+import type { Resource } from './resource.js';
+import { type Controller, runAction } from './run-action.js';
+
+/** Registers the controller of a resource. */
+export function registerResourceController(
+  resource: Resource,
+  serializers: SerializerRegistry,
+): RegisteredController {
+  const { plan } = resource;
+  const storage = getMetadataArgsStorage();
+  const controller = applicationClass(resource.controller);
+  const lineage = lineageOf(resource.controller, CrudController);
+  const declared = declaredActions(lineage);
+  const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
+  storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
+  registerActions(actions, lineage, controller, createRunner(resource, serializers));
+  for (const { method } of actions) addGeneratedMetadata(resource, method, controller);
+  for (const middleware of plan.dependencies) {
+    storage.uses.push({ target: controller, middleware, afterAction: false });
+  }
+  storage.controllers.push({
+    target: controller,
+    route: plan.prefix,
+    type: 'json',
+    options: {},
+  });
+  const routes = actions.map(({ type, route, method }) => ({
+    verb: type,
+    path: fullPath(plan.prefix, route),
+    method,
+  }));
+  return { controller, routes };
+}
+
+/** What a generated route sends is in wire form already; class-transformer would walk it again. */
+function inWireForm(action: ActionArgs): ActionArgs {
+  if (!generatedRouteOf(action.method)) return action;
+  return { ...action, options: { ...action.options, transformResponse: false } };
+}
+
+function rememberResource({ plan }: Resource) {
+  return (request: Action['request'], _response: unknown, next: () => void): void => {
+    setRequestResource(request, plan);
+    next();
+  };
+}
+
+/**
+ * The generated routes, after the user's: `/stats` must be asked before `/:id`. A method that the user gave a route of
+ * his own keeps that one.
+ */
+function generatedActions({ plan, controller }: Resource, declared: readonly ActionArgs[]): ActionArgs[] {
+  const taken = new Set(declared.map(({ method }) => method));
+  return GENERATED_ROUTES.filter(
+    ({ operation, method }) => plan.endpoints.has(operation) && !taken.has(method),
+  ).map((route) => ({
+    target: controller,
+    type: route.verb,
+    method: route.method,
+    route: routePath(plan.prefix, route).slice(plan.prefix.length),
+    options: {},
+  }));
+}
+
+/** Parameters and status of a generated route, where the user's decorators say nothing else. */
+function addGeneratedMetadata(resource: Resource, method: string, controller: new () => object): void {
+  const storage = getMetadataArgsStorage();
+  const route = generatedRouteOf(method);
+  if (!route) return;
+  const declared = new Set(
+    storage.params
+      .filter((param) => param.object === controller.prototype && param.method === method)
+      .map(({ index }) => index),
+  );
+  route.parameters.forEach((parameter, index) => {
+    if (declared.has(index)) return;
+    const transform = parameterReader(resource, route, parameter);
+    const object = controller.prototype;
+    storage.params.push({
+      type: 'custom-converter',
+      object,
+      method,
+      index,
+      parse: false,
+      required: false,
+      transform,
+    });
+  });
+  if (route.operation === 'create') {
+    storage.responseHandlers.push({ target: controller, method, type: 'success-code', value: 201 });
+  }
+  if (route.operation === 'delete') {
+    storage.responseHandlers.push({ target: controller, method, type: 'on-undefined', value: 204 });
+  }
+}
+
+function parameterReader(
+  { parsers, repository }: Resource,
+  { operation }: GeneratedRoute,
+  parameter: GeneratedRoute['parameters'][number],
+): (action: Action) => unknown {
+  if (parameter !== 'context') return async ({ request }) => (await parsers[operation](request))[parameter];
+  return ({ request, response }): CrudContext => Object.freeze({ request, response, repository });
+}
+
+/** Calls the controller's method and shapes its result. */
+function createRunner(resource: Resource, serializers: SerializerRegistry): ActionRunner {
+  const instance = createInstanceSource(resource);
+  return async ({ method }, action, params) => {
+    const route = generatedRouteOf(method);
+    const call = () => instance(action)[method]?.(...params);
+    const result = await runAction(action, call, { resource, route });
+    // What routing-controllers takes for "the method answers itself".
+    if (result === action.response) return result;
+    return route
+      ? shapeAnswer(resource, route.operation, result, action)
+      : serializeResult(result, serializers);
+  };
+}
+
+/** The user's class comes from his container, under its own name; the generated one needs nothing injected. */
+function createInstanceSource({ controller, isGenerated }: Resource): (action: Action) => Controller {
+  const concrete = controller as unknown as new () => object;
+  if (!isGenerated) return (action) => getFromContainer(concrete, action) as Controller;
+  const instance = new concrete() as Controller;
+  return () => instance;
+}
+
+function fullPath(prefix: string, route: string | RegExp): string | RegExp {
+  return route instanceof RegExp ? route : `${prefix}${route}` || '/';
+}

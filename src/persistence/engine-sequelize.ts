@@ -1,0 +1,64 @@
+/**
+ * The Sequelize instance that an engine owns. Queries without a transaction of their own join the session that the code
+ * issuing them is in: a hook that queries inside a unit of work must not take a second connection, which with a full
+ * pool waits for the first for ever; and one that writes inside a GET must meet a connection that refuses it.
+ */
+import {
+  ConnectionError,
+  type QueryOptions,
+  QueryTypes,
+  type Transaction,
+  type TransactionOptions,
+} from 'sequelize';
+import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
+import { guardConnections } from './guard-connections.js';
+import { currentSession } from './session.js';
+
+type TransactionWork = (transaction: Transaction) => PromiseLike<unknown>;
+
+/** Sequelize, aware of sessions. */
+export class EngineSequelize extends Sequelize {
+  constructor(dsn: string, options: SequelizeOptions) {
+    super(dsn, options);
+    guardConnections(this);
+  }
+
+  // `Promise<never>` is what all the overloads of the base have in common; the value is theirs, unchanged.
+  override async query(
+    sql: string | { query: string; values: unknown[] },
+    options: QueryOptions = {},
+  ): Promise<never> {
+    const joined = await this.#joinSession(options);
+    refuseDoubtful(joined.transaction);
+    return super.query(sql, joined) as Promise<never>;
+  }
+
+  override transaction(
+    options?: TransactionOptions | TransactionWork,
+    work?: TransactionWork,
+  ): Promise<never> {
+    const [settings, run] = typeof options === 'function' ? [{}, options] : [options ?? {}, work];
+    const isReadOnly = currentSession(this)?.isReadOnly === true;
+    const allowed = isReadOnly ? { ...settings, readOnly: true } : settings;
+    return (run ? super.transaction(allowed, run) : super.transaction(allowed)) as Promise<never>;
+  }
+
+  /** A transaction of the caller's own, or a null in its place, is left as it is. */
+  async #joinSession(options: QueryOptions): Promise<QueryOptions> {
+    const session = options.transaction === undefined ? currentSession(this) : undefined;
+    if (!session) return options;
+    const transaction = await session.transactionFor(options.type === QueryTypes.SELECT ? 'select' : 'other');
+    return transaction ? { ...options, transaction } : options;
+  }
+}
+
+/** Sequelize marks a connection that was lost, or on which a query was given up. */
+interface MarkedTransaction {
+  readonly connection?: { readonly _invalid?: boolean };
+}
+
+/** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */
+function refuseDoubtful(transaction: Transaction | null | undefined): void {
+  const { connection } = (transaction ?? {}) as MarkedTransaction;
+  if (connection?._invalid) throw new ConnectionError(new Error('Connection terminated before the query'));
+}

@@ -1,0 +1,18 @@
+/** `repository`: a repository for those who take providers, such as a container. */
+import type { Model } from 'sequelize';
+import type { Repository } from './repository.js';
+import { resolveSource, type Source } from './resolve-source.js';
+
+/**
+ * A provider of repositories. What is wrong with the source is told now, not when the provider is called.
+ *
+ * @example
+ * ```ts
+ * container.bind('cities').toDynamicValue(repository(City));
+ * ```
+ * @throws ConfigError when the source is neither a model, nor a repository, nor a subclass of `Repository`
+ */
+export function repository<M extends Model>(source: Source<M>): () => Repository<M> {
+  const provided = resolveSource(source);
+  return () => provided;
+}

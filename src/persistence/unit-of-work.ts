@@ -1,0 +1,196 @@
+/** `unitOfWork` and `dbSession`: work in one transaction. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Model, Sequelize, Transaction } from 'sequelize';
+import { ConfigError } from '../plan/config-error.js';
+import { describeFault } from './database-fault.js';
+import { DatabaseSession, type SessionMode, SNAPSHOT } from './database-session.js';
+import { currentEngine, type Engine } from './engine.js';
+import type { Repository } from './repository.js';
+import { resolveSource, type Source } from './resolve-source.js';
+import { currentSession } from './session.js';
+
+/** A transaction that reads only. */
+export interface ReadSession {
+  readonly transaction: Transaction;
+  /** A repository whose every query runs in the transaction. */
+  repository<M extends Model>(source: Source<M>): Repository<M>;
+}
+
+/** A transaction that writes: all of it happens, or nothing. */
+export interface UnitOfWork extends ReadSession {
+  /**
+   * Runs work that may fail alone: a throw undoes what it did and is passed on, and the unit of work can go on. One
+   * level: a savepoint inside a savepoint is refused.
+   */
+  savepoint<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * Runs a callback when the commit has succeeded; never when it failed. An error in it is logged, and changes nothing
+   * of the answer.
+   */
+  afterCommit(callback: () => unknown): void;
+}
+
+/** Options of `unitOfWork` and `dbSession`. */
+export interface SessionOptions {
+  /** Default: the current engine. */
+  engine?: Pick<Engine, 'sequelize'>;
+}
+
+/** Options of `unitOfWork`. */
+export interface UnitOfWorkOptions extends SessionOptions {
+  /**
+   * Runs the whole unit again, at most twice, after a serialization failure or a deadlock (SQLSTATE 40001, 40P01). What
+   * the work did outside the database is done again too. Default: false.
+   */
+  retryable?: boolean;
+  /** Default: the server's, which is `READ COMMITTED`. */
+  isolationLevel?: Transaction.ISOLATION_LEVELS;
+}
+
+const MAX_RETRIES = 2;
+/** Milliseconds. */
+const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
+
+/**
+ * Runs work in a transaction: commits when it returns, rolls back when it throws. Inside another unit of work it becomes
+ * part of that one; inside a read session, and in a GET, the database refuses its writes.
+ *
+ * @example
+ * ```ts
+ * await unitOfWork(async (uow) => {
+ *   const accounts = uow.repository(Account);
+ *   await accounts.update(from, { … });
+ *   await accounts.update(to, { … });
+ *   uow.afterCommit(() => notify(to));
+ * });
+ * ```
+ * @throws whatever the work throws, and the database's error when the commit fails
+ */
+export async function unitOfWork<T>(
+  work: (uow: UnitOfWork) => Promise<T>,
+  options: UnitOfWorkOptions = {},
+): Promise<T> {
+  const { sequelize } = options.engine ?? currentEngine();
+  const outer = joinableSession(sequelize, 'write');
+  if (outer) return work(await openUnit(outer));
+  // What reads only does not begin to write by asking for a unit of work.
+  const mode = currentSession(sequelize)?.isReadOnly ? 'read' : 'write';
+  for (let attempt = 0; ; attempt += 1) {
+    const session = new DatabaseSession(sequelize, mode, isolationOf(options));
+    try {
+      return await session.run(async () => work(await openUnit(session)));
+    } catch (error) {
+      if (!options.retryable || attempt === MAX_RETRIES || !isRetryable(error)) throw error;
+      await delay(RETRY_DELAY.min + Math.random() * (RETRY_DELAY.max - RETRY_DELAY.min));
+    }
+  }
+}
+
+/**
+ * Runs reads in one transaction, on one snapshot. The database refuses writes in it (25006); with `replicas` it runs on
+ * one of them. Inside another read session it becomes part of that one.
+ *
+ * @example
+ * ```ts
+ * const [cities, total] = await dbSession(async (session) => [
+ *   await session.repository(City).list({ limit: 10 }),
+ *   await City.count({ transaction: session.transaction }),
+ * ]);
+ * ```
+ * @throws whatever the work throws
+ */
+export async function dbSession<T>(
+  work: (session: ReadSession) => Promise<T>,
+  options: SessionOptions = {},
+): Promise<T> {
+  const { sequelize } = options.engine ?? currentEngine();
+  const outer = joinableSession(sequelize, 'read');
+  if (outer) return work(await openReadSession(outer));
+  const session = new DatabaseSession(sequelize, 'read', SNAPSHOT);
+  return session.run(async () => work(await openReadSession(session)));
+}
+
+/** The read session over a database session, begun. */
+export async function openReadSession(database: DatabaseSession): Promise<ReadSession> {
+  const transaction = await database.begin();
+  const session: ReadSession = {
+    transaction,
+    repository: (source) => resolveSource(source).with(session),
+  };
+  return Object.freeze(session);
+}
+
+function isolationOf({ isolationLevel }: UnitOfWorkOptions) {
+  return isolationLevel === undefined ? {} : { isolationLevel };
+}
+
+/** Serialization failure and deadlock: the manual says to run the whole transaction again (13.5). */
+function isRetryable(error: unknown): boolean {
+  return describeFault(error)?.isRetryable === true;
+}
+
+/** Units of work by their database session, which is what the running code can be asked for. */
+const UNITS = new WeakMap<DatabaseSession, ActiveUnit>();
+
+/** The session that the running code is in, if it is of this kind and goes on. */
+function joinableSession(sequelize: Sequelize, mode: SessionMode): DatabaseSession | undefined {
+  const session = currentSession(sequelize);
+  return session instanceof DatabaseSession && session.canJoin(mode) ? session : undefined;
+}
+
+/** The unit of work over a database session; the same one at every call. */
+export async function openUnit(session: DatabaseSession): Promise<UnitOfWork> {
+  const transaction = await session.begin();
+  const unit = UNITS.get(session) ?? new ActiveUnit(session, transaction);
+  UNITS.set(session, unit);
+  return unit;
+}
+
+/** A unit of work under way. */
+class ActiveUnit implements UnitOfWork {
+  readonly transaction: Transaction;
+  readonly #session: DatabaseSession;
+  #isInSavepoint = false;
+
+  constructor(session: DatabaseSession, transaction: Transaction) {
+    this.#session = session;
+    this.transaction = transaction;
+  }
+
+  repository<M extends Model>(source: Source<M>): Repository<M> {
+    return resolveSource(source).with(this);
+  }
+
+  afterCommit(callback: () => unknown): void {
+    this.#session.afterCommit(callback);
+  }
+
+  async savepoint<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#isInSavepoint)
+      throw new ConfigError(['A savepoint inside a savepoint is not supported; end the first one.']);
+    this.#isInSavepoint = true;
+    try {
+      // What a failed part wanted to do after the commit has not happened either.
+      return await this.#session.withCallbacks(() => this.#runInSavepoint(work));
+    } finally {
+      this.#isInSavepoint = false;
+    }
+  }
+
+  async #runInSavepoint<T>(work: () => Promise<T>): Promise<T> {
+    await this.#execute('SAVEPOINT unit');
+    try {
+      const result = await work();
+      await this.#execute('RELEASE SAVEPOINT unit');
+      return result;
+    } catch (error) {
+      // It fails where the connection is lost, and then the error at hand says so already.
+      await this.#execute('ROLLBACK TO SAVEPOINT unit; RELEASE SAVEPOINT unit').catch(() => {});
+      throw error;
+    }
+  }
+
+  #execute(statement: string): Promise<unknown> {
+    return this.#session.sequelize.query(statement, { transaction: this.transaction });
+  }
+}

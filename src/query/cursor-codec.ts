@@ -1,0 +1,118 @@
+/**
+ * Cursors: `base64url(payload) + '.' + tag`. The payload holds a version, a digest of the list it belongs to, and key
+ * values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds accidents, not
+ * forgers, and needs not: the values are only compared with columns that the client may sort by.
+ */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
+import type { Filter } from './filter.js';
+import { InvalidCursorError } from './invalid-cursor-error.js';
+import type { Keyset, KeyValues } from './keyset.js';
+
+/** Changes when the meaning of a payload does; cursors of another version are malformed. */
+const VERSION = 1;
+/** Long enough for every text that fits into a request: Node takes 16 kB of headers, the address included. */
+const MAX_LENGTH = 12_288;
+const DIGEST_BYTES = 9;
+const TAG_BYTES = 16;
+/** Without a secret: the same on every instance of an application, and no promise. */
+const CHECKSUM_KEY = 'crud-controllers';
+
+/** The list that a cursor belongs to. */
+export interface CursorScope {
+  readonly plan: ResourcePlan;
+  readonly sort: readonly SortTerm[];
+  readonly filter: Filter | null;
+}
+
+/** Makes and reads cursors. */
+export interface CursorCodec {
+  encode(keyset: Keyset, scope: CursorScope): string;
+  /** @throws InvalidCursorError */
+  decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset;
+}
+
+/**
+ * A codec.
+ *
+ * @param secrets the first signs, all of them verify; none means checksums
+ */
+export function createCursorCodec(secrets: readonly string[]): CursorCodec {
+  const keys = secrets.length > 0 ? secrets : [CHECKSUM_KEY];
+  const tagOf = (payload: string, key: string): Buffer =>
+    createHmac('sha256', key).update(payload).digest().subarray(0, TAG_BYTES);
+  const isAuthentic = (payload: string, tag: Buffer): boolean =>
+    // Every key is tried, so that the time tells nothing of which one fits.
+    keys.map((key) => tag.length === TAG_BYTES && timingSafeEqual(tag, tagOf(payload, key))).includes(true);
+
+  return Object.freeze({
+    encode({ values, isInclusive }: Keyset, scope: CursorScope): string {
+      const content = [VERSION, digestOf(scope), isInclusive ? 1 : 0, ...values];
+      const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
+      return `${payload}.${tagOf(payload, keys[0] as string).toString('base64url')}`;
+    },
+
+    decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset {
+      const malformed = (): never => {
+        throw new InvalidCursorError('cursor.malformed', parameter);
+      };
+      if (cursor.length > MAX_LENGTH) malformed();
+      const [payload = '', tag = '', ...rest] = cursor.split('.');
+      if (rest.length > 0 || !isCanonical(payload) || !isCanonical(tag)) malformed();
+      if (!isAuthentic(payload, Buffer.from(tag, 'base64url'))) malformed();
+      const content = readContent(payload) ?? malformed();
+      if (content.digest !== digestOf(scope) || content.values.length !== scope.sort.length) {
+        throw new InvalidCursorError('cursor.mismatch', parameter);
+      }
+      return Object.freeze({ values: content.values, isInclusive: content.isInclusive });
+    },
+  });
+}
+
+/** Base64url has several spellings of one value; only the one we write is accepted, so that a cursor has one form. */
+function isCanonical(text: string): boolean {
+  return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text;
+}
+
+interface CursorContent {
+  readonly digest: string;
+  readonly isInclusive: boolean;
+  readonly values: KeyValues;
+}
+
+function readContent(payload: string): CursorContent | null {
+  const content = parseJson(Buffer.from(payload, 'base64url').toString());
+  if (!Array.isArray(content)) return null;
+  const [version, digest, inclusive, ...values] = content as unknown[];
+  const isWhole =
+    version === VERSION &&
+    typeof digest === 'string' &&
+    (inclusive === 0 || inclusive === 1) &&
+    values.every((value) => value === null || (typeof value === 'string' && !value.includes('\0')));
+  return isWhole
+    ? { digest, isInclusive: inclusive === 1, values: Object.freeze(values as (string | null)[]) }
+    : null;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** The typed filter, not its text: blanks and spellings do not make another list. */
+function digestOf({ plan, sort, filter }: CursorScope): string {
+  const scope = [
+    plan.name,
+    plan.prefix,
+    sort.map(({ attribute, descending }) => [attribute, descending]),
+    filter,
+  ];
+  return createHash('sha256')
+    .update(JSON.stringify(scope))
+    .digest()
+    .subarray(0, DIGEST_BYTES)
+    .toString('base64url');
+}

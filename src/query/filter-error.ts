@@ -1,0 +1,43 @@
+/** What is wrong with a filter, and where. */
+import type { RequestIssue } from '../schema/request-issue.js';
+
+/** The codes of filter errors; they are part of the API. */
+export type FilterErrorCode =
+  | 'q.syntax'
+  | 'q.unclosed'
+  | 'q.unknown-field'
+  | 'q.unknown-operator'
+  | 'q.operator-not-allowed'
+  | 'q.arity'
+  | 'q.type'
+  | 'q.range'
+  | 'q.bad-escape'
+  | 'q.too-long'
+  | 'q.too-complex'
+  | 'q.too-deep'
+  | 'q.list-too-long'
+  | 'q.encoding';
+
+/** One problem of a filter. */
+export class FilterError extends Error {
+  override readonly name = 'FilterError';
+
+  constructor(
+    readonly code: FilterErrorCode,
+    /** Offset in `q` in UTF-16 code units, from 0. */
+    readonly position: number,
+    { detail, allowed }: { detail: string; allowed?: readonly string[] },
+  ) {
+    super(detail);
+    this.allowed = allowed;
+  }
+
+  /** What could stand there instead, where that is a short list. */
+  readonly allowed: readonly string[] | undefined;
+
+  /** The problem as a member of `errors` in an answer. */
+  toIssue(): RequestIssue {
+    const { code, message, position, allowed } = this;
+    return { parameter: 'q', code, detail: message, position, ...(allowed ? { allowed } : {}) };
+  }
+}

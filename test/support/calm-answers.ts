@@ -1,0 +1,29 @@
+/** What an application may answer while its database is in trouble: success, or that it is not available now. */
+import { expect } from 'chai';
+import type { Response } from 'supertest';
+
+/** Every answer is a 2xx, a 503 that says when to try again, or a 504; none says anything else of the trouble. */
+export function expectCalm(answers: readonly Response[]): void {
+  for (const { status, body, headers } of answers) {
+    if (status >= 200 && status < 300) continue;
+    if (status === 503) {
+      expect(body).to.deep.equal({ detail: 'The database is not available; try again.' });
+      expect(headers['retry-after']).to.equal('1');
+    } else {
+      expect({ status, body }).to.deep.equal({
+        status: 504,
+        body: { detail: 'The database did not answer in time.' },
+      });
+    }
+  }
+}
+
+/** Asks again at once until so many requests in a row have succeeded; none may fail after two seconds. */
+export async function expectRecovery(request: () => PromiseLike<Response>, inARow = 10): Promise<void> {
+  const deadline = Date.now() + 2_000;
+  for (let succeeded = 0; succeeded < inARow; ) {
+    const { status } = await request();
+    succeeded = status < 300 ? succeeded + 1 : 0;
+    if (status >= 300 && Date.now() > deadline) expect.fail(`Still ${status} after two seconds`);
+  }
+}

@@ -1,0 +1,122 @@
+/** A PostgreSQL server of a test's own, which can crash and come back at the same address. */
+import { cp, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { findPostgresBinaries } from '../../sample/support/postgres-binaries.js';
+import {
+  dataFolder,
+  type PostgresServer,
+  startPostgresServer,
+} from '../../sample/support/postgres-server.js';
+import { isGone, readPostmaster } from '../../sample/support/postmaster-file.js';
+import { chooseServerAccount, giveTo } from '../../sample/support/server-account.js';
+import { TcpProxy } from './tcp-proxy.js';
+import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.js';
+
+type Settings = Readonly<Record<string, string>>;
+
+const PASSWORD = 'own-server-password';
+// A crash of the server, which is not one of the machine, loses nothing that was written without being synchronized.
+const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '60' };
+
+/** Runs until it is disposed. */
+export class OwnPostgres implements AsyncDisposable {
+  readonly proxy: TcpProxy;
+  readonly #folder: TemporaryFolder;
+  readonly #settings: Settings;
+  #server: PostgresServer | null;
+
+  private constructor(folder: TemporaryFolder, settings: Settings, server: PostgresServer, proxy: TcpProxy) {
+    this.#folder = folder;
+    this.#settings = settings;
+    this.#server = server;
+    this.proxy = proxy;
+  }
+
+  /** Starts an empty server. */
+  static async create(label: string): Promise<OwnPostgres> {
+    return OwnPostgres.#open(await createTemporaryFolder(label), SETTINGS);
+  }
+
+  /** Starts a hot standby that follows this server. Made without `pg_basebackup`, which not every installation has. */
+  async createStandby(label: string): Promise<OwnPostgres> {
+    const folder = await createTemporaryFolder(label);
+    const { hostname, port } = new URL(this.url('postgres'));
+    const target = dataFolder(folder.path);
+    await this.#backUp(target);
+    await writeFile(join(target, 'standby.signal'), '');
+    await giveAll(target);
+    const connection = `host=${hostname} port=${port} user=postgres password=${PASSWORD}`;
+    return OwnPostgres.#open(folder, { ...SETTINGS, primary_conninfo: connection });
+  }
+
+  static async #open(folder: TemporaryFolder, settings: Settings): Promise<OwnPostgres> {
+    const server = await run(folder, settings);
+    return new OwnPostgres(folder, settings, server, await TcpProxy.start(portOf(server)));
+  }
+
+  /** The connection string of a database, by way of the proxy: the same after each start. */
+  url(database: string): string {
+    return this.proxy.url(`postgres://postgres:${PASSWORD}@127.0.0.1:1/${database}`);
+  }
+
+  /** Starts it again. */
+  async start(): Promise<void> {
+    this.#server = await run(this.#folder, this.#settings);
+    this.proxy.retarget(portOf(this.#server));
+  }
+
+  /** Ends it at once, without a word to its clients: what `pg_ctl stop -m immediate` does. */
+  async crash(): Promise<void> {
+    const postmaster = await readPostmaster(dataFolder(this.#folder.path));
+    if (!postmaster) throw new Error('The server does not run.');
+    process.kill(postmaster.pid, 'SIGQUIT');
+    if (!(await isGone(postmaster.pid, 5_000))) throw new Error('The server does not end.');
+    await this.stop();
+  }
+
+  /** Ends it in order: sessions are ended, and told so. */
+  async stop(): Promise<void> {
+    await this.#server?.stop();
+    this.#server = null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.proxy[Symbol.asyncDispose]();
+    await this.stop();
+    this.#folder.remove();
+  }
+
+  /** https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP */
+  async #backUp(target: string): Promise<void> {
+    const client = new Client({ connectionString: this.url('postgres') });
+    await client.connect();
+    try {
+      await client.query("SELECT pg_backup_start('standby', true)");
+      const filter = (path: string) => !path.endsWith('postmaster.pid');
+      await cp(dataFolder(this.#folder.path), target, { recursive: true, filter });
+      const { rows } = await client.query<{ labelfile: string }>(
+        'SELECT labelfile FROM pg_backup_stop(false)',
+      );
+      await writeFile(join(target, 'backup_label'), rows[0]?.labelfile ?? '');
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+function run({ path }: TemporaryFolder, settings: Settings): Promise<PostgresServer> {
+  return startPostgresServer({ folder: path, password: PASSWORD, settings, exitSignal: 'SIGQUIT' });
+}
+
+function portOf(server: PostgresServer): number {
+  return Number(new URL(server.url('postgres')).port);
+}
+
+/** The server's account, which a copy does not keep, owns all of its data. */
+async function giveAll(folder: string): Promise<void> {
+  const { postgres } = await findPostgresBinaries();
+  const account = await chooseServerAccount(folder, postgres);
+  const entries = await readdir(folder, { recursive: true });
+  for (const entry of entries) await giveTo(account, join(folder, entry));
+}

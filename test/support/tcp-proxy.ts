@@ -1,0 +1,170 @@
+/** A TCP proxy in front of a server that breaks connections in all the ways networks do, on command. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** The two halves of a proxied connection. */
+interface Link {
+  readonly client: Socket;
+  readonly server: Socket;
+  /** Bytes that the client has been given. */
+  received: number;
+  /** Swallows everything, for ever. */
+  isDead: boolean;
+  /** Its next answer is swallowed, and then it is cut. */
+  isDoomed: boolean;
+}
+
+/** How a connection is cut: in order, or with a reset. */
+export type Cut = 'end' | 'reset';
+
+/** Listens on a port of its own until it is disposed. */
+export class TcpProxy implements AsyncDisposable {
+  /** How many bytes the server has sent so far. */
+  bytesReceived = 0;
+  readonly #links = new Set<Link>();
+  readonly #server: Server;
+  #port = 0;
+  #targetPort: number;
+  #latency = 0;
+  #isBlackhole = false;
+  #limit: { readonly bytes: number; readonly cut: Cut } | null = null;
+  #doom: string | null = null;
+
+  private constructor(targetPort: number) {
+    this.#targetPort = targetPort;
+    this.#server = createServer((client) => this.#accept(client));
+  }
+
+  /** Starts one in front of a port of this machine. */
+  static async start(targetPort: number): Promise<TcpProxy> {
+    const proxy = new TcpProxy(targetPort);
+    await proxy.up();
+    return proxy;
+  }
+
+  /** The address of what is behind the proxy, by way of the proxy. */
+  url(direct: string): string {
+    const url = new URL(direct);
+    url.port = String(this.#port);
+    return url.href;
+  }
+
+  /** New connections go to this port. */
+  retarget(port: number): void {
+    this.#targetPort = port;
+  }
+
+  /** Delays everything in both directions. */
+  latency(milliseconds: number): void {
+    this.#latency = milliseconds;
+  }
+
+  /** Swallows everything. Connections that are open, or opened before `heal`, never say anything again. */
+  blackhole(): void {
+    this.#isBlackhole = true;
+    for (const link of this.#links) link.isDead = true;
+  }
+
+  /** Ends the effect of everything else here on new connections. */
+  heal(): void {
+    this.#latency = 0;
+    this.#isBlackhole = false;
+    this.#limit = null;
+    this.#doom = null;
+  }
+
+  /** Resets all connections. */
+  reset(): void {
+    for (const link of this.#links) this.#cut(link, 'reset');
+  }
+
+  /** Cuts each connection after it has given that many bytes to its client, counted from its beginning. */
+  limitData(bytes: number, cut: Cut = 'end'): void {
+    this.#limit = { bytes, cut };
+  }
+
+  /** Cuts each connection after so many more bytes. */
+  limitMoreData(bytes: number, cut: Cut = 'end'): void {
+    for (const link of this.#links) link.received = 0;
+    this.limitData(bytes, cut);
+  }
+
+  /** Passes on what has this text in it, waits for the answer, and cuts the connection instead of passing that on. */
+  loseReplyTo(text: string): void {
+    this.#doom = text;
+  }
+
+  /** Refuses connections, and cuts those there are. */
+  async down(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    for (const link of this.#links) this.#cut(link, 'reset');
+    await closed;
+  }
+
+  /** Listens, again on the same port. */
+  async up(): Promise<void> {
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#server.listening) await this.down();
+  }
+
+  #accept(client: Socket): void {
+    const server = connect(this.#targetPort, '127.0.0.1');
+    const link = { client, server, received: 0, isDead: this.#isBlackhole, isDoomed: false };
+    this.#links.add(link);
+    for (const socket of [client, server]) {
+      socket.on('error', () => this.#cut(link, 'reset'));
+      socket.on('close', () => this.#close(link));
+    }
+    client.on('data', (chunk) => this.#send(link, chunk));
+    server.on('data', (chunk) => this.#receive(link, chunk));
+  }
+
+  #send(link: Link, chunk: Buffer): void {
+    if (link.isDead) return;
+    if (this.#doom && chunk.includes(this.#doom)) link.isDoomed = true;
+    this.#later(() => link.server.write(chunk));
+  }
+
+  #receive(link: Link, chunk: Buffer): void {
+    this.bytesReceived += chunk.length;
+    if (link.isDead) return;
+    if (link.isDoomed) {
+      this.#cut(link, 'end');
+      return;
+    }
+    const limit = this.#limit;
+    const allowed = limit ? Math.max(0, limit.bytes - link.received) : chunk.length;
+    const passed = chunk.subarray(0, allowed);
+    link.received += passed.length;
+    const isOver = passed.length < chunk.length;
+    this.#later(() => {
+      link.client.write(passed, () => {
+        if (limit && isOver) this.#cut(link, limit.cut);
+      });
+    });
+  }
+
+  #later(work: () => void): void {
+    if (this.#latency === 0) work();
+    else setTimeout(work, this.#latency);
+  }
+
+  #cut(link: Link, cut: Cut): void {
+    this.#links.delete(link);
+    link.server.destroy();
+    if (cut === 'reset') link.client.resetAndDestroy();
+    else link.client.destroy();
+  }
+
+  /** One half has closed; a dead connection does not tell its other half. */
+  #close(link: Link): void {
+    if (link.isDead && !link.client.destroyed) return;
+    this.#cut(link, 'end');
+  }
+}
