@@ -40,6 +40,7 @@ function announce(url: string): void {
   const paths = [
     '/countries/FRA',
     '/cities?page=2&size=3',
+    '/cities?q=countryCode==FRA;population>200000&sort=-population&fields=name,population',
     '/cities/2988507',
     '/cities/2988507/reviews/summary',
     '/reviews',

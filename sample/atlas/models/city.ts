@@ -15,14 +15,29 @@ import { Country } from './country.js';
 
 @Crud({
   tags: ['Cities'],
-  filterAllow: ['name', 'countryCode', 'population', 'featureCode', 'latitude', 'longitude'],
+  filterAllow: {
+    // Only what the index on the names can answer, and one that it cannot.
+    name: ['==', '=in=', '=like=', '=ilike='],
+    countryCode: ['==', '=in='],
+    featureCode: ['==', '=in='],
+    population: true,
+    latitude: true,
+    longitude: true,
+  },
   sortAllow: ['id', 'name', 'population'],
 })
 @Table({
   tableName: 'cities',
   underscored: true,
   timestamps: false,
-  indexes: [{ fields: ['name'] }, { fields: ['population'] }, { fields: ['country_code', 'population'] }],
+  indexes: [
+    { fields: ['name'] },
+    { fields: ['population'] },
+    { fields: ['country_code', 'population'] },
+    { fields: ['feature_code'] },
+    { fields: ['latitude'] },
+    { fields: ['longitude'] },
+  ],
 })
 export class City extends Model {
   /** GeoNames gives it out, so the client supplies it. */

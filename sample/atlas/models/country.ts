@@ -12,14 +12,20 @@ export type Region = (typeof REGIONS)[number];
 @Crud({
   tags: ['Countries'],
   pageSize: { default: 50, max: 250 },
-  filterAllow: ['name', 'region', 'subregion', 'area', 'landlocked', 'independent'],
+  filterAllow: ['name', 'region', 'subregion', 'area', 'independent'],
   sortAllow: ['code', 'name', 'region', 'area'],
 })
 @Table({
   tableName: 'countries',
   underscored: true,
   timestamps: false,
-  indexes: [{ fields: ['name'] }, { fields: ['region'] }, { fields: ['area'] }],
+  indexes: [
+    { fields: ['name'] },
+    { fields: ['region'] },
+    { fields: ['subregion'] },
+    { fields: ['area'] },
+    { fields: ['independent'] },
+  ],
 })
 export class Country extends Model {
   @Matches(/^[A-Z]{3}$/, { message: '$property must be three capital letters' })

@@ -18,6 +18,9 @@ import { City } from './city.js';
 
 @Crud({
   tags: ['Reviews'],
+  // New ones come while a client reads: with cursors it sees none twice, and the last page costs what the first does.
+  pagination: 'cursor',
+  defaultSort: '-createdAt',
   filterAllow: ['cityId', 'author', 'rating', 'createdAt'],
   sortAllow: ['id', 'rating', 'createdAt'],
 })
@@ -26,7 +29,13 @@ import { City } from './city.js';
   underscored: true,
   paranoid: true,
   version: true,
-  indexes: [{ fields: ['city_id', 'created_at'] }, { fields: ['rating'] }, { fields: ['created_at'] }],
+  // With the key at the end, so that each page is one range of an index.
+  indexes: [
+    { fields: ['city_id', 'created_at', 'id'] },
+    { fields: ['author'] },
+    { fields: ['rating', 'id'] },
+    { fields: ['created_at', 'id'] },
+  ],
 })
 export class Review extends Model {
   @PrimaryKey
