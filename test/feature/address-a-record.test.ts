@@ -160,7 +160,7 @@ describe('addressing a record', () => {
       expectIssue(await site.agent.get('/seats/0?injected_query_string=123'), 400, {
         parameter: 'injected_query_string',
         code: 'unknown',
-        detail: "This route has no parameter 'injected_query_string'. It accepts none.",
+        detail: "This route has no parameter 'injected_query_string'. It accepts fields.",
       });
       expectJson(await site.agent.get('/seats/0/?'), 200, { id: 0 });
     });

@@ -5,6 +5,7 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import { Crud } from '../../src/index.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../support/expect-answer.js';
+import { meetingOf } from '../support/meeting.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -58,7 +59,8 @@ describe('changing a record', () => {
   const change = (path: string, body: object) => site.agent.patch(path).send(body);
 
   before(async () => {
-    site = await startTestApp({ models: [Note, Page], engine: { logging: sql.record, pool: { max: 1 } } });
+    // Two changes at the same time, whose hooks wait for each other.
+    site = await startTestApp({ models: [Note, Page], engine: { logging: sql.record }, minPool: 2 });
   });
 
   beforeEach(async () => {
@@ -246,17 +248,3 @@ describe('changing a record', () => {
     });
   });
 });
-
-/** A hook that waits until it was called that many times. */
-function meetingOf(count: number): () => Promise<void> {
-  let arrived = 0;
-  let open = (): void => {};
-  const all = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return () => {
-    arrived += 1;
-    if (arrived === count) open();
-    return all;
-  };
-}

@@ -263,7 +263,8 @@ describe('listing a page', () => {
           {
             parameter: 'siez',
             code: 'unknown',
-            detail: "This route has no parameter 'siez'. Did you mean 'size'? It accepts page, size.",
+            detail:
+              "This route has no parameter 'siez'. Did you mean 'size'? It accepts page, size, sort, q, fields.",
           },
           {
             parameter: 'page',

@@ -40,7 +40,8 @@ describe('mistyping a parameter', () => {
       expectIssue(await site.agent.get('/flags?pgae=2'), 400, {
         parameter: 'pgae',
         code: 'unknown',
-        detail: "This route has no parameter 'pgae'. Did you mean 'page'? It accepts page, size.",
+        detail:
+          "This route has no parameter 'pgae'. Did you mean 'page'? It accepts page, size, sort, q, fields.",
       });
     });
 
@@ -48,7 +49,8 @@ describe('mistyping a parameter', () => {
       expectIssue(await site.agent.get('/flags?Page=2'), 400, {
         parameter: 'Page',
         code: 'unknown',
-        detail: "This route has no parameter 'Page'. Did you mean 'page'? It accepts page, size.",
+        detail:
+          "This route has no parameter 'Page'. Did you mean 'page'? It accepts page, size, sort, q, fields.",
       });
     });
 
@@ -56,22 +58,22 @@ describe('mistyping a parameter', () => {
       expectIssue(await site.agent.get('/flags?=1'), 400, {
         parameter: '',
         code: 'unknown',
-        detail: "This route has no parameter ''. It accepts page, size.",
+        detail: "This route has no parameter ''. It accepts page, size, sort, q, fields.",
       });
       expectIssue(await site.agent.get('/flags?x'), 400, {
         parameter: 'x',
         code: 'unknown',
-        detail: "This route has no parameter 'x'. It accepts page, size.",
+        detail: "This route has no parameter 'x'. It accepts page, size, sort, q, fields.",
       });
     });
 
     it('refuses them on every route, and does nothing', async () => {
-      const problem = (parameter: string) => ({
+      const problem = (parameter: string, accepted = 'none') => ({
         parameter,
         code: 'unknown',
-        detail: `This route has no parameter '${parameter}'. It accepts none.`,
+        detail: `This route has no parameter '${parameter}'. It accepts ${accepted}.`,
       });
-      expectIssue(await site.agent.get('/flags/1?page=1'), 400, problem('page'));
+      expectIssue(await site.agent.get('/flags/1?page=1'), 400, problem('page', 'fields'));
       expectIssue(await site.agent.post('/flags?dry=1').send({ name: 'two' }), 400, problem('dry'));
       expectIssue(await site.agent.patch('/flags/1?dry=1').send({ name: 'two' }), 400, problem('dry'));
       expectIssue(await site.agent.delete('/flags/1?dry=1'), 400, problem('dry'));
@@ -84,8 +86,8 @@ describe('mistyping a parameter', () => {
         detail: 'The request has 3 problems.',
         errors: [
           { parameter: 'a', code: 'repeated', detail: "Parameter 'a' may be given once." },
-          { parameter: 'a', code: 'unknown', detail: "This route has no parameter 'a'. It accepts none." },
-          { parameter: 'b', code: 'unknown', detail: "This route has no parameter 'b'. It accepts none." },
+          { parameter: 'a', code: 'unknown', detail: "This route has no parameter 'a'. It accepts fields." },
+          { parameter: 'b', code: 'unknown', detail: "This route has no parameter 'b'. It accepts fields." },
         ],
       });
     });

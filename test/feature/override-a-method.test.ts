@@ -146,7 +146,19 @@ describe('overriding a method', () => {
       expect(updated.headers['x-changed']).to.equal('plays');
       expectNothing(await agent.delete('/songs/2'), 204);
       expect(calls).to.deep.equal([
-        ['list', { page: 2, size: 1 }],
+        [
+          'list',
+          {
+            kind: 'offset',
+            page: 2,
+            size: 1,
+            after: null,
+            before: null,
+            filter: null,
+            sort: [{ attribute: 'id', descending: false }],
+            fields: null,
+          },
+        ],
         ['read', 1, 'GET'],
         ['create', { title: 'New' }],
         ['update', 2, { plays: '9007199254740993' }, true],

@@ -122,7 +122,7 @@ describe('reading a record', () => {
     expectIssue(await site.agent.get('/members/1?page=1'), 400, {
       parameter: 'page',
       code: 'unknown',
-      detail: "This route has no parameter 'page'. It accepts none.",
+      detail: "This route has no parameter 'page'. It accepts fields.",
     });
   });
 

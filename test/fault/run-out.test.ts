@@ -1,0 +1,226 @@
+/** Running out of time and of connections: who waits too long is told so, and who needs neither is served. */
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, type CrudContext, crudController, type Id, type UpdateValues } from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { expectProblem } from '../support/expect-answer.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud({ filterAllow: ['name'] })
+@Table({ tableName: 'jobs', timestamps: false })
+class Job extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Crud()
+@Table({ tableName: 'slow_jobs', timestamps: false })
+class SlowJob extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+/** Its writes are transactions. */
+class SlowJobController extends crudController(SlowJob) {
+  override update(id: Id, values: UpdateValues<SlowJob>, context: CrudContext<SlowJob>): Promise<SlowJob> {
+    return super.update(id, values, context);
+  }
+}
+
+const SCHEMA = `
+  CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN PERFORM pg_sleep(CASE WHEN NEW.name = 'slow' THEN 3 ELSE 0 END); RETURN NEW; END $$;
+  CREATE TRIGGER sleep BEFORE INSERT OR UPDATE ON slow_jobs FOR EACH ROW EXECUTE FUNCTION sleep();
+  ALTER TABLE slow_jobs RENAME TO all_slow_jobs;
+  CREATE VIEW slow_jobs AS SELECT * FROM all_slow_jobs;
+`;
+
+describe('running out', () => {
+  const logger = new CapturedLog();
+  let database: TestDatabase;
+  let site: TestApp;
+  let control: Client;
+
+  before(async () => {
+    database = await freshDatabase('run_out');
+    site = await startTestApp({
+      models: [Job, SlowJob],
+      database,
+      engine: {
+        pool: { max: 2, acquire: 200 },
+        dialectOptions: {
+          statement_timeout: 150,
+          lock_timeout: 80,
+          idle_in_transaction_session_timeout: 150,
+        },
+      },
+      minPool: 2,
+      bootstrap: { models: [Job, SlowJob], controllers: [SlowJobController], logger },
+    });
+    await site.engine.sequelize.query(SCHEMA);
+    control = new Client({ connectionString: database.url });
+    await control.connect();
+  });
+
+  beforeEach(async () => {
+    logger.clear();
+    await control.query('TRUNCATE jobs, all_slow_jobs RESTART IDENTITY');
+    await control.query("INSERT INTO jobs (name) VALUES ('one'), ('two')");
+    await control.query("INSERT INTO all_slow_jobs (name) VALUES ('one')");
+  });
+
+  after(async () => {
+    await control.end();
+    await site[Symbol.asyncDispose]();
+  });
+
+  describe('of time for a statement', () => {
+    const TIMEOUT = { detail: 'The database did not answer in time.' };
+
+    it('answers 504, and leaves no row', async () => {
+      expectProblem(await site.agent.post('/slow-jobs').send({ name: 'slow' }), 504, TIMEOUT);
+      expectProblem(await site.agent.patch('/slow-jobs/1').send({ name: 'slow' }), 504, TIMEOUT);
+      const { rows } = await control.query('SELECT name FROM all_slow_jobs');
+      expect(rows).to.deep.equal([{ name: 'one' }]);
+      expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(['57014', '57014']);
+    });
+
+    it('keeps the connection, which is as good as before', async () => {
+      const before = await backends();
+      expect((await site.agent.post('/slow-jobs').send({ name: 'slow' })).status).to.equal(504);
+      expect((await site.agent.patch('/slow-jobs/1').send({ name: 'slow' })).status).to.equal(504);
+      expect((await site.agent.patch('/slow-jobs/1').send({ name: 'fast' })).status).to.equal(200);
+      expect(await backends()).to.deep.equal(before);
+    });
+
+    it('answers 504 to reads as well', async () => {
+      await control.query(
+        'CREATE OR REPLACE VIEW slow_jobs AS SELECT *, pg_sleep(3)::text AS slept FROM all_slow_jobs',
+      );
+      try {
+        // The planner leaves out a column that nobody reads, so the condition has to sleep.
+        await control.query('DROP VIEW slow_jobs');
+        await control.query(
+          "CREATE VIEW slow_jobs AS SELECT * FROM all_slow_jobs WHERE pg_sleep(3)::text = ''",
+        );
+        expectProblem(await site.agent.get('/slow-jobs'), 504, TIMEOUT);
+        expectProblem(await site.agent.get('/slow-jobs/1'), 504, TIMEOUT);
+      } finally {
+        await control.query('CREATE OR REPLACE VIEW slow_jobs AS SELECT * FROM all_slow_jobs');
+      }
+      expect((await site.agent.get('/slow-jobs/1')).status).to.equal(200);
+    });
+  });
+
+  describe('of time for a lock', () => {
+    beforeEach(() =>
+      control.query('BEGIN; UPDATE jobs SET name = name; UPDATE all_slow_jobs SET name = name'),
+    );
+    afterEach(() => control.query('ROLLBACK'));
+
+    it('answers 409 to whoever changes a row that somebody else holds', async () => {
+      const detail = 'Somebody else changed the data at the same time; try again.';
+      expectProblem(await site.agent.patch('/jobs/1').send({ name: 'x' }), 409, { detail });
+      expectProblem(await site.agent.delete('/jobs/1'), 409, { detail });
+      expectProblem(await site.agent.patch('/slow-jobs/1').send({ name: 'x' }), 409, { detail });
+      expect((await site.agent.patch('/jobs/2').send({})).status).to.equal(200);
+    });
+
+    it('reads all the same', async () => {
+      expect((await site.agent.get('/jobs/1')).body).to.deep.equal({ id: 1, name: 'one' });
+    });
+  });
+
+  describe('of connections', () => {
+    const UNAVAILABLE = { detail: 'The database is not available; try again.' };
+    let release: () => Promise<void>;
+
+    /** Takes every connection of both pools. */
+    beforeEach(async () => {
+      const { connectionManager } = site.engine.sequelize;
+      const take = async (type: 'SELECT' | 'INSERT') => connectionManager.getConnection({ type } as never);
+      const taken = await Promise.all([take('SELECT'), take('SELECT'), take('INSERT'), take('INSERT')]);
+      release = async () => {
+        for (const connection of taken) connectionManager.releaseConnection(connection);
+      };
+    });
+
+    afterEach(() => release());
+
+    it('answers 503 to what needs one, after the time that the pool waits', async () => {
+      const answers = await Promise.all([
+        site.agent.get('/jobs'),
+        site.agent.get('/jobs/1'),
+        site.agent.post('/jobs').send({ name: 'three' }),
+        site.agent.patch('/slow-jobs/1').send({ name: 'x' }),
+        site.agent.delete('/jobs/1'),
+      ]);
+      for (const answer of answers) {
+        expectProblem(answer, 503, UNAVAILABLE);
+        expect(answer.headers['retry-after']).to.equal('1');
+      }
+    });
+
+    const NEED_NONE = [
+      ['a wrong id', 400, () => site.agent.get('/jobs/x')],
+      ['a wrong parameter', 400, () => site.agent.get('/jobs?size=0')],
+      ['a wrong filter', 400, () => site.agent.get('/jobs?q=nme==x')],
+      ['a wrong order', 400, () => site.agent.get('/jobs?sort=nme')],
+      ['malformed JSON', 400, () => site.agent.post('/jobs').type('json').send('{')],
+      ['a wrong body', 422, () => site.agent.post('/jobs').send({ nme: 'x' })],
+      ['a wrong body of a change', 422, () => site.agent.patch('/slow-jobs/1').send({ nme: 'x' })],
+      ['another media type', 415, () => site.agent.post('/jobs').type('text').send('x')],
+      ['a body that is too large', 413, () => site.agent.post('/jobs').send({ name: 'x'.repeat(200_000) })],
+      ['a path that is not there', 404, () => site.agent.get('/nothing')],
+      ['a method that is not there', 405, () => site.agent.put('/jobs/1').send({})],
+      ['a question for the methods', 204, () => site.agent.options('/jobs')],
+    ] as const;
+    for (const [kind, status, request] of NEED_NONE) {
+      it(`answers ${status} to ${kind} all the same`, async () => {
+        const answer = await request();
+        expect(answer.status).to.equal(status);
+        expect(logger.lines).to.deep.equal([]);
+      });
+    }
+
+    it('serves again as soon as there is one', async () => {
+      const answer = site.agent.get('/jobs/1').then((response) => response);
+      await new Promise(setImmediate);
+      await release();
+      expect((await answer).status).to.equal(200);
+      release = async () => {};
+    });
+  });
+
+  it('answers 503 where the server ends a transaction that was idle for too long', async () => {
+    SlowJob.addHook('beforeUpdate', 'wait', async () => void (await control.query('SELECT pg_sleep(0.3)')));
+    const answer = await site.agent
+      .patch('/slow-jobs/1')
+      .send({ name: 'late' })
+      .then((response) => response);
+    SlowJob.removeHook('beforeUpdate', 'wait');
+    expectProblem(answer, 503, { detail: 'The database is not available; try again.' });
+    expect((await site.agent.patch('/slow-jobs/1').send({ name: 'early' })).status).to.equal(200);
+  });
+
+  /** The server processes of the engine's connections. */
+  async function backends(): Promise<number[]> {
+    const { rows } = await control.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() ORDER BY pid`,
+    );
+    return rows.map(({ pid }) => pid);
+  }
+});

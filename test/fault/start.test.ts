@@ -1,0 +1,134 @@
+/** Starting without a database that can be used: one clear error, soon, and never with the password. */
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { ConfigError, currentEngine, type EngineOptions, engineLifespan } from '../../src/index.js';
+import { caughtError } from '../support/caught-error.js';
+import { listen } from '../support/listen.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+
+const SECRET = 'a-secret-password';
+
+describe('starting', () => {
+  let database: TestDatabase;
+  let proxy: TcpProxy;
+
+  before(async () => {
+    database = await freshDatabase('start');
+    proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
+  });
+
+  afterEach(() => proxy.heal());
+
+  after(async () => {
+    await proxy[Symbol.asyncDispose]();
+    await database.drop();
+  });
+
+  /** The DSN of the database with something else in it; the password is always the secret unless it has to be right. */
+  const dsn = (change: Partial<Pick<URL, 'pathname' | 'port' | 'hostname' | 'password' | 'username'>>) =>
+    Object.assign(new URL(database.url), change).href;
+
+  /** The message of the one error that starting ends with; nothing of it shows the password. */
+  async function refusal(url: string, options: EngineOptions = {}): Promise<string> {
+    const error = await caughtError(() => engineLifespan(url, { models: [], ...options })());
+    expect(error).to.be.instanceOf(ConfigError);
+    const { message, stack = '', cause } = error as ConfigError;
+    const passwords = [SECRET, new URL(database.url).password].filter((password) => password !== '');
+    for (const password of passwords) expect(`${message}${stack}${String(cause)}`).to.not.include(password);
+    expect(() => currentEngine()).to.throw(ConfigError);
+    return message;
+  }
+
+  it('says that nothing listens there', async () => {
+    await proxy.down();
+    const message = await refusal(proxy.url(dsn({ password: SECRET })));
+    await proxy.up();
+    expect(message)
+      .to.include(new URL(proxy.url(database.url)).host)
+      .and.include('nothing listens there; start the server or correct the port');
+  });
+
+  it('says that the host has no address', async () => {
+    expect(await refusal(dsn({ hostname: 'no-such-host.invalid', password: SECRET }))).to.include(
+      'the host has no address',
+    );
+  });
+
+  it('says that the password is wrong', async function () {
+    if (process.env.DATABASE_URL) this.skip();
+    expect(await refusal(dsn({ password: SECRET }))).to.include(
+      'the server refuses the user or the password',
+    );
+  });
+
+  it('says that there is no such database', async () => {
+    const message = await refusal(dsn({ pathname: '/no_such_database' }));
+    expect(message).to.include("database 'no_such_database'").and.include('there is no such database');
+  });
+
+  for (const [kind, url] of [
+    ['empty', ''],
+    ['not a URL', `host=localhost password=${SECRET}`],
+    ['of another database', `mysql://root:${SECRET}@localhost/atlas`],
+  ] as const) {
+    it(`says that the DSN is ${kind}`, async () => {
+      expect(await refusal(url)).to.match(
+        /^.*The DSN (is empty|is not a URL|begins with 'mysql:'); use one such/,
+      );
+    });
+  }
+
+  it('says the same of a replica', async () => {
+    expect(await refusal(database.url, { replicas: ['localhost'] })).to.include('The DSN is not a URL');
+  });
+
+  it('says that the server does not answer, as soon as the timeout is over', async () => {
+    proxy.blackhole();
+    const message = await refusal(proxy.url(dsn({ password: SECRET })), {
+      dialectOptions: { connectionTimeoutMillis: 100 },
+    });
+    expect(message).to.include('the server does not answer in time');
+  });
+
+  it('says that what answers is no PostgreSQL', async () => {
+    await using server = await listen((_request, response) => response.end());
+    expect(
+      await refusal(dsn({ hostname: '127.0.0.1', port: String(server.port), password: SECRET })),
+    ).to.include(`127.0.0.1:${server.port}`);
+  });
+
+  it('says that the connection was cut', async () => {
+    const rude = createServer((socket) => socket.once('data', () => socket.resetAndDestroy())).listen(0);
+    const { port } = rude.address() as { port: number };
+    const message = await refusal(dsn({ hostname: '127.0.0.1', port: String(port), password: SECRET }));
+    rude.close();
+    expect(message).to.include('the connection was cut');
+  });
+
+  it('survives a connection that is cut after any number of bytes', async () => {
+    const size = await handshakeSize(proxy);
+    for (let bytes = 0; bytes < size; bytes += Math.ceil(size / 60)) {
+      proxy.limitData(bytes, bytes % 2 ? 'reset' : 'end');
+      await refusal(proxy.url(database.url));
+    }
+    proxy.heal();
+    await using engine = await engineLifespan(proxy.url(database.url), { models: [] })();
+    expect(engine).to.equal(currentEngine());
+  });
+
+  it('succeeds at the next attempt', async () => {
+    await proxy.down();
+    await refusal(proxy.url(database.url));
+    await proxy.up();
+    await using engine = await engineLifespan(proxy.url(database.url), { models: [] })();
+    await engine.sequelize.query('SELECT 1');
+  });
+
+  /** How many bytes the server sends until an engine has started. */
+  async function handshakeSize(through: TcpProxy): Promise<number> {
+    const before = through.bytesReceived;
+    await using _engine = await engineLifespan(through.url(database.url), { models: [] })();
+    return through.bytesReceived - before;
+  }
+});

@@ -1,0 +1,209 @@
+/** A GET cannot write, whatever the code that it runs tries: the server has set its connections read-only. */
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  type Id,
+  type ListQuery,
+  Repository,
+  unitOfWork,
+} from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { caughtError } from '../support/caught-error.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'rooms', timestamps: false })
+class Room extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Crud({ pagination: 'cursor' })
+@Table({ tableName: 'halls', timestamps: false })
+class Hall extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Table({ tableName: 'visits', timestamps: false })
+class Visit extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+const INSERT = 'INSERT INTO visits DEFAULT VALUES';
+const FIND_HOOKS = ['beforeFind', 'afterFind'] as const;
+const PATHS = ['/rooms', '/rooms/1', '/halls', '/halls?after=', '/halls/1'];
+
+describe('a GET', () => {
+  const logger = new CapturedLog();
+  const visits = new Repository(Visit);
+  let site: TestApp;
+  let cursor: string;
+
+  /** What a hook may try. */
+  const ATTEMPTS: Readonly<Record<string, () => Promise<unknown>>> = {
+    'creates a record': () => Visit.create(),
+    'creates records in bulk': () => Visit.bulkCreate([{}, {}]),
+    'changes records': () => Visit.update({ id: 8 }, { where: { id: 7 } }),
+    'deletes records': () => Visit.destroy({ where: {} }),
+    'writes with a repository': () => visits.create({}),
+    'opens a transaction of its own': () =>
+      site.engine.sequelize.transaction((transaction) => Visit.create({}, { transaction })),
+    'opens one and ends it itself': async () => {
+      const transaction = await site.engine.sequelize.transaction();
+      await Visit.create({}, { transaction }).finally(() => transaction.rollback());
+    },
+    'opens a unit of work': () => unitOfWork((uow) => uow.repository(Visit).create({})),
+    'opens a transaction in a unit of work': () =>
+      unitOfWork(() => site.engine.sequelize.transaction((transaction) => Visit.create({}, { transaction }))),
+    'sends SQL': () => site.engine.sequelize.query(INSERT),
+    'sends SQL and says that it is an INSERT': () =>
+      site.engine.sequelize.query(INSERT, { type: QueryTypes.INSERT }),
+    'sends SQL and says that it is a SELECT': () =>
+      site.engine.sequelize.query(`${INSERT} RETURNING id`, { type: QueryTypes.SELECT }),
+  };
+
+  before(async () => {
+    // Two: a transaction in a unit of work is a second one.
+    site = await startTestApp({
+      models: [Room, Hall, Visit],
+      bootstrap: { models: [Room, Hall], logger },
+      engine: { pool: { max: 2 } },
+      minPool: 2,
+    });
+    await Room.bulkCreate([{ name: 'A' }, { name: 'B' }]);
+    await Hall.bulkCreate([{ name: 'A' }, { name: 'B' }]);
+    const { body } = await site.agent.get('/halls?size=1');
+    cursor = body.next_cursor;
+  });
+
+  beforeEach(async () => {
+    logger.clear();
+    await emptyTables(site, 'visits');
+    await Visit.create({ id: 7 });
+  });
+
+  afterEach(() => {
+    for (const hook of FIND_HOOKS) {
+      Room.removeHook(hook, 'write');
+      Hall.removeHook(hook, 'write');
+    }
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const addHook = (hook: (typeof FIND_HOOKS)[number], work: () => Promise<unknown>): void => {
+    Room.addHook(hook, 'write', async () => void (await work()));
+    Hall.addHook(hook, 'write', async () => void (await work()));
+  };
+  const get = (path: string) => site.agent.get(path.replace('after=', `after=${cursor}`));
+  const storedVisits = () => Visit.findAll({ raw: true });
+
+  for (const [attempt, work] of Object.entries(ATTEMPTS)) {
+    it(`writes nothing where a hook ${attempt}`, async () => {
+      for (const hook of FIND_HOOKS) {
+        addHook(hook, work);
+        for (const path of PATHS) {
+          expectProblem(await get(path), 500, { detail: 'Internal Server Error' });
+          expect((await site.agent.head(path.replace('after=', `after=${cursor}`))).status).to.equal(500);
+        }
+        Room.removeHook(hook, 'write');
+        Hall.removeHook(hook, 'write');
+      }
+      expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
+      expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(Array(20).fill('25006'));
+    });
+  }
+
+  it('writes nothing where the hook takes no notice of the refusal', async () => {
+    addHook('afterFind', () => caughtError(() => Visit.create()));
+    expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
+    expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
+  });
+
+  it('answers as ever when the hook is gone', async () => {
+    addHook('afterFind', () => Visit.create());
+    await get('/rooms/1');
+    Room.removeHook('afterFind', 'write');
+    expectJson(await get('/rooms/1'), 200, { id: 1, name: 'A' });
+  });
+
+  it('writes nothing in an overridden method either', async () => {
+    class RoomController extends crudController(Room) {
+      override async list(query: ListQuery, context: CrudContext<Room>) {
+        await context.repository.create({ name: 'C' });
+        return super.list(query, context);
+      }
+      override async read(id: Id, context: CrudContext<Room>) {
+        await site.engine.sequelize.query(INSERT);
+        return super.read(id, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Room], controllers: [RoomController], logger });
+    for (const path of ['/rooms', '/rooms/1']) {
+      expectProblem(await agent.get(path), 500, { detail: 'Internal Server Error' });
+    }
+    expect(await storedVisits()).to.deep.equal([{ id: 7 }]);
+    expect(await Room.count()).to.equal(2);
+  });
+
+  it('reads on connections that the server has set read-only', async () => {
+    class RoomController extends crudController(Room) {
+      override async read(_id: Id, _context: CrudContext<Room>): Promise<Room> {
+        const [row] = await site.engine.sequelize.query<{ name: string }>(
+          "SELECT current_setting('transaction_read_only') AS name",
+          { type: QueryTypes.SELECT },
+        );
+        return Room.build({ id: 1, name: row?.name });
+      }
+    }
+    const { agent } = await buildApp({ models: [Room], controllers: [RoomController], logger });
+    expectJson(await agent.get('/rooms/1'), 200, { id: 1, name: 'on' });
+  });
+});
+
+describe('a GET whose hooks read', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({ models: [Room], engine: { pool: { max: 1, acquire: 500 } } });
+    await Room.create({ name: 'A' });
+  });
+
+  afterEach(() => Room.removeHook('beforeFind', 'read'));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('needs one connection for all of it, SQL of any kind included', async () => {
+    let reads = 0;
+    Room.addHook('beforeFind', 'read', async () => {
+      reads += 1;
+      if (reads > 2) return;
+      await site.engine.sequelize.query('SELECT 1');
+      await Room.findAll();
+    });
+    expectJson(await site.agent.get('/rooms/1'), 200, { id: 1, name: 'A' });
+    reads = 0;
+    expect((await site.agent.get('/rooms?size=1')).body).to.deep.include({ items: [{ id: 1, name: 'A' }] });
+  });
+});
