@@ -29,9 +29,8 @@ export function exceptionHandler(logger: Logger): ErrorRequestHandler {
   return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
     await existingWork(request)?.rollback(error);
-    // Nothing went wrong here, and nobody waits for an answer.
-    if (error instanceof ClientGone) return;
     const problem = problemOf(error, request);
+    if (problem === null) return;
     if (problem.status >= 500) logFailure(logger, error, request, problem.status);
     if (response.writableEnded) return;
     if (response.headersSent) {
@@ -43,9 +42,13 @@ export function exceptionHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-/** Reading a thrown value can itself throw: a proxy, a getter. */
-function problemOf(error: unknown, request: Request): Problem {
+/**
+ * What to answer, or null when nothing went wrong here and nobody waits for an answer. Reading a thrown value, even asking
+ * for its class, can itself throw: a proxy, a getter.
+ */
+function problemOf(error: unknown, request: Request): Problem | null {
   try {
+    if (error instanceof ClientGone) return null;
     return toProblem(error, {
       // What refuses a delete is no attribute of the record's body: others still refer to it.
       plan: request.method === 'DELETE' ? undefined : requestResource(request),

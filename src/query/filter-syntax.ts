@@ -109,7 +109,7 @@ class FilterParser {
     return operands.length === 1 && only ? only : { kind, operands };
   }
 
-  /** `,` and `;`, blanks around them or not, or the words `or` and `and` with blanks around them. */
+  /** `,` and `;`, blanks around them or not, or the words `or` and `and`; right behind a value they would be part of it. */
   #takeSeparator(word: string, symbol: string): boolean {
     const start = this.#position;
     this.#skipBlanks();
@@ -118,9 +118,8 @@ class FilterParser {
       this.#skipBlanks();
       return true;
     }
-    const hasBlankBefore = this.#position > start;
     const after = this.#text[this.#position + word.length];
-    if (hasBlankBefore && this.#text.startsWith(word, this.#position) && (after === ' ' || after === '\t')) {
+    if (this.#text.startsWith(word, this.#position) && (after === ' ' || after === '\t')) {
       this.#position += word.length;
       this.#skipBlanks();
       return true;
