@@ -38,6 +38,11 @@ export function rangesAfter(
   return ranges;
 }
 
+/** Whether a row is the one that a place was made from: the order is total, so no other has the same values. */
+export function rowAt(terms: readonly KeyTerm[], { values }: Keyset, column: ColumnSql): SqlFragment {
+  return allOf(equalPrefix(terms, values, terms.length, column));
+}
+
 /**
  * From which column on the rest is one row comparison, `(a, b) > (x, y)`, which an index answers as one exact range:
  * same direction, no NULL in the place, and no column that can be null but the first.

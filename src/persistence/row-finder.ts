@@ -5,6 +5,7 @@ import {
   type Model,
   Op,
   type OrderItem,
+  type ProjectionAlias,
   type Transaction,
   type WhereOptions,
 } from 'sequelize';
@@ -12,12 +13,26 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { totalOrder } from '../plan/compile-options.js';
 import { describeModel } from '../plan/describe-model.js';
-import { type AppliedScope, appliedScope, scopedInnerOrder, withoutScopedOrder } from './default-scope.js';
+import {
+  type AppliedScope,
+  appliedScope,
+  scopedInnerOrder,
+  withAttributes,
+  withoutScopedOrder,
+} from './default-scope.js';
 import { type ColumnSql, columnsOf, compileFilter } from './filter-sql.js';
 import type { KeyTerm } from './keyset-sql.js';
 import { hasFindHooks } from './model-hooks.js';
 import type { RowCriteria } from './page.js';
 import { joinSql, renderSql, type SqlFragment, sql } from './sql-fragment.js';
+
+/** The values of one statement. */
+interface StatementValues {
+  /** Those that are bound so far, or null where all are quoted. */
+  readonly bind: string[] | null;
+  /** Takes a value, and gives what stands for it in the text. */
+  placeholder(value: string): string;
+}
 
 /** The rows of one model that meet some criteria, in their order. */
 export class RowFinder<M extends Model> {
@@ -47,21 +62,33 @@ export class RowFinder<M extends Model> {
     }));
   }
 
-  /** Rows in this order, within a range if one is given. */
-  find(terms: readonly KeyTerm[], range: SqlFragment | null, options: FindOptions): Promise<M[]> {
+  /** Rows in this order, within a range if one is given, with more columns than their attributes. */
+  find(
+    terms: readonly KeyTerm[],
+    range: SqlFragment | null,
+    options: FindOptions,
+    columns?: Readonly<Record<string, SqlFragment>>,
+  ): Promise<M[]> {
+    const values = this.#values();
     const order = terms.map(
       ({ attribute, descending }): OrderItem => [attribute, descending ? 'DESC' : 'ASC'],
     );
     order.push(...scopedInnerOrder(this.scope));
+    const more = Object.entries(columns ?? {}).map(
+      ([name, column]): ProjectionAlias => [literal(renderSql(column, values.placeholder)), name],
+    );
+    const attributes = columns ? { attributes: withAttributes(this.scope, more) } : {};
+    const where = this.#where(range, values);
     const model = withoutScopedOrder(this.#model);
-    return model.findAll({ order, ...options, ...this.#options, ...this.#where(range) });
+    return model.findAll({ order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) });
   }
 
   /** How many rows there are. */
   count(): Promise<number> {
     // A scope that joins many rows to one would have it counted as many times.
     const once = this.scope.include ? { distinct: true, col: `${this.info.name}.${this.#keyColumn()}` } : {};
-    return this.#model.count({ ...once, ...this.#options, ...this.#where(null) });
+    const values = this.#values();
+    return this.#model.count({ ...once, ...this.#options, ...this.#where(null, values), ...bound(values) });
   }
 
   #keyColumn(): string {
@@ -69,7 +96,7 @@ export class RowFinder<M extends Model> {
     return attributes.get(primaryKey.name)?.column ?? primaryKey.name;
   }
 
-  #where(range: SqlFragment | null): { where?: WhereOptions; bind?: string[] } {
+  #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
     const { where, filter } = this.#criteria;
     const conditions = [...(filter ? [compileFilter(filter, this.column)] : []), ...(range ? [range] : [])];
     if (conditions.length === 0) return where ? { where } : {};
@@ -77,23 +104,24 @@ export class RowFinder<M extends Model> {
       conditions.map((each) => sql`(${each})`),
       ' AND ',
     );
-    if (this.#canBind()) {
-      return {
-        where: literal(renderSql(condition, (_value, index) => `$${index + 1}`)),
-        bind: [...condition.values],
-      };
-    }
-    const { sequelize } = this.#model;
-    const text = renderSql(condition, (value) => sequelize?.escape(value) ?? '');
-    return { where: { [Op.and]: [...(where ? [where] : []), literal(text)] } as WhereOptions };
+    const text = literal(renderSql(condition, placeholder));
+    return { where: bind ? text : ({ [Op.and]: [...(where ? [where] : []), text] } as WhereOptions) };
   }
 
   /**
    * Sequelize finds bind parameters by looking for `$` in the whole statement, in quoted values too. Values that are
    * not ours can hold one, and are quoted by Sequelize; then ours are quoted as well.
    */
-  #canBind(): boolean {
+  #values(): StatementValues {
     const hasScope = Object.keys(this.scope).length > 0;
-    return !this.#criteria.where && !hasScope && !hasFindHooks(this.#model);
+    if (this.#criteria.where || hasScope || hasFindHooks(this.#model)) {
+      return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(value) ?? '' };
+    }
+    const bind: string[] = [];
+    return { bind, placeholder: (value) => `$${bind.push(value)}` };
   }
+}
+
+function bound({ bind }: StatementValues): { bind?: string[] } {
+  return bind?.length ? { bind } : {};
 }

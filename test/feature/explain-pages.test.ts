@@ -144,14 +144,15 @@ describe('the plan of a page', function () {
       for (const direction of ['after', 'before'] as const) {
         it(`is ranges of the index, ${direction} a place`, async () => {
           const plans = await explain(sort, { [direction]: await placeAt(sort, ROWS / 2) });
-          expect(plans.length).to.be.within(2, 7);
+          // One, as long as the first range fills the page.
+          expect(plans.length).to.be.within(1, 6);
           for (const node of plans.flatMap(nodesOf)) {
             expect(['Limit', 'Index Scan', 'Index Only Scan'], JSON.stringify(node)).to.include(
               node['Node Type'],
             );
             expect(node.Filter, JSON.stringify(node)).to.equal(undefined);
             if (node['Node Type'] !== 'Limit') expect(node['Index Cond']).to.be.a('string');
-            expect(node['Actual Rows']).to.be.at.most(SIZE + 1);
+            expect(node['Actual Rows']).to.be.at.most(SIZE + 2);
           }
         });
       }

@@ -216,6 +216,32 @@ describe('a repository', () => {
       const back = await towns.cursorPage({ size: 2, sort, before: second.prev });
       expect(namesOf(back.items)).to.deep.equal(['Metz', 'Lyon']);
     });
+
+    it('asks once for a page between others, and once more where the row of the place is gone', async () => {
+      const sort = [{ attribute: 'population', descending: true }];
+      const { next } = await towns.cursorPage({ size: 1, sort });
+      const ask = async () => {
+        const { result, statements } = await sql.during(() =>
+          towns.cursorPage({ size: 1, sort, after: next }),
+        );
+        return { names: namesOf(result.items), hasPrev: result.prev !== null, asked: statements.length };
+      };
+      const kept = await ask();
+      await Town.destroy({ where: { name: 'Metz' } });
+      expect({ kept, gone: await ask() }).to.deep.equal({
+        kept: { names: ['Lyon'], hasPrev: true, asked: 1 },
+        gone: { names: ['Lyon'], hasPrev: false, asked: 2 },
+      });
+    });
+
+    it('leaves out the row of a place that is written in another way', async () => {
+      const sort = [{ attribute: 'population', descending: true }];
+      const { next } = await towns.cursorPage({ size: 1, sort });
+      const after = { values: (next?.values ?? []).map((value) => ` 0${value} `), isInclusive: false };
+      const { items, prev } = await towns.cursorPage({ size: 2, sort, after });
+      expect(namesOf(items)).to.deep.equal(['Lyon', 'Nice']);
+      expect(prev).not.to.equal(null);
+    });
   });
 
   describe('writing', () => {
