@@ -71,7 +71,13 @@ export { httpExceptionFor, statusFor } from './http/http-exception.js';
 export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/inject.js';
 export type { RoutingOptions } from './http/mount-resources.js';
 export type { RouteInfo } from './http/route-info.js';
-export type { BootstrapOptions } from './http/settings.js';
+export { type ServeOptions, serve } from './http/serve.js';
+
+// Health
+export { type CheckOptions, checkHealth } from './health/check-health.js';
+export type { HealthOptions } from './health/health-options.js';
+export { ComponentHealth, type ComponentName, HealthReport } from './health/health-report.js';
+export { healthRouter } from './health/health-router.js';
 
 // Root
-export { bootstrap, type CrudApplication } from './bootstrap.js';
+export { type BootstrapOptions, bootstrap, type CrudApplication } from './bootstrap.js';

@@ -11,8 +11,8 @@ import { parseBodyLimit } from './body-limit.js';
 import { parseSecrets } from './cursor-secret.js';
 import type { RoutingOptions } from './mount-resources.js';
 
-/** Options of `bootstrap`. */
-export interface BootstrapOptions {
+/** The options of `bootstrap` that concern resources. */
+export interface ResourceOptions {
   /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
   models?: readonly ModelClass[];
   /** Subclasses of generated controllers, which replace those, and hand-written controllers. Default: none. */
@@ -45,7 +45,7 @@ export interface Settings {
   readonly problems: readonly string[];
 }
 
-const OPTION_NAMES: Readonly<Record<keyof BootstrapOptions, true>> = {
+const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   models: true,
   controllers: true,
   routePrefix: true,
@@ -57,13 +57,22 @@ const OPTION_NAMES: Readonly<Record<keyof BootstrapOptions, true>> = {
 
 const ROUTE_PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 
-/** Resolves the options. Never throws for a wrong one: its problem is told with those of the models. */
-export function resolveSettings(options: BootstrapOptions): Settings {
+/**
+ * Resolves the options. Never throws for a wrong one: its problem is told with those of the models.
+ *
+ * @param otherNames options that are read elsewhere, named when one is unknown
+ * @param otherProblems what is wrong with those
+ */
+export function resolveSettings(
+  options: ResourceOptions,
+  otherNames: readonly string[] = [],
+  otherProblems: readonly string[] = [],
+): Settings {
   const { models, controllers = [], routePrefix = '', logger = defaultLogger, routing = {} } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
-    ...unknownOptions(options),
+    ...unknownOptions(options, otherNames),
     ...(models ?? [])
       .filter((model) => recordsOf(model).length === 0)
       .map(
@@ -73,6 +82,7 @@ export function resolveSettings(options: BootstrapOptions): Settings {
     ...(ROUTE_PREFIX.test(prefix)
       ? []
       : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
+    ...otherProblems,
   ];
   const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
   const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
@@ -92,8 +102,8 @@ function recordsOf(model: ModelClass): CrudRecord[] {
   return crudRecords().filter((record) => record.model === model);
 }
 
-function unknownOptions(options: BootstrapOptions): string[] {
-  const names = Object.keys(OPTION_NAMES);
+function unknownOptions(options: ResourceOptions, otherNames: readonly string[]): string[] {
+  const names = [...Object.keys(OPTION_NAMES), ...otherNames];
   return Object.keys(options)
     .filter((name) => !Object.hasOwn(OPTION_NAMES, name))
     .map(

@@ -1,12 +1,15 @@
 /** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
+
 import type { Express } from 'express';
 import { type QueryOptions, QueryTypes, type SyncOptions } from 'sequelize';
 import type { SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
-import { type Engine, registerEngine } from './engine.js';
+import type { ClickHouseClient, Redis } from './client-types.js';
+import { type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
+import { checkClients } from './optional-client.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
@@ -16,6 +19,10 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   createAll?: boolean;
   /** Servers that reads go to, in turn: `dbSession`, `@InjectSession` and every generated GET. Default: none. */
   replicas?: readonly string[];
+  /** ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Default: none. */
+  clickhouse?: string | ClickHouseClient;
+  /** Redis: a URL, for which `ioredis` has to be installed, or a client of yours. Default: none. */
+  cache?: string | Redis;
 }
 
 /** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
@@ -47,12 +54,18 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  */
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
   return async () => {
+    checkClients(options);
     const sequelize = createSequelize(dsn, options);
     try {
       await connect(sequelize, dsn);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
-      return registerEngine({ sequelize, [Symbol.asyncDispose]: () => sequelize.close() });
+      const { clickhouse, cache } = options;
+      const clients = {
+        ...(clickhouse === undefined ? {} : { clickhouse }),
+        ...(cache === undefined ? {} : { cache }),
+      };
+      return openEngine({ sequelize, ...clients }, () => sequelize.close());
     } catch (error) {
       await sequelize.close();
       throw error;
@@ -65,6 +78,8 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     models = crudRecords().map(({ model }) => model),
     createAll: _,
     replicas = [],
+    clickhouse: _clickhouse,
+    cache: _cache,
     ...forwarded
   } = options;
   for (const each of [dsn, ...replicas]) checkDsn(each);

@@ -1,41 +1,76 @@
 /** The engines in use: what the process is connected to. */
+
 import type { Sequelize } from 'sequelize';
 import { ConfigError } from '../plan/config-error.js';
+import type { ClickHouseClient, Redis } from './client-types.js';
+import { checkClients, openCache, openClickHouse } from './optional-client.js';
 
 /** Connections to the back ends. Closing it closes them. */
 export interface Engine extends AsyncDisposable {
   readonly sequelize: Sequelize;
+  readonly clickhouse?: ClickHouseClient;
+  readonly cache?: Redis;
 }
 
-/** The engines in use. */
+/** What `configureEngine` takes. */
+export interface EngineParts {
+  sequelize: Sequelize;
+  /** A URL, or a client of yours. */
+  clickhouse?: string | ClickHouseClient;
+  /** A URL, or a client of yours. */
+  cache?: string | Redis;
+}
+
 const engines = new Set<Engine>();
 
 /**
- * Tells the library about a Sequelize instance you made yourself. The instance stays yours: disposing the engine does
- * not close it. `engineLifespan` makes and owns one instead.
+ * Tells the library about a Sequelize instance you made yourself. The instance stays yours, as do clients: disposing the
+ * engine does not close them. `engineLifespan` makes and owns an instance instead.
  *
  * @example
  * ```ts
- * configureEngine({ sequelize });
+ * configureEngine({ sequelize, cache: 'redis://localhost' });
  * ```
+ * @throws ConfigError when a URL is wrong or the package of a client is missing
  */
-export function configureEngine({ sequelize }: { sequelize: Sequelize }): Engine {
-  return registerEngine({ sequelize, [Symbol.asyncDispose]: async () => {} });
+export function configureEngine(parts: EngineParts): Engine {
+  return openEngine(parts, async () => {});
 }
 
-/** Keeps an engine among those in use until it is disposed, which happens once. @internal */
-export function registerEngine(engine: Engine): Engine {
-  let disposed: PromiseLike<void> | undefined;
-  const registered: Engine = {
-    ...engine,
+/**
+ * Puts an engine together and keeps it among those in use until it is disposed, which happens once: it closes the
+ * clients that were made here, and runs `close`.
+ *
+ * @internal
+ */
+export function openEngine(
+  { sequelize, clickhouse, cache }: EngineParts,
+  close: () => Promise<void>,
+): Engine {
+  // First of all: a client that is made connects, and would have nobody to close it.
+  checkClients({ clickhouse, cache });
+  const columns = clickhouse === undefined ? null : openClickHouse(clickhouse);
+  const store = cache === undefined ? null : openCache(cache);
+  let disposed: Promise<void> | undefined;
+  const engine: Engine = {
+    sequelize,
+    ...(columns ? { clickhouse: columns.client } : {}),
+    ...(store ? { cache: store.client } : {}),
     [Symbol.asyncDispose]: async () => {
-      engines.delete(registered);
-      disposed ??= engine[Symbol.asyncDispose]();
+      engines.delete(engine);
+      disposed ??= closeAll([close, columns?.close, store?.close]);
       await disposed;
     },
   };
-  engines.add(registered);
-  return registered;
+  engines.add(engine);
+  return engine;
+}
+
+/** Closes each; one that fails to close does not keep the others open. */
+async function closeAll(closes: readonly ((() => Promise<void>) | undefined)[]): Promise<void> {
+  const ends = await Promise.allSettled(closes.map(async (close) => close?.()));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
 }
 
 /**
@@ -57,6 +92,11 @@ export function currentEngine(): Engine {
   ]);
 }
 
+/** All engines in use, in the order in which they were configured. @internal */
+export function enginesInUse(): Engine[] {
+  return [...engines];
+}
+
 /**
  * Closes every engine in use. Does nothing when there is none, so that it can be called twice.
  *
@@ -66,5 +106,5 @@ export function currentEngine(): Engine {
  * ```
  */
 export async function disposeEngine(): Promise<void> {
-  await Promise.all([...engines].map((engine) => engine[Symbol.asyncDispose]()));
+  await Promise.all(enginesInUse().map((engine) => engine[Symbol.asyncDispose]()));
 }

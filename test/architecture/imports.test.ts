@@ -201,6 +201,8 @@ describe('the rule of frameworks', () => {
     sequelize: ['model/a.ts', 'persistence/a.ts'],
     'sequelize-typescript': ['model/a.ts', 'persistence/a.ts'],
     pg: ['model/a.ts', 'persistence/a.ts'],
+    '@clickhouse/client': ['persistence/a.ts'],
+    ioredis: ['persistence/a.ts'],
     express: ['http/a.ts', 'health/a.ts', 'openapi/a.ts'],
   };
   const places = [...LAYERS.map((layer) => `${layer}/a.ts`), 'bootstrap.ts', 'index.ts'];

@@ -40,6 +40,7 @@ const CONFINEMENTS: readonly Confinement[] = [
   { packages: ['routing-controllers'], allowed: ['http/', 'bootstrap.ts'] },
   { packages: ['class-validator', 'class-transformer'], allowed: ['schema/'], oneFileOf: 'http/' },
   { packages: ['sequelize', 'sequelize-typescript', 'pg'], allowed: ['model/', 'persistence/'] },
+  { packages: ['@clickhouse/client', 'ioredis'], allowed: ['persistence/'] },
   { packages: ['express'], allowed: ['http/', 'health/', 'openapi/'] },
 ];
 

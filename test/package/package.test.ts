@@ -8,7 +8,7 @@ import { publint } from 'publint';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
 import { installedPackages, packagesOfReadme } from './install-line.js';
-import { createProject, pack, readManifest, type Tarball } from './packed-package.js';
+import { createProject, pack, readManifest, requiredPeers, type Tarball } from './packed-package.js';
 import { run, tryRun } from './run.js';
 
 /** What a user of the whole chain writes: a model, a subclass with an override and a route, and an application. */
@@ -204,12 +204,12 @@ describe('the packed package', function () {
     if (code !== 0 && isOffline(everything)) this.skip();
     expect(code, everything).to.equal(0);
     const { packages } = JSON.parse(await readFile(join(target, 'package-lock.json'), 'utf8'));
-    const { name, peerDependencies } = await readManifest();
+    const manifest = await readManifest();
     expect(Object.keys(packages)).to.include.members(
-      Object.keys(peerDependencies).map((peer) => `node_modules/${peer}`),
+      requiredPeers(manifest).map((peer) => `node_modules/${peer}`),
     );
     // A copy of its own would be a second storage of metadata.
-    const copies = Object.keys(packages).filter((path) => path.startsWith(`node_modules/${name}/`));
+    const copies = Object.keys(packages).filter((path) => path.startsWith(`node_modules/${manifest.name}/`));
     expect(copies).to.deep.equal([]);
   });
 });
@@ -222,10 +222,14 @@ function isOffline(output: string): boolean {
 }
 
 describe('the install line of the README', () => {
-  it('names every peer of the package', async () => {
+  it('names every peer that the package needs, and no optional one', async () => {
     const names = packagesOfReadme().map((name) => name.replace(/(?!^)@.*$/, ''));
-    const { peerDependencies } = await readManifest();
-    expect(names).to.include.members(Object.keys(peerDependencies));
+    const manifest = await readManifest();
+    const required = requiredPeers(manifest);
+    expect(names).to.include.members(required);
+    const optional = Object.keys(manifest.peerDependencies).filter((peer) => !required.includes(peer));
+    expect(optional).to.deep.equal(['@clickhouse/client', 'ioredis']);
+    expect(names.filter((name) => optional.includes(name))).to.deep.equal([]);
   });
 
   it('is found in a code block only', () => {

@@ -11,6 +11,7 @@ export interface Manifest {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
 /** A packed package. */
@@ -23,6 +24,11 @@ export interface Tarball {
 /** The package.json of this package. */
 export async function readManifest(): Promise<Manifest> {
   return JSON.parse(await readFile(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
+}
+
+/** The peers without which the package does not work. */
+export function requiredPeers({ peerDependencies, peerDependenciesMeta }: Manifest): string[] {
+  return Object.keys(peerDependencies).filter((peer) => !peerDependenciesMeta[peer]?.optional);
 }
 
 /** Packs what was built into a folder. */
@@ -39,14 +45,15 @@ export async function pack(folder: string): Promise<Tarball> {
 
 /**
  * Makes a folder a project with the package unpacked in its `node_modules`, and nothing beside it but what an
- * installation has: its dependencies, its peers, and the types of Node.
+ * installation has: its dependencies, the peers that it needs, and the types of Node.
  */
 export async function createProject(folder: string, tarball: Tarball): Promise<void> {
-  const { name, dependencies, peerDependencies } = await readManifest();
+  const manifest = await readManifest();
+  const { name, dependencies } = manifest;
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, name), { recursive: true });
   await run('tar', ['-xzf', tarball.path, '-C', join(modules, name), '--strip-components=1'], folder);
-  for (const other of [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node']) {
+  for (const other of [...Object.keys(dependencies), ...requiredPeers(manifest), '@types/node']) {
     mkdirSync(dirname(join(modules, other)), { recursive: true });
     symlinkSync(join(PACKAGE_ROOT, 'node_modules', other), join(modules, other), 'junction');
   }

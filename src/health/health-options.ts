@@ -1,0 +1,50 @@
+/** The options of the health routes, checked, with every default filled in. */
+import { ConfigError } from '../plan/config-error.js';
+import { didYouMean } from '../plan/did-you-mean.js';
+import { type CheckOptions, timeoutProblem } from './check-health.js';
+
+/** Options of `healthRouter`, and of `health` in `bootstrap`. */
+export interface HealthOptions extends CheckOptions {
+  /** Default: `/health`. */
+  prefix?: string;
+  /** Whether there is a `live` route. Default: true. */
+  includeLiveness?: boolean;
+}
+
+const DEFAULTS = Object.freeze({ prefix: '/health', timeout: 5, includeLiveness: true });
+const PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
+
+/** The options with the defaults of those that are not given. @throws ConfigError */
+export function resolveHealthOptions(options: HealthOptions): Required<HealthOptions> {
+  const problems = healthProblems(options);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const { prefix, ...others } = { ...DEFAULTS, ...options };
+  return { ...others, prefix: withoutSlash(prefix) };
+}
+
+/** Everything that is wrong with the options. */
+export function healthProblems(options: HealthOptions): readonly string[] {
+  const { prefix, timeout } = { ...DEFAULTS, ...options };
+  const late = timeoutProblem(timeout);
+  return [
+    ...unknownOptions(options),
+    ...(typeof prefix === 'string' && PREFIX.test(withoutSlash(prefix))
+      ? []
+      : [`The health prefix ${JSON.stringify(prefix)} is not a plain path; use one such as '/health'.`]),
+    ...(late === null ? [] : [late]),
+  ];
+}
+
+function unknownOptions(options: HealthOptions): string[] {
+  const names = Object.keys(DEFAULTS);
+  return Object.keys(options)
+    .filter((name) => !names.includes(name))
+    .map(
+      (name) =>
+        `health has no option '${name}'.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
+    );
+}
+
+function withoutSlash(prefix: string): string {
+  return prefix.replace(/\/$/, '');
+}

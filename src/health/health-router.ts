@@ -1,0 +1,55 @@
+/** The routes of the health checks. */
+import express, { type Response, type Router } from 'express';
+import { isDraining } from '../http/draining.js';
+import { checkHealth } from './check-health.js';
+import { type HealthOptions, resolveHealthOptions } from './health-options.js';
+import type { HealthReport } from './health-report.js';
+
+/** Milliseconds for which a report is given out again: probes are often asked for by several parties at once. */
+const REUSE = 1_000;
+/** What is said while the process stops: nothing is asked any more. */
+const DRAINING = Object.freeze({ status: 'unhealthy', checks: [] });
+
+/**
+ * `GET {prefix}/ready`: 200 when all back ends answer, else 503, with the report; also 503 while the process drains.
+ * `GET {prefix}/live`: 200 as long as the process turns, without asking anything.
+ *
+ * @example
+ * ```ts
+ * app.use(healthRouter({ prefix: '/internal', timeout: 1 })); // /internal/ready and /internal/live
+ * ```
+ * @throws ConfigError for a prefix that is not a plain path, a timeout that is not a positive number of seconds, and an
+ * unknown option
+ */
+export function healthRouter(options: HealthOptions = {}): Router {
+  const { prefix, timeout, includeLiveness } = resolveHealthOptions(options);
+  const check = shared(() => checkHealth({ timeout }));
+  const router = express.Router();
+  router.get(`${prefix}/ready`, (request, response, next) => {
+    if (isDraining(request.app)) send(response, 503, DRAINING);
+    else check().then((report) => send(response, report.healthy ? 200 : 503, report), next);
+  });
+  if (includeLiveness) {
+    router.get(`${prefix}/live`, (_request, response) => send(response, 200, { status: 'alive' }));
+  }
+  return router;
+}
+
+/** One check at a time for all who ask, and its report for a second after. */
+function shared(check: () => Promise<HealthReport>): () => Promise<HealthReport> {
+  let running: Promise<HealthReport> | null = null;
+  let last: { readonly report: HealthReport; readonly at: number } | null = null;
+  return async () => {
+    if (last && performance.now() - last.at < REUSE) return last.report;
+    running ??= check().finally(() => {
+      running = null;
+    });
+    const report = await running;
+    last = { report, at: performance.now() };
+    return report;
+  };
+}
+
+function send(response: Response, status: number, body: object): void {
+  response.status(status).set('Cache-Control', 'no-store').json(body);
+}

@@ -1,0 +1,17 @@
+/** Which applications are about to stop. */
+import type { Application } from 'express';
+
+const DRAINING = new WeakSet<Application>();
+
+/** From now on the application says that it is not ready. */
+export function startDraining(app: Application): void {
+  DRAINING.add(app);
+}
+
+/** Whether the application, or one that it is mounted in, is about to stop. */
+export function isDraining(app: Application): boolean {
+  for (let each: Application | undefined = app; each; each = (each as { parent?: Application }).parent) {
+    if (DRAINING.has(each)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,84 @@
+/** Whether each server of a Sequelize instance answers, asked on a connection of its own. */
+import { Client, type ClientConfig } from 'pg';
+import type { Sequelize } from 'sequelize';
+
+/** A server as Sequelize is configured to reach it. */
+interface ServerConfig {
+  readonly host?: string;
+  readonly port?: number | string;
+  readonly database?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly dialectOptions?: ClientConfig;
+}
+
+interface ManagerConfig extends ServerConfig {
+  readonly replication?: { readonly write: ServerConfig; readonly read: readonly ServerConfig[] } | false;
+}
+
+/** Sequelize has this, and does not declare it. */
+interface HookRunner {
+  runHooks(name: 'beforeConnect', config: object): Promise<unknown>;
+}
+
+/** One server to ask. */
+export interface PostgresServer {
+  /** Connects, asks, and disconnects. Rejects with what the driver says; aborting ends it at once. */
+  ping(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * The servers of an instance: the primary, and every replica on another address. They are asked outside of the pool: a
+ * pool that is used up is busy, not broken, and taking the service away for it would only load the others more.
+ */
+export function postgresServers(sequelize: Sequelize): readonly PostgresServer[] {
+  // The connection manager's copy of the configuration is the one in which each server has all it inherits.
+  const { config } = (sequelize as unknown as { connectionManager: { config: ManagerConfig } })
+    .connectionManager;
+  const { replication } = config;
+  const all = replication ? [replication.write, ...replication.read] : [config];
+  const byAddress = new Map(
+    all.map((server) => [`${server.host}:${server.port}/${server.database}`, server]),
+  );
+  return [...byAddress.values()].map((server) => ({
+    async ping(signal) {
+      const own = { ...server };
+      // The user's hooks may be what provides the password.
+      await (sequelize as unknown as HookRunner).runHooks('beforeConnect', own);
+      await ping(own, signal);
+    },
+  }));
+}
+
+async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { host, port, database, username, password, dialectOptions } = server;
+  const client = new Client({
+    ...dialectOptions,
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(database === undefined ? {} : { database }),
+    ...(username === undefined ? {} : { user: username }),
+    ...(password === undefined ? {} : { password }),
+    // The one limit is that of the probe: the driver's own would end it earlier, without saying why.
+    connectionTimeoutMillis: 0,
+    query_timeout: 0,
+    keepAlive: false,
+  });
+  // pg waits for an answer that may never come; closing the socket is the only way to end that.
+  const abort = (): void => void socketOf(client)?.destroy();
+  client.on('error', () => {});
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    await client.connect();
+    await client.query('SELECT 1');
+  } finally {
+    signal.removeEventListener('abort', abort);
+    if (signal.aborted) abort();
+    else await client.end().catch(() => {});
+  }
+}
+
+function socketOf(client: Client): { destroy(): void } | undefined {
+  return (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream;
+}

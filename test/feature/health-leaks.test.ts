@@ -1,0 +1,75 @@
+/** Probes that nobody answers leave nothing behind. */
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { Sequelize } from 'sequelize';
+import { checkHealth, configureEngine, disposeEngine } from '../../src/index.js';
+import { type SilentServer, startSilentServer } from '../support/silent-server.js';
+
+const PROBES = 1_000;
+const AT_ONCE = 50;
+const TIMEOUT = 0.005;
+
+describe('a thousand probes that time out', () => {
+  let silent: SilentServer;
+
+  before(async () => {
+    silent = await startSilentServer();
+  });
+
+  after(() => silent[Symbol.asyncDispose]());
+
+  afterEach(() => disposeEngine());
+
+  const sequelize = () =>
+    new Sequelize(`postgres://ann:secret@127.0.0.1:${silent.port}/atlas`, { dialect: 'postgres' });
+
+  it('of PostgreSQL leave no connection and no timer', async () => {
+    configureEngine({ sequelize: sequelize() });
+    await expectNothingLeft(1);
+  });
+
+  it('of all three leave no connection and no timer', async () => {
+    configureEngine({
+      sequelize: sequelize(),
+      clickhouse: `http://ann:secret@127.0.0.1:${silent.port}`,
+      // It has not connected, and so has nothing open itself.
+      cache: new Redis(`redis://ann:secret@127.0.0.1:${silent.port}`, { lazyConnect: true }),
+    });
+    await expectNothingLeft(3);
+  });
+
+  async function expectNothingLeft(backEnds: number): Promise<void> {
+    // The timer of the test itself is started when its function has returned.
+    await turn();
+    const before = resources();
+    let failed = 0;
+    for (let asked = 0; asked < PROBES; asked += AT_ONCE) {
+      const reports = await Promise.all(
+        Array.from({ length: AT_ONCE }, () => checkHealth({ timeout: TIMEOUT })),
+      );
+      failed += reports.flatMap(({ components }) => components).filter(({ healthy }) => !healthy).length;
+    }
+    expect(failed).to.equal(PROBES * backEnds);
+    // The server's ends of the connections are in this process as well, and close a little later.
+    while (sockets(resources()) > sockets(before)) await turn();
+    // Timers of other tests may have run out in the meantime.
+    const left = Object.entries(resources()).filter(([kind, count]) => count > (before[kind] ?? 0));
+    expect(left).to.deep.equal([]);
+  }
+});
+
+function sockets({ TCPSocketWrap = 0, ConnectWrap = 0 }: Record<string, number>): number {
+  return TCPSocketWrap + ConnectWrap;
+}
+
+/** Lets the event loop turn once. */
+function turn(): Promise<void> {
+  return new Promise(setImmediate);
+}
+
+/** How many of each kind keep the process alive. */
+function resources(): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,174 @@
+/** What `serve` sets up in the process that calls it. How a process stops is tested in test/process. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import express, { type Express } from 'express';
+import { bootstrap, ConfigError, type ServeOptions, serve } from '../../src/index.js';
+import { caughtError } from '../support/caught-error.js';
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+describe('serve', () => {
+  let app: Express;
+  let servers: Server[];
+
+  beforeEach(() => {
+    app = express();
+    servers = [];
+  });
+
+  afterEach(async () => {
+    for (const server of servers) {
+      if (server.listening) server.close();
+      server.closeAllConnections();
+      if (server.listening) await once(server, 'close');
+    }
+  });
+
+  async function start(options: Partial<ServeOptions> = {}): Promise<Server> {
+    const server = await serve(app, { port: 0, host: '127.0.0.1', ...options });
+    servers.push(server);
+    return server;
+  }
+
+  function get(server: Server, path: string): Promise<Response> {
+    return fetch(`http://127.0.0.1:${portOf(server)}${path}`);
+  }
+
+  it('gives a server that listens, and answers', async () => {
+    await bootstrap(app, { models: [] });
+    const server = await start();
+    const response = await get(server, '/health/ready');
+    expect(response.status).to.equal(200);
+    expect(await response.json()).to.deep.equal({ status: 'healthy', checks: [] });
+  });
+
+  it('limits how long headers, requests and idle connections may take', async () => {
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = await start();
+    expect({ headersTimeout, requestTimeout, keepAliveTimeout }).to.deep.equal({
+      headersTimeout: 15_000,
+      requestTimeout: 30_000,
+      keepAliveTimeout: 65_000,
+    });
+  });
+
+  it("lets requests and responses be born with Express's prototypes", async () => {
+    const born: unknown[] = [];
+    app.get('/', (_request, response) => void response.json({}));
+    const server = await start();
+    // Before Express itself would set them.
+    server.prependListener('request', (request, response) => {
+      born.push(Object.getPrototypeOf(request) === app.request);
+      born.push(Object.getPrototypeOf(response) === app.response);
+    });
+    expect((await get(server, '/')).status).to.equal(200);
+    expect(born).to.deep.equal([true, true]);
+  });
+
+  it("gives Express's methods to requests and responses, with bodies and headers as sent", async () => {
+    app.post('/:id', express.json(), (request, response) => {
+      response.status(201).set('X-Test', request.get('x-test') ?? '');
+      response.json({ path: request.path, query: request.query, body: request.body, ip: request.ip });
+    });
+    const server = await start();
+    const response = await fetch(`http://127.0.0.1:${portOf(server)}/7?a=b`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-test': 'yes' },
+      body: '{"n":1}',
+    });
+    expect(response.status).to.equal(201);
+    expect(response.headers.get('x-test')).to.equal('yes');
+    expect(await response.json()).to.deep.equal({
+      path: '/7',
+      query: { a: 'b' },
+      body: { n: 1 },
+      ip: '127.0.0.1',
+    });
+  });
+
+  it('hooks the signals, and unhooks them when the server has closed', async () => {
+    const before = listenerCounts();
+    const server = await start();
+    const during = listenerCounts();
+    server.close();
+    await once(server, 'close');
+    expect(during).to.deep.equal(before.map((count) => count + 1));
+    expect(listenerCounts()).to.deep.equal(before);
+  });
+
+  it('is the only one that hooks them', async () => {
+    const before = listenerCounts();
+    await bootstrap(app, { models: [] });
+    expect(listenerCounts()).to.deep.equal(before);
+  });
+
+  it('runs its lifespan before it listens', async () => {
+    const events: unknown[] = [];
+    const server = await start({
+      lifespan: async (given) => {
+        events.push(given === app);
+        return { [Symbol.asyncDispose]: async () => void events.push('disposed') };
+      },
+    });
+    expect(server.listening).to.equal(true);
+    expect(events).to.deep.equal([true]);
+  });
+
+  it('does not listen when its lifespan fails', async () => {
+    const before = listenerCounts();
+    const failure = new Error('On purpose');
+    const error = await caughtError(() => start({ lifespan: () => Promise.reject(failure) }));
+    expect(error).to.equal(failure);
+    expect(listenerCounts()).to.deep.equal(before);
+  });
+
+  it('says in one line that the port is taken, and disposes what its lifespan gave', async () => {
+    const port = portOf(await start());
+    const before = listenerCounts();
+    const events: string[] = [];
+    const lifespan = async () => ({ [Symbol.asyncDispose]: async () => void events.push('disposed') });
+    const error = await caughtError(() => start({ port, lifespan }));
+    expect(error).to.be.an.instanceOf(ConfigError);
+    expect(error).to.have.property(
+      'message',
+      `Port ${port} is in use; stop what listens there, or choose another one.`,
+    );
+    expect(events).to.deep.equal(['disposed']);
+    expect(listenerCounts()).to.deep.equal(before);
+  });
+
+  const bad: readonly (readonly [string, object, string])[] = [
+    ['a port that is none', { port: 65_536 }, 'The port is 65536; use an integer from 0 to 65535.'],
+    ['a text as the port', { port: '80' }, "The port is '80'; use an integer from 0 to 65535."],
+    [
+      'a time that is none',
+      { drainDelay: -1, shutdownTimeout: Number.NaN },
+      [
+        '2 problems:',
+        '  - drainDelay is -1; use a number of milliseconds from 0 to 2000000000.',
+        '  - shutdownTimeout is NaN; use a number of milliseconds from 0 to 2000000000.',
+      ].join('\n'),
+    ],
+    [
+      'a host that is not here',
+      { host: '192.0.2.1' },
+      'Port 0 cannot be had, because host is no address of this machine; correct it or leave it out.',
+    ],
+  ];
+  for (const [what, options, message] of bad) {
+    it(`refuses ${what}`, async () => {
+      const error = await caughtError(() => start(options));
+      expect(error).to.be.an.instanceOf(ConfigError);
+      expect(error).to.have.property('message', message);
+    });
+  }
+});
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+function listenerCounts(): number[] {
+  return SIGNALS.map((signal) => process.listenerCount(signal));
+}

@@ -1,0 +1,90 @@
+/** The application that the tests of this folder run as a process; its options are the first argument, as JSON. */
+import '../support/express-version.js';
+import 'reflect-metadata';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { bootstrap, engineLifespan, serve, unitOfWork } from '../../src/index.js';
+
+/** What a test may set. */
+export interface FixtureOptions {
+  readonly port?: number;
+  readonly drainDelay?: number;
+  readonly shutdownTimeout?: number;
+  /** The database of the current engine, which was there before `serve`. */
+  readonly databaseUrl?: string;
+  /** Whether `serve` gets a lifespan, and what becomes of its end. */
+  readonly lifespan?: 'disposes' | 'fails';
+  /** Keeps the process busy for ever. */
+  readonly neverIdle?: boolean;
+}
+
+/** The one model; its table is there when the process is. */
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Model {
+  @Column(DataType.TEXT)
+  declare text: string;
+}
+
+async function main(): Promise<void> {
+  const { databaseUrl, lifespan, neverIdle, ...options }: FixtureOptions = JSON.parse(
+    process.argv[2] ?? '{}',
+  );
+  const app = express();
+  if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
+  if (neverIdle) setInterval(() => {}, 1_000);
+
+  app.get('/pid', (_request, response) => void response.json({ pid: process.pid }));
+  app.get('/wait/:ms', async ({ params }, response) => {
+    say('working');
+    await sleep(Number(params.ms));
+    response.json({ waited: params.ms });
+  });
+  app.get('/stream/:ms', async ({ params }, response) => {
+    response.write('first,');
+    say('working');
+    await sleep(Number(params.ms));
+    response.end('last');
+  });
+  app.get('/large/:bytes', ({ params }, response) => {
+    response.end(Buffer.alloc(Number(params.bytes), 'x'));
+    say('working');
+  });
+  app.post('/body', (request, response) => {
+    request.resume().on('end', () => response.json({}));
+  });
+  app.post('/notes/:ms', async ({ params }, response) => {
+    await unitOfWork(async (uow) => {
+      await uow.repository(Note).create({ text: 'kept' });
+      say('working');
+      await sleep(Number(params.ms));
+    });
+    response.status(201).json({});
+  });
+  await bootstrap(app, { models: [] });
+
+  const server = await serve(app, {
+    port: 0,
+    ...options,
+    ...(lifespan ? { lifespan: async () => ({ [Symbol.asyncDispose]: () => dispose(lifespan) }) } : {}),
+  });
+  say(`listening ${(server.address() as AddressInfo).port}`);
+}
+
+async function dispose(outcome: 'disposes' | 'fails'): Promise<void> {
+  say('disposed');
+  if (outcome === 'fails') throw new Error('On purpose');
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+// Not emitted when the process is ended by force: nothing that it had open was left.
+process.once('beforeExit', () => say('nothing is left'));
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error}\n`);
+  process.exitCode = 1;
+});

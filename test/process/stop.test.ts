@@ -1,0 +1,238 @@
+/** A process that is told to stop: what becomes of its requests, its connections and its engine. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { caughtError } from '../support/caught-error.js';
+import { freshDatabase } from '../support/postgres.js';
+import { FixtureProcess } from './fixture-process.js';
+
+/** Milliseconds within which a process has ended that waits for nothing: far below the deadlines of `serve`. */
+const SOON = 5_000;
+/** What the fixture prints last when it ends because nothing is left to do, and not because it is forced to. */
+const BY_ITSELF = 'nothing is left\n';
+
+describe('a process that is told to stop', () => {
+  it('finishes a request that takes three seconds, and says that the connection ends', async () => {
+    await using fixture = await FixtureProcess.start();
+    fixture.keepConnections();
+    const answer = fixture.get('/wait/3000');
+    await fixture.untilPrinted('working');
+    const start = performance.now();
+    fixture.signal();
+    expect(await answer).to.deep.equal({ status: 200, connection: 'close', body: '{"waited":"3000"}' });
+    const { code, took } = await fixture.untilEnded(start);
+    expect(code).to.equal(0);
+    expect(took).to.be.within(2_500, 3_000 + SOON);
+    expect(fixture.output.endsWith(BY_ITSELF)).to.equal(true);
+  });
+
+  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+    it(`ends with 0, at once and without a word, at ${name}`, async () => {
+      await using fixture = await FixtureProcess.start();
+      const start = performance.now();
+      fixture.signal(name);
+      const { code, took } = await fixture.untilEnded(start);
+      expect(code).to.equal(0);
+      expect(took).to.be.below(SOON);
+      expect(fixture.output).to.equal(`listening ${fixture.port}\n${BY_ITSELF}`);
+    });
+  }
+
+  it('is not ready any more, but alive and accepting, during drainDelay', async () => {
+    await using fixture = await FixtureProcess.start({ drainDelay: 1_000 });
+    const before = await fixture.get('/health/ready');
+    const start = performance.now();
+    fixture.signal();
+    let ready = before;
+    while (ready.status === 200) ready = await fixture.get('/health/ready');
+    expect(ready).to.include({ status: 503, body: '{"status":"unhealthy","checks":[]}' });
+    expect(await fixture.get('/health/live')).to.include({ status: 200, body: '{"status":"alive"}' });
+    expect(await fixture.get('/wait/0')).to.include({ status: 200, body: '{"waited":"0"}' });
+    const { code, took } = await fixture.untilEnded(start);
+    expect(code).to.equal(0);
+    expect(took).to.be.within(990, 1_000 + SOON);
+  });
+
+  it('accepts no connection after drainDelay, while it still works', async () => {
+    await using fixture = await FixtureProcess.start({ drainDelay: 200 });
+    const answer = fixture.get('/wait/1500');
+    await fixture.untilPrinted('working');
+    const start = performance.now();
+    fixture.signal();
+    while ((await fixture.tryToConnect()) !== 'ECONNREFUSED');
+    expect(performance.now() - start).to.be.above(190);
+    expect(fixture.hasEnded).to.equal(false);
+    expect(await answer).to.include({ status: 200, connection: 'close' });
+    expect(await fixture.untilEnded()).to.include({ code: 0 });
+  });
+
+  it('drains for five seconds in Kubernetes, unless told otherwise', async () => {
+    await using fixture = await FixtureProcess.start({}, { KUBERNETES_SERVICE_HOST: '10.0.0.1' });
+    fixture.signal();
+    await sleep(1_000);
+    expect(await fixture.get('/health/ready')).to.include({ status: 503 });
+  });
+
+  const openings: readonly (readonly [string, string])[] = [
+    ['a connection on which nothing was ever sent', ''],
+    ['a request of which half was sent', 'GET /wait/0 HTTP/1.1\r\nHost: local'],
+    ['a request whose body does not come', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'],
+  ];
+  for (const [what, bytes] of openings) {
+    it(`waits for ${what} until shutdownTimeout, and ends with 1`, async () => {
+      await using fixture = await FixtureProcess.start({ shutdownTimeout: 300 });
+      const socket = await fixture.connect();
+      socket.write(bytes);
+      // The process has accepted the connection when it has answered on a later one.
+      await fixture.get('/pid');
+      const start = performance.now();
+      fixture.signal();
+      const { code, took } = await fixture.untilEnded(start);
+      socket.destroy();
+      expect(code).to.equal(1);
+      expect(took).to.be.within(290, 300 + SOON);
+      expect(fixture.output.endsWith(BY_ITSELF)).to.equal(true);
+    });
+  }
+
+  it('cuts off a request that takes longer than shutdownTimeout, and ends with 1', async () => {
+    await using fixture = await FixtureProcess.start({ shutdownTimeout: 300 });
+    const answer = caughtError(() => fixture.get('/wait/60000'));
+    await fixture.untilPrinted('working');
+    const start = performance.now();
+    fixture.signal();
+    expect(await answer).to.include({ code: 'ECONNRESET' });
+    const { code, took } = await fixture.untilEnded(start);
+    expect(code).to.equal(1);
+    expect(took).to.be.within(290, 300 + SOON);
+  });
+
+  it('ends at once with 1 at a second signal', async () => {
+    await using fixture = await FixtureProcess.start({ drainDelay: 60_000 });
+    fixture.signal();
+    while ((await fixture.get('/health/ready')).status === 200);
+    const start = performance.now();
+    fixture.signal('SIGINT');
+    const { code, took } = await fixture.untilEnded(start);
+    expect(code).to.equal(1);
+    expect(took).to.be.below(SOON);
+  });
+
+  it('does not wait for clients that keep their connections', async () => {
+    await using fixture = await FixtureProcess.start();
+    fixture.keepConnections();
+    const answers = await Promise.all([fixture.get('/pid'), fixture.get('/pid')]);
+    const start = performance.now();
+    fixture.signal();
+    const { code, took } = await fixture.untilEnded(start);
+    expect(answers.map(({ connection }) => connection)).to.deep.equal(['keep-alive', 'keep-alive']);
+    expect(code).to.equal(0);
+    expect(took).to.be.below(SOON);
+  });
+
+  it('does not wait for a kept connection whose answer had begun before', async () => {
+    await using fixture = await FixtureProcess.start();
+    fixture.keepConnections();
+    const answer = fixture.get('/stream/300');
+    await fixture.untilPrinted('working');
+    const start = performance.now();
+    fixture.signal();
+    expect(await answer).to.include({ status: 200, body: 'first,last' });
+    const { code, took } = await fixture.untilEnded(start);
+    expect(code).to.equal(0);
+    expect(took).to.be.below(300 + SOON);
+  });
+
+  it('sends an answer to its end that a slow client is still reading', async () => {
+    await using fixture = await FixtureProcess.start();
+    fixture.keepConnections();
+    const bytes = 30_000_000;
+    const response = await fixture.open(`/large/${bytes}`);
+    await fixture.untilPrinted('working');
+    fixture.signal();
+    // Nothing was read so far, and the process is to have gone as far as it can.
+    await sleep(300);
+    let received = 0;
+    for await (const chunk of response) received += chunk.length;
+    expect(received).to.equal(bytes);
+    expect(await fixture.untilEnded()).to.include({ code: 0 });
+  });
+
+  it('commits a transaction that has begun', async () => {
+    const database = await freshDatabase();
+    await using fixture = await FixtureProcess.start({ databaseUrl: database.url });
+    const answer = fixture.post('/notes/500');
+    await fixture.untilPrinted('working');
+    fixture.signal();
+    expect(await answer).to.include({ status: 201, connection: 'close' });
+    expect(await fixture.untilEnded()).to.include({ code: 0 });
+    const rows = await query(database.url, 'SELECT text FROM notes');
+    await database.drop();
+    expect(rows).to.deep.equal([{ text: 'kept' }]);
+  });
+
+  it('rolls back a transaction that takes longer than shutdownTimeout, and ends with 1', async () => {
+    const database = await freshDatabase();
+    await using fixture = await FixtureProcess.start({ databaseUrl: database.url, shutdownTimeout: 100 });
+    const answer = caughtError(() => fixture.post('/notes/60000'));
+    await fixture.untilPrinted('working');
+    const start = performance.now();
+    fixture.signal();
+    expect(await answer).to.include({ code: 'ECONNRESET' });
+    const { code, took } = await fixture.untilEnded(start);
+    const rows = await query(database.url, 'SELECT text FROM notes');
+    await database.drop();
+    expect(rows).to.deep.equal([]);
+    expect(code).to.equal(1);
+    expect(took).to.be.below(2 * SOON);
+  });
+
+  it('closes the connections of the current engine', async () => {
+    const database = await freshDatabase();
+    await using fixture = await FixtureProcess.start({ databaseUrl: database.url });
+    const sessions =
+      'SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    await fixture.post('/notes/0');
+    const before = await query(database.url, sessions);
+    fixture.signal();
+    const { code } = await fixture.untilEnded();
+    await database.drop();
+    expect(before).to.have.length.above(0);
+    expect(code).to.equal(0);
+    expect(fixture.output.endsWith(BY_ITSELF)).to.equal(true);
+  });
+
+  it('disposes what its lifespan gave', async () => {
+    await using fixture = await FixtureProcess.start({ lifespan: 'disposes' });
+    const answer = fixture.get('/wait/300');
+    await fixture.untilPrinted('working');
+    fixture.signal();
+    await answer;
+    expect(await fixture.untilEnded()).to.include({ code: 0 });
+    expect(fixture.output).to.match(/^listening \d+\nworking\ndisposed\nnothing is left\n$/);
+  });
+
+  it('ends with 1 when that fails', async () => {
+    await using fixture = await FixtureProcess.start({ lifespan: 'fails' });
+    fixture.signal();
+    expect(await fixture.untilEnded()).to.include({ code: 1 });
+    expect(fixture.output).to.include('Disposing the engine failed').and.to.include('On purpose');
+  });
+
+  it('ends even if something else would keep it', async () => {
+    await using fixture = await FixtureProcess.start({ neverIdle: true });
+    const start = performance.now();
+    fixture.signal();
+    const { code, took } = await fixture.untilEnded(start);
+    expect(code).to.equal(0);
+    expect(took).to.be.below(SOON);
+    expect(fixture.output.endsWith(BY_ITSELF)).to.equal(false);
+  });
+});
+
+async function query(url: string, sql: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(sql).finally(() => client.end());
+  return rows;
+}

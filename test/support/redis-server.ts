@@ -1,0 +1,95 @@
+/** A real Redis for the tests: `redis-server` on a free port, or the one of REDIS_URL. */
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createTemporaryFolder } from './temporary-folder.js';
+
+/** A running Redis. */
+export interface RedisServer {
+  /** With its password. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const READY = 'Ready to accept connections';
+
+/**
+ * Starts a server. Given a password, it is one of our own even where REDIS_URL is set, since that one has its own rules.
+ */
+export async function startRedis({ password = '' } = {}): Promise<RedisServer> {
+  const { REDIS_URL } = process.env;
+  if (REDIS_URL && !password) return { url: REDIS_URL, stop: async () => {} };
+  provide();
+  const folder = await createTemporaryFolder('redis');
+  const port = await freePort();
+  const settings = { port, bind: '127.0.0.1', dir: folder.path, save: '', appendonly: 'no' };
+  const flags = Object.entries({ ...settings, ...(password ? { requirepass: password } : {}) });
+  const child = spawn(
+    'redis-server',
+    flags.flatMap(([name, value]) => [`--${name}`, String(value)]),
+    // Its own group: the Ctrl-C of the terminal ends the tests, and the tests end the server.
+    { detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const closed = once(child, 'close');
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  while (!output.includes(READY)) {
+    await Promise.race([once(child.stdout, 'data'), closed]);
+    if (child.exitCode !== null) throw new Error(`redis-server did not start.\n${output}`);
+  }
+  return {
+    url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${port}`,
+    async stop() {
+      kill();
+      await closed;
+      process.removeListener('exit', kill);
+      folder.remove();
+    },
+  };
+}
+
+/** Makes sure that there is a `redis-server`. */
+function provide(): void {
+  if (isThere('redis-server')) return;
+  if (process.getuid?.() === 0 && isThere('apt-get')) install();
+  if (isThere('redis-server')) return;
+  throw new Error(
+    'The tests need redis-server. Install it (Debian: sudo apt-get install redis-server; macOS: brew install redis), ' +
+      'or set REDIS_URL to a Redis of your own.',
+  );
+}
+
+/** The package starts a service; the policy says that no service may be started while it is installed. */
+function install(): void {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+  try {
+    execFileSync('apt-get', ['update', '-q'], { env, stdio: 'pipe' });
+    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'redis-server'], {
+      env,
+      stdio: 'pipe',
+    });
+  } catch (cause) {
+    throw new Error('apt-get could not install redis-server; set REDIS_URL to a Redis of your own.', {
+      cause,
+    });
+  }
+  // Where there is no service manager this fails, and nothing runs that had to be stopped.
+  spawnSync('systemctl', ['disable', '--now', 'redis-server'], { stdio: 'ignore' });
+}
+
+function isThere(program: string): boolean {
+  return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
