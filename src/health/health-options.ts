@@ -18,13 +18,13 @@ const PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 export function resolveHealthOptions(options: HealthOptions): Required<HealthOptions> {
   const problems = healthProblems(options);
   if (problems.length > 0) throw new ConfigError(problems);
-  const { prefix, ...others } = { ...DEFAULTS, ...options };
-  return { ...others, prefix: withoutSlash(prefix) };
+  const { prefix, timeout, includeLiveness } = withDefaults(options);
+  return { prefix: withoutSlash(prefix), timeout, includeLiveness };
 }
 
 /** Everything that is wrong with the options. */
 export function healthProblems(options: HealthOptions): readonly string[] {
-  const { prefix, timeout } = { ...DEFAULTS, ...options };
+  const { prefix, timeout } = withDefaults(options);
   const late = timeoutProblem(timeout);
   return [
     ...unknownOptions(options),
@@ -33,6 +33,15 @@ export function healthProblems(options: HealthOptions): readonly string[] {
       : [`The health prefix ${JSON.stringify(prefix)} is not a plain path; use one such as '/health'.`]),
     ...(late === null ? [] : [late]),
   ];
+}
+
+/** An option that is undefined is one that is not given. */
+function withDefaults({
+  prefix = DEFAULTS.prefix,
+  timeout = DEFAULTS.timeout,
+  includeLiveness = DEFAULTS.includeLiveness,
+}: HealthOptions): Required<HealthOptions> {
+  return { prefix, timeout, includeLiveness };
 }
 
 function unknownOptions(options: HealthOptions): string[] {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeIdleConnections, openResponses } from './create-express-server.js';
+import { closeIdleConnections, cutConnections, openResponses } from './create-express-server.js';
 
 /**
  * Accepts no connection any more, ends the idle ones, and waits for the others.
@@ -24,7 +24,7 @@ export async function closeServer(server: Server, timeout: number): Promise<bool
   const late = delay(timeout, false, { signal: timer.signal }).catch(() => false);
   const wasClean = await Promise.race([closed.then(() => true), late]);
   timer.abort();
-  server.closeAllConnections();
+  cutConnections(server);
   await closed;
   return wasClean;
 }

@@ -6,6 +6,14 @@ import type { Express } from 'express';
 /** The responses that a server is writing now. */
 const OPEN = new WeakMap<Server, Set<ServerResponse>>();
 
+/** The connections of a server, those too that are no longer HTTP. */
+const SOCKETS = new WeakMap<Server, Set<Socket>>();
+
+/** Cuts every connection. Node's own method leaves those alone that were upgraded, such as WebSockets. */
+export function cutConnections(server: Server): void {
+  for (const socket of SOCKETS.get(server) ?? []) socket.destroy();
+}
+
 /** The responses that a server has not finished. */
 export function openResponses(server: Server): Iterable<ServerResponse> {
   return OPEN.get(server) ?? [];
@@ -38,6 +46,12 @@ export function createExpressServer(app: Express): Server {
     app(request as never, response as never);
   });
   OPEN.set(server, open);
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  SOCKETS.set(server, sockets);
   return server;
 }
 

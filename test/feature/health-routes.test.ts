@@ -174,6 +174,12 @@ describe('the health routes', () => {
     expect((await agent.get('/health/live')).status).to.equal(404);
   });
 
+  it('take an option that is undefined for one that is not given', async () => {
+    const health = { prefix: undefined, timeout: undefined, includeLiveness: undefined } as object;
+    const { agent } = await buildApp({ models: [], health });
+    expectJson(await agent.get('/health/live'), 200, { status: 'alive' });
+  });
+
   it('are not there when switched off', async () => {
     const { agent } = await buildApp({ models: [], health: false });
     for (const path of ['/health/ready', '/health/live']) {

@@ -69,6 +69,10 @@ async function main(): Promise<void> {
     ...options,
     ...(lifespan ? { lifespan: async () => ({ [Symbol.asyncDispose]: () => dispose(lifespan) }) } : {}),
   });
+  server.on('upgrade', (_request, socket) => {
+    socket.on('error', () => {});
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+  });
   say(`listening ${(server.address() as AddressInfo).port}`);
 }
 

@@ -76,6 +76,10 @@ describe('a process that is told to stop', () => {
   const openings: readonly (readonly [string, string])[] = [
     ['a connection on which nothing was ever sent', ''],
     ['a request of which half was sent', 'GET /wait/0 HTTP/1.1\r\nHost: local'],
+    [
+      'a connection that was upgraded',
+      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n',
+    ],
     ['a request whose body does not come', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'],
   ];
   for (const [what, bytes] of openings) {
