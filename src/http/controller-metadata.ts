@@ -22,6 +22,8 @@ export interface ControllerRoute {
   readonly path: string | RegExp;
   /** The controller's method. */
   readonly method: string;
+  /** Why it does not take the fast path; none when it does. */
+  readonly generalPathReasons: readonly string[];
 }
 
 /** A controller ready for routing-controllers. */

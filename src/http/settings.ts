@@ -26,6 +26,11 @@ export interface ResourceOptions {
    * which is how a secret is changed. Default: none, and cursors carry a checksum only.
    */
   cursorSecret?: string | readonly string[];
+  /**
+   * Whether routes may take the fast path, where nothing that was plugged in could see a difference: prepared statements
+   * of the library's own, whose results are written into JSON as they come. The answers are the same. Default: true.
+   */
+  fastPath?: boolean;
   /** Default: warnings and errors as JSON lines on standard error. */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
@@ -39,6 +44,7 @@ export interface Settings {
   readonly routePrefix: string;
   readonly bodyLimit: number;
   readonly cursors: CursorCodec;
+  readonly fastPath: boolean;
   readonly logger: Logger;
   readonly routing: RoutingOptions;
   /** What is wrong with the options. */
@@ -51,6 +57,7 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   routePrefix: true,
   bodyLimit: true,
   cursorSecret: true,
+  fastPath: true,
   logger: true,
   routing: true,
 };
@@ -69,6 +76,7 @@ export function resolveSettings(
   otherProblems: readonly string[] = [],
 ): Settings {
   const { models, controllers = [], routePrefix = '', logger = defaultLogger, routing = {} } = options;
+  const { fastPath = true } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
@@ -82,6 +90,7 @@ export function resolveSettings(
     ...(ROUTE_PREFIX.test(prefix)
       ? []
       : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
+    ...flagProblems('fastPath', fastPath),
     ...otherProblems,
   ];
   const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
@@ -92,10 +101,16 @@ export function resolveSettings(
     routePrefix: prefix,
     bodyLimit,
     cursors: createCursorCodec(secrets),
+    fastPath,
     logger,
     routing,
     problems,
   });
+}
+
+/** A text such as 'false' would be true. */
+export function flagProblems(name: string, value: unknown): string[] {
+  return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
 }
 
 function recordsOf(model: ModelClass): CrudRecord[] {

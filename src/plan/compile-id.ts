@@ -114,6 +114,11 @@ function functionParser(parse: (raw: string) => unknown): IdParser {
   };
 }
 
+/** Whether ids are read by a function of the user's, which may give anything. */
+export function hasOwnIds(idType: IdType | undefined): boolean {
+  return typeof idType === 'function' && idType !== Number && idType !== String && idType !== BigInt;
+}
+
 /** The parser of a model's ids, or the problem that stands in its way. */
 export function compileId(
   modelName: string,

@@ -3,7 +3,7 @@ import type { Class, CrudOptions } from '../metadata/crud-options.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { checkOptionShapes } from './check-option-shapes.js';
-import { compileId } from './compile-id.js';
+import { compileId, hasOwnIds } from './compile-id.js';
 import {
   compileDefaultSort,
   compileEndpoints,
@@ -92,7 +92,11 @@ export function compileResource(
   };
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser) return { plan: null, problems, claim };
-  return { plan: Object.freeze({ ...compiled, parseId: id.parser }), problems: [], claim };
+  return {
+    plan: Object.freeze({ ...compiled, parseId: id.parser, hasOwnIds: hasOwnIds(options.idType) }),
+    problems: [],
+    claim,
+  };
 }
 
 function checkOptionNames({ info, options, report }: OptionCheck): void {

@@ -57,5 +57,7 @@ export interface ResourcePlan {
   };
   readonly dependencies: readonly Dependency[];
   readonly parseId: IdParser;
+  /** Whether ids are read by a function of the user's, which may give anything. */
+  readonly hasOwnIds: boolean;
   readonly unknownQuery: 'reject' | 'ignore';
 }

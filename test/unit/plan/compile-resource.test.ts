@@ -54,6 +54,7 @@ describe('compileResource', () => {
       explicitSchemas: { read: null, create: null, update: null },
       dependencies: [],
       unknownQuery: 'reject',
+      hasOwnIds: false,
     });
     expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
   });
@@ -93,6 +94,7 @@ describe('compileResource', () => {
       explicitSchemas: { read: Shown, create: Accepted, update: Accepted },
       dependencies: [handler, Guard],
       unknownQuery: 'ignore',
+      hasOwnIds: false,
     });
     expect([info, exposure]).to.deep.equal([
       infoOf(Article),
