@@ -6,6 +6,7 @@ import { didYouMean } from '../plan/did-you-mean.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
+import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, writableAttributes } from './derive-body-class.js';
 import { InvalidBodyError } from './invalid-body-error.js';
 import { createSchema, updateSchema } from './model-schemas.js';
@@ -21,6 +22,8 @@ export interface BodySchema {
   readonly properties: ReadonlySet<string>;
   /** Properties that a client can see but not set; naming them is a mistake of its own kind. */
   readonly readOnly: ReadonlySet<string>;
+  /** Reads what is right at first sight. */
+  readonly read: BodyReader;
 }
 
 /** The values of a checked body, by attribute. */
@@ -36,14 +39,25 @@ const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbi
 /** The schema of a resource's create or update body: the user's class where he gave one, else the derived one. */
 export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
   const explicit = plan.explicitSchemas[kind];
-  const properties = explicit
-    ? classProperties(explicit, 'write')
-    : new Set(writableAttributes(plan.info, plan.exposure, kind).map(({ name }) => name));
+  if (explicit) return describeBody(plan, explicit, classProperties(explicit, 'write'), readNothing);
+  const derived = (kind === 'create' ? createSchema : updateSchema)(plan.model);
+  const attributes = writableAttributes(plan.info, plan.exposure, kind);
+  const properties = new Set(attributes.map(({ name }) => name));
+  return describeBody(plan, derived, properties, compileBodyReader(derived, attributes, kind));
+}
+
+function describeBody(
+  plan: ResourcePlan,
+  target: Class,
+  properties: ReadonlySet<string>,
+  read: BodyReader,
+): BodySchema {
   const visible = [...plan.info.attributes.keys()].filter((name) => !plan.exposure.unreadable.has(name));
   return Object.freeze({
-    class: explicit ?? (kind === 'create' ? createSchema : updateSchema)(plan.model),
+    class: target,
     properties,
     readOnly: new Set(visible.filter((name) => !properties.has(name))),
+    read,
   });
 }
 
@@ -53,6 +67,11 @@ export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
  * @throws InvalidBodyError with all problems at once
  */
 export async function parseBody(schema: BodySchema, body: unknown): Promise<BodyValues> {
+  return schema.read(body) ?? (await parseThroughClass(schema, body));
+}
+
+/** What the class says of the body: its values, or all that is wrong with it. */
+async function parseThroughClass(schema: BodySchema, body: unknown): Promise<BodyValues> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidBodyError([
       { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
