@@ -36,6 +36,9 @@ const SELF_TEXT: ReadonlySet<ColumnKind> = new Set([
   'uuid',
 ]);
 
+/** Clients choose the order and the size. */
+const MAX_REMEMBERED = 500;
+
 /** Which rows of a list, in which order. */
 type RowsQuery = Pick<ListQuery, 'filter' | 'sort'>;
 
@@ -44,11 +47,13 @@ export class FastFinder {
   readonly #info: ModelInfo;
   readonly #table: TableSql;
   readonly #byId: string;
+  readonly #firstPages = new Map<string, Statement>();
 
   constructor(info: ModelInfo, attributes: readonly AttributeInfo[]) {
     this.#info = info;
     this.#table = describeTable(info, attributes);
     const { column } = this.#table;
+    // The value is another one each time; the text is what counts.
     this.#byId = this.#select([], [sql`${column(info.primaryKey.name)} = ${''}`]).text;
   }
 
@@ -77,12 +82,23 @@ export class FastFinder {
   async cursorPage(
     query: RowsQuery & Pick<ListQuery, 'after' | 'before' | 'size'>,
   ): Promise<TextPage<CursorPage<TextRow>>> {
-    const source = new KeyedTextRows(keyTerms(this.#info, query.sort), this.#table, (parts, isAny) => {
-      const conditions = [...this.#conditions(query.filter), ...parts.conditions];
-      return this.#run(this.#select(parts.columns, conditions, parts.tail, isAny), query.filter !== null);
+    const conditions = this.#conditions(query.filter);
+    const source = new KeyedTextRows(keyTerms(this.#info, query.sort), this.#table, (parts) => {
+      const build = () =>
+        this.#select(parts.columns(), [...conditions, ...parts.conditions], parts.tail(), parts.isAny);
+      const isFirst = parts.conditions.length === 0 && query.filter === null;
+      return this.#run(isFirst ? this.#remember(parts.key, build) : build(), query.filter !== null);
     });
     const page = await findCursorPage(source, query);
     return { ...page, parsers: source.parsers };
+  }
+
+  /** The statement of a first page: most lists are asked for one, and all of them are the same. */
+  #remember(key: string, build: () => Statement): Statement {
+    const known = this.#firstPages.get(key) ?? build();
+    if (this.#firstPages.size >= MAX_REMEMBERED) this.#firstPages.clear();
+    this.#firstPages.set(key, known);
+    return known;
   }
 
   async #count(conditions: readonly SqlFragment[], isPlanned: boolean): Promise<number> {
@@ -148,9 +164,19 @@ function orderBy({ column }: TableSql, terms: readonly KeyTerm[]): SqlFragment {
 
 /** What a page by place adds to a statement. */
 interface PageParts {
-  readonly columns: readonly SqlFragment[];
+  /** The order and the number of rows: with the conditions, all that the statement depends on. */
+  readonly key: string;
   readonly conditions: readonly SqlFragment[];
-  readonly tail: readonly SqlFragment[];
+  /** Whether only the existence of a row is asked for. */
+  readonly isAny: boolean;
+  columns(): readonly SqlFragment[];
+  tail(): readonly SqlFragment[];
+}
+
+/** Where the key values of a row are: in the columns that it is read with, or in further ones. */
+interface KeyColumns {
+  readonly columns: readonly SqlFragment[];
+  readonly positions: readonly number[];
 }
 
 /** The rows of one request, with their keys. */
@@ -159,13 +185,9 @@ class KeyedTextRows implements KeyedRows<TextRow> {
   readonly column: TableSql['column'];
   parsers: readonly TextParser[] = [];
   readonly #table: TableSql;
-  readonly #ask: (parts: PageParts, isAny: boolean) => Promise<TextResult>;
+  readonly #ask: (parts: PageParts) => Promise<TextResult>;
 
-  constructor(
-    terms: readonly KeyTerm[],
-    table: TableSql,
-    ask: (parts: PageParts, isAny: boolean) => Promise<TextResult>,
-  ) {
+  constructor(terms: readonly KeyTerm[], table: TableSql, ask: (parts: PageParts) => Promise<TextResult>) {
     this.terms = terms;
     this.column = table.column;
     this.#table = table;
@@ -179,16 +201,15 @@ class KeyedTextRows implements KeyedRows<TextRow> {
     limit: number,
   ): Promise<KeyedRow<TextRow>[]> {
     const { columns, positions } = this.#keys(walk);
-    const placeAt = this.#table.attributes.length + columns.length;
-    const { rows, parsers } = await this.#ask(
-      {
-        columns: place ? [...columns, rowAt(walk, place, this.column)] : columns,
-        conditions: range ? [range] : [],
-        tail: [orderBy(this.#table, walk), raw(` LIMIT ${limit}`)],
-      },
-      false,
-    );
+    const { rows, parsers } = await this.#ask({
+      key: `${limit}${walk.map(({ attribute, descending }) => (descending ? '-' : '+') + attribute)}`,
+      conditions: range ? [range] : [],
+      isAny: false,
+      columns: () => (place ? [...columns, rowAt(walk, place, this.column)] : columns),
+      tail: () => [orderBy(this.#table, walk), raw(` LIMIT ${limit}`)],
+    });
     this.parsers = parsers;
+    const placeAt = this.#table.attributes.length + columns.length;
     return rows.map((record) => ({
       record,
       values: positions.map((position) => record[position] ?? null),
@@ -197,13 +218,17 @@ class KeyedTextRows implements KeyedRows<TextRow> {
   }
 
   async hasAny(walk: readonly KeyTerm[], range: SqlFragment): Promise<boolean> {
-    const tail = [orderBy(this.#table, walk), raw(' LIMIT 1')];
-    const { rows } = await this.#ask({ columns: [], conditions: [range], tail }, true);
+    const { rows } = await this.#ask({
+      key: '',
+      conditions: [range],
+      isAny: true,
+      columns: () => [],
+      tail: () => [orderBy(this.#table, walk), raw(' LIMIT 1')],
+    });
     return rows.length > 0;
   }
 
-  /** Where the key values of a row are: in the columns that it is read with, or in further ones. */
-  #keys(walk: readonly KeyTerm[]): { readonly columns: SqlFragment[]; readonly positions: number[] } {
+  #keys(walk: readonly KeyTerm[]): KeyColumns {
     const { attributes } = this.#table;
     const columns: SqlFragment[] = [];
     const positions = walk.map(({ attribute }) => {

@@ -65,20 +65,19 @@ export class StatementRunner {
   }
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
-  async read(text: string, values: TextValues): Promise<TextResult> {
+  read(text: string, values: TextValues): Promise<TextResult> {
     const statement = this.#named.get(text);
     const lane = statement.cost < CHEAP ? this.#laneFor() : undefined;
-    if (!lane) return this.#run('read', statement, values);
-    return healing(() => this.#share(lane, statement, values));
+    return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
   }
 
   /** Runs a read that is planned for its values, which can make it slow. */
-  async readPlanned(text: string, values: TextValues): Promise<TextResult> {
+  readPlanned(text: string, values: TextValues): Promise<TextResult> {
     return this.#run('read', this.#unnamed.get(text), values);
   }
 
   /** Runs a write, or a read that has to see the last write, on the primary. */
-  async write(text: string, values: TextValues): Promise<TextResult> {
+  write(text: string, values: TextValues): Promise<TextResult> {
     return this.#run('write', this.#named.get(text), values);
   }
 
@@ -96,7 +95,12 @@ export class StatementRunner {
   #share(lane: ReadLane, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
     return new Promise((resolve, reject) => {
       this.#log(statement);
-      lane.add({ statement, values, settle: settled(statement, values, resolve, reject), fail: reject });
+      const settle = settled(statement, values, resolve, reject);
+      const healing: Settle = (error, result) => {
+        if (error && isStale(error)) resolve(this.#run('read', statement, values));
+        else settle(error, result);
+      };
+      lane.add({ statement, values, settle: healing, fail: reject });
     });
   }
 
