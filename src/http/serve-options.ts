@@ -1,6 +1,7 @@
 /** The options of `serve`, and what can be wrong with them. */
 import { inspect } from 'node:util';
 import type { Express } from 'express';
+import { unknownOptions } from '../plan/unknown-options.js';
 
 /** Options of `serve`. */
 export interface ServeOptions {
@@ -25,6 +26,13 @@ export interface ServeOptions {
   shutdownTimeout?: number;
 }
 
+const NAMES: Readonly<Record<keyof ServeOptions, true>> = {
+  port: true,
+  host: true,
+  lifespan: true,
+  drainDelay: true,
+  shutdownTimeout: true,
+};
 const SHUTDOWN_TIMEOUT = 20_000;
 const KUBERNETES_DRAIN_DELAY = 5_000;
 /** Milliseconds. Node fires a timer of more than 2 ** 31 milliseconds at once. */
@@ -46,10 +54,19 @@ export function shutdownTimes({
 
 /** Everything that is wrong with the options. */
 export function serveProblems(options: ServeOptions): string[] {
-  const { port } = options;
+  const { port, host, lifespan } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port < 65_536;
   return [
+    ...unknownOptions('serve', options, Object.keys(NAMES)),
     ...(isPort ? [] : [`The port is ${inspect(port)}; use an integer from 0 to 65535.`]),
+    ...(host === undefined || typeof host === 'string'
+      ? []
+      : [
+          `host is ${inspect(host, { depth: 0 })}; use a name or an address of this machine, or leave it out.`,
+        ]),
+    ...(lifespan === undefined || typeof lifespan === 'function'
+      ? []
+      : [`lifespan is ${inspect(lifespan, { depth: -1 })}; use a function such as engineLifespan(dsn).`]),
     ...Object.entries(shutdownTimes(options))
       .filter(([, value]) => !(typeof value === 'number' && value >= 0 && value <= LONGEST_WAIT))
       .map(

@@ -210,6 +210,11 @@ describe('the health routes', () => {
       "health has no option 'perfix'. Did you mean 'prefix'? The options are prefix, timeout, includeLiveness.",
     ],
     [
+      'an includeLiveness that is neither true nor false',
+      { health: { includeLiveness: 'no' } as object },
+      'The health option includeLiveness is "no"; use true or false.',
+    ],
+    [
       'everything at once',
       { routePrefix: 'api', health: { prefix: 'x', timeout: -1 } },
       [
