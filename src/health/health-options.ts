@@ -2,7 +2,7 @@
 import { ConfigError } from '../plan/config-error.js';
 import { showValue } from '../plan/show-value.js';
 import { unknownOptions } from '../plan/unknown-options.js';
-import { type CheckOptions, timeoutProblem } from './check-health.js';
+import { type CheckOptions, DEFAULT_TIMEOUT, timeoutProblem } from './check-health.js';
 
 /** Options of `healthRouter`, and of `health` in `bootstrap`. */
 export interface HealthOptions extends CheckOptions {
@@ -12,7 +12,7 @@ export interface HealthOptions extends CheckOptions {
   includeLiveness?: boolean;
 }
 
-const DEFAULTS = Object.freeze({ prefix: '/health', timeout: 5, includeLiveness: true });
+const DEFAULTS = Object.freeze({ prefix: '/health', timeout: DEFAULT_TIMEOUT, includeLiveness: true });
 const PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 
 /** The options with the defaults of those that are not given. @throws ConfigError */
