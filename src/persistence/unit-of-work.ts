@@ -12,7 +12,8 @@ import { currentSession } from './session.js';
 /** A transaction that reads only. */
 export interface ReadSession {
   readonly transaction: Transaction;
-  /** A repository whose every query runs in the transaction. */
+  /** A repository whose every query runs in the transaction; of a subclass, an instance of that subclass. */
+  repository<R extends Repository>(source: R | (new () => R)): R;
   repository<M extends Model>(source: Source<M>): Repository<M>;
 }
 
@@ -115,7 +116,8 @@ export async function openReadSession(database: DatabaseSession): Promise<ReadSe
   const transaction = await database.begin();
   const session: ReadSession = {
     transaction,
-    repository: (source) => resolveSource(source).with(session),
+    // The overloads promise what is so: a repository stays one of its class.
+    repository: ((source: Source) => resolveSource(source).with(session)) as ReadSession['repository'],
   };
   return Object.freeze(session);
 }
@@ -157,7 +159,9 @@ class ActiveUnit implements UnitOfWork {
     this.transaction = transaction;
   }
 
-  repository<M extends Model>(source: Source<M>): Repository<M> {
+  repository<R extends Repository>(source: R | (new () => R)): R;
+  repository<M extends Model>(source: Source<M>): Repository<M>;
+  repository(source: Source): Repository {
     return resolveSource(source).with(this);
   }
 
