@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { defaultLogger } from '../persistence/default-logger.js';
 import { disposeEngine } from '../persistence/engine.js';
+import type { Logger } from '../plan/logger.js';
 
 /** How a server has stopped. */
 export interface Stopped {
@@ -17,6 +18,7 @@ export interface Service {
   stop(): Promise<Stopped>;
   /** Disposes what it had to itself, when no other service runs any more either: they may have used it. */
   dispose(): Promise<void>;
+  readonly logger: Logger;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -67,32 +69,37 @@ async function end(service: Service): Promise<void> {
 async function finish(): Promise<void> {
   const ends = [...stopped.values()];
   const rest = Math.max(...ends.map(({ deadline }) => deadline)) - performance.now();
-  const lifespans = [...stopped.keys()].map((service) => () => service.dispose());
-  const areDisposed = await disposeWithin(Math.max(rest, DISPOSE_TIMEOUT), lifespans);
+  const services = [...stopped.keys()];
+  const areDisposed = await Promise.all(
+    services.map((service) =>
+      isDoneIn(Math.max(rest, DISPOSE_TIMEOUT), () => service.dispose(), service.logger),
+    ),
+  );
   // Also where a lifespan hangs; its own engine is not among those in use any more.
-  const isEngineDisposed = await disposeWithin(ENGINE_TIMEOUT, [disposeEngine]);
-  const wasClean = ends.every((each) => each.wasClean) && areDisposed && isEngineDisposed;
+  const logger = services[0]?.logger ?? defaultLogger;
+  const isEngineDisposed = await isDoneIn(ENGINE_TIMEOUT, disposeEngine, logger);
+  const wasClean = ends.every((each) => each.wasClean) && areDisposed.every(Boolean) && isEngineDisposed;
   phase = 'ended';
   process.exitCode = wasClean ? 0 : 1;
   setTimeout(() => process.exit(), EXIT_GRACE).unref();
 }
 
-/** Disposes all at once; whether all succeeded in time. Work that was cut off may hold what they wait for. */
-async function disposeWithin(
+/** Whether something was disposed in time. Work that was cut off may hold what it waits for. */
+async function isDoneIn(
   milliseconds: number,
-  disposals: readonly (() => Promise<void>)[],
+  dispose: () => Promise<void>,
+  logger: Logger,
 ): Promise<boolean> {
   const timer = new AbortController();
-  const late = delay(milliseconds, null, { signal: timer.signal }).catch(() => null);
-  const all = Promise.allSettled(disposals.map((dispose) => dispose()));
-  const ends = await Promise.race([all, late]);
-  timer.abort();
-  if (ends === null)
-    defaultLogger.error('Disposing took too long', { milliseconds: Math.round(milliseconds) });
-  for (const each of ends ?? []) {
-    if (each.status === 'rejected') {
-      defaultLogger.error('Disposing failed', { error: inspect(each.reason) });
-    }
+  const late = delay(milliseconds, 'late', { signal: timer.signal }).catch(() => 'late');
+  try {
+    const isLate = (await Promise.race([dispose(), late])) === 'late';
+    if (isLate) logger.error('Disposing took too long', { milliseconds: Math.round(milliseconds) });
+    return !isLate;
+  } catch (error) {
+    logger.error('Disposing failed', { error: inspect(error) });
+    return false;
+  } finally {
+    timer.abort();
   }
-  return ends?.every(({ status }) => status === 'fulfilled') ?? false;
 }

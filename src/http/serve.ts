@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Express } from 'express';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
+import { loggerOf } from './application-logger.js';
 import { closeServer } from './close-server.js';
 import { announceEnd, createExpressServer } from './create-express-server.js';
 import { startDraining } from './draining.js';
@@ -50,6 +51,7 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
       return { wasClean: await closeServer(server, shutdownTimeout), deadline };
     },
     dispose,
+    logger: loggerOf(app),
   });
   server.once('close', leave);
   return server;

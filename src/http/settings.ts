@@ -26,7 +26,10 @@ export interface ResourceOptions {
    * which is how a secret is changed. Default: none, and cursors carry a checksum only.
    */
   cursorSecret?: string | readonly string[];
-  /** Default: warnings and errors as JSON lines on standard error. */
+  /**
+   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. Default: warnings and errors as
+   * JSON lines on standard error.
+   */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
   routing?: RoutingOptions;
