@@ -6,7 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import express, { type Express } from 'express';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { bootstrap, engineLifespan, type ServeOptions, serve, unitOfWork } from '../../src/index.js';
+import {
+  type BootstrapOptions,
+  bootstrap,
+  engineLifespan,
+  type Logger,
+  type ServeOptions,
+  serve,
+  unitOfWork,
+} from '../../src/index.js';
 
 /** What a test may set. */
 export interface FixtureOptions {
@@ -19,6 +27,8 @@ export interface FixtureOptions {
   readonly lifespan?: 'disposes' | 'fails' | 'hangs';
   /** A second server of the process, for an application of its own with the same routes. */
   readonly second?: Pick<ServeOptions, 'drainDelay' | 'shutdownTimeout'>;
+  /** Gives the application a logger of its own. */
+  readonly ownLogger?: boolean;
   /** Keeps the process busy for ever. */
   readonly neverIdle?: boolean;
 }
@@ -30,15 +40,22 @@ class Note extends Model {
   declare text: string;
 }
 
+const LOGGER: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (message) => say(`own logger: ${message}`),
+};
+
 async function main(): Promise<void> {
-  const { databaseUrl, lifespan, neverIdle, second, ...options }: FixtureOptions = JSON.parse(
+  const { databaseUrl, lifespan, neverIdle, ownLogger, second, ...options }: FixtureOptions = JSON.parse(
     process.argv[2] ?? '{}',
   );
   if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
   if (neverIdle) setInterval(() => {}, 1_000);
   if (second) say(`second ${portOf(await serve(await createApplication(), { port: 0, ...second }))}`);
 
-  const server = await serve(await createApplication(), {
+  const server = await serve(await createApplication(ownLogger ? { logger: LOGGER } : {}), {
     port: 0,
     ...options,
     ...(lifespan ? { lifespan: async () => ({ [Symbol.asyncDispose]: () => dispose(lifespan) }) } : {}),
@@ -50,7 +67,7 @@ async function main(): Promise<void> {
   say(`listening ${portOf(server)}`);
 }
 
-async function createApplication(): Promise<Express> {
+async function createApplication(options: BootstrapOptions = {}): Promise<Express> {
   const app = express();
   app.get('/pid', (_request, response) => void response.json({ pid: process.pid }));
   app.get('/wait/:ms', async ({ params }, response) => {
@@ -79,7 +96,7 @@ async function createApplication(): Promise<Express> {
     });
     response.status(201).json({});
   });
-  await bootstrap(app, { models: [] });
+  await bootstrap(app, { models: [], ...options });
   return app;
 }
 

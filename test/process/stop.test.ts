@@ -307,6 +307,13 @@ describe('a process that is told to stop', () => {
     expect(fixture.output).to.include('Disposing failed').and.to.include('On purpose');
   });
 
+  it("tells that to the application's logger, where it has one", async () => {
+    await using fixture = await FixtureProcess.start({ lifespan: 'fails', ownLogger: true });
+    fixture.signal();
+    await fixture.untilEnded();
+    expect(fixture.output).to.match(/\ndisposed\nown logger: Disposing failed\nnothing is left\n$/);
+  });
+
   it('disposes the engine, and ends with 1, when that hangs', async () => {
     const database = await freshDatabase();
     await using fixture = await FixtureProcess.start({
