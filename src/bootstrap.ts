@@ -2,6 +2,7 @@
 import type { Express } from 'express';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
+import { setLogger } from './http/application-logger.js';
 import { declareResources } from './http/declare-resources.js';
 import { exceptionHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
@@ -45,6 +46,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const { declarations, handWritten, problems } = declareResources(settings);
   const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
   const resources = createResources(plan, declarations, settings);
+  setLogger(app, settings.logger);
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   app.use(settings.routePrefix || '/', router);
   if (health) app.use(healthRouter(health));

@@ -12,6 +12,7 @@ import type { Logger } from '../plan/logger.js';
 import { createCursorCodec } from '../query/cursor-codec.js';
 import { classProperties } from '../schema/class-properties.js';
 import { describeExposure } from '../schema/model-decorators.js';
+import { setLogger } from './application-logger.js';
 import { parseBodyLimit } from './body-limit.js';
 import { parseSecrets } from './cursor-secret.js';
 import type { Declaration } from './declare-resources.js';
@@ -61,5 +62,6 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   };
   const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
   const resources = createResources(plan, [declaration], settings);
+  if (options.logger) for (const resource of resources) setLogger(resource.plan, options.logger);
   return mountResources({ resources, controllers: [], routing, fastPath, logger }).router;
 }

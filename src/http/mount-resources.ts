@@ -85,7 +85,8 @@ const STRICT_VALIDATION = Object.freeze({
   whitelist: true,
   forbidNonWhitelisted: true,
   forbidUnknownValues: true,
-  validationError: { target: false, value: false },
+  // Without the value nobody could tell whether a message quotes it.
+  validationError: { target: false },
 });
 
 type ClassList = NonNullable<RoutingControllersOptions['controllers']>;

@@ -3,9 +3,9 @@ import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
 import { collectProblems } from '../plan/config-error.js';
-import { didYouMean } from '../plan/did-you-mean.js';
 import type { Logger } from '../plan/logger.js';
 import { showValue } from '../plan/show-value.js';
+import { unknownOptions } from '../plan/unknown-options.js';
 import { type CursorCodec, createCursorCodec } from '../query/cursor-codec.js';
 import { parseBodyLimit } from './body-limit.js';
 import { parseSecrets } from './cursor-secret.js';
@@ -31,7 +31,10 @@ export interface ResourceOptions {
    * of the library's own, whose results are written into JSON as they come. The answers are the same. Default: true.
    */
   fastPath?: boolean;
-  /** Default: warnings and errors as JSON lines on standard error. */
+  /**
+   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. Default: warnings and errors as
+   * JSON lines on standard error.
+   */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
   routing?: RoutingOptions;
@@ -80,7 +83,7 @@ export function resolveSettings(
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
-    ...unknownOptions(options, otherNames),
+    ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
     ...(models ?? [])
       .filter((model) => recordsOf(model).length === 0)
       .map(
@@ -115,14 +118,4 @@ export function flagProblems(name: string, value: unknown): string[] {
 
 function recordsOf(model: ModelClass): CrudRecord[] {
   return crudRecords().filter((record) => record.model === model);
-}
-
-function unknownOptions(options: ResourceOptions, otherNames: readonly string[]): string[] {
-  const names = [...Object.keys(OPTION_NAMES), ...otherNames];
-  return Object.keys(options)
-    .filter((name) => !Object.hasOwn(OPTION_NAMES, name))
-    .map(
-      (name) =>
-        `bootstrap has no option '${name}'.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
-    );
 }

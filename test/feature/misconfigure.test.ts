@@ -214,6 +214,7 @@ describe('misconfiguring', () => {
       [{ updateSchema: 5 }, 'Fine: updateSchema is 5; give it a class.'],
       [{ dependencies: ['auth'] }, 'Fine: dependencies[0] is "auth"; use an Express handler'],
       [{ idType: 'int' }, 'Fine: idType "int" is unknown'],
+      [{ idType: 'uuid' }, "Fine: idType 'uuid' does not fit the primary key 'id', which is of type integer"],
       [{ unknownQuery: 'allow' }, "Fine: unknownQuery is \"allow\"; use 'reject' or 'ignore'."],
       [{ prefixx: '/a' }, "Fine: @Crud has no option 'prefixx'. Did you mean 'prefix'?"],
     ];
