@@ -7,6 +7,7 @@ import {
   type ActionRunner,
   applicationClass,
   declaredActions,
+  declaredParameters,
   lineageOf,
   type RegisteredController,
   registerActions,
@@ -26,12 +27,13 @@ export function registerResourceController(
   const { plan } = resource;
   const storage = getMetadataArgsStorage();
   const controller = applicationClass(resource.controller);
-  const lineage = lineageOf(resource.controller, CrudController);
+  // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
+  const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
   const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
   storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
   registerActions(actions, lineage, controller, createRunner(resource, serializers));
-  for (const { method } of actions) addGeneratedMetadata(resource, method, controller);
+  for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
@@ -80,15 +82,16 @@ function generatedActions({ plan, controller }: Resource, declared: readonly Act
 }
 
 /** Parameters and status of a generated route, where the user's decorators say nothing else. */
-function addGeneratedMetadata(resource: Resource, method: string, controller: new () => object): void {
+function addGeneratedMetadata(
+  resource: Resource,
+  method: string,
+  controller: new () => object,
+  lineage: readonly object[],
+): void {
   const storage = getMetadataArgsStorage();
   const route = generatedRouteOf(method);
   if (!route) return;
-  const declared = new Set(
-    storage.params
-      .filter((param) => param.object === controller.prototype && param.method === method)
-      .map(({ index }) => index),
-  );
+  const declared = new Set(declaredParameters(lineage, method).map(({ index }) => index));
   route.parameters.forEach((parameter, index) => {
     if (declared.has(index)) return;
     const transform = parameterReader(resource, route, parameter);
