@@ -17,6 +17,8 @@ import { holdsUnsafeKey } from './wire-value.js';
 /** What a body is checked against. */
 export interface BodySchema {
   readonly class: Class;
+  /** class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only. */
+  readonly hasRules: boolean;
   /** The only properties a body may have. */
   readonly properties: ReadonlySet<string>;
   /** Properties that a client can see but not set; naming them is a mistake of its own kind. */
@@ -40,8 +42,10 @@ export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
     ? classProperties(explicit, 'write')
     : new Set(writableAttributes(plan.info, plan.exposure, kind).map(({ name }) => name));
   const visible = [...plan.info.attributes.keys()].filter((name) => !plan.exposure.unreadable.has(name));
+  const bodyClass = explicit ?? (kind === 'create' ? createSchema : updateSchema)(plan.model);
   return Object.freeze({
-    class: explicit ?? (kind === 'create' ? createSchema : updateSchema)(plan.model),
+    class: bodyClass,
+    hasRules: hasValidators(bodyClass),
     properties,
     readOnly: new Set(visible.filter((name) => !properties.has(name))),
   });
@@ -70,8 +74,7 @@ export async function parseBody(schema: BodySchema, body: unknown): Promise<Body
   }
   issues.push(...[...unsafe].map(unsafeIssue));
   const instance = plainToInstance(schema.class as new () => object, known, { exposeUnsetFields: false });
-  // class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only.
-  const failures = hasValidators(schema.class) ? await validate(instance, STRICT) : [];
+  const failures = schema.hasRules ? await validate(instance, STRICT) : [];
   const told = failures.filter(
     ({ property, constraints }) =>
       // What is undeclared at the top is refused already, or was set by the user's class itself.
