@@ -8,6 +8,7 @@ import { exceptionHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
+import { dispatchBySegment } from './http/segment-dispatch.js';
 import { type ResourceOptions, resolveSettings } from './http/settings.js';
 import { warnMissingIndexes } from './http/warn-missing-indexes.js';
 import { compilePlan } from './plan/compile-plan.js';
@@ -48,7 +49,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const resources = createResources(plan, declarations, settings);
   setLogger(app, settings.logger);
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
-  app.use(settings.routePrefix || '/', router);
+  app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   app.use(exceptionHandler(settings.logger));
   await warnMissingIndexes(resources, settings.logger);

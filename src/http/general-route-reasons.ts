@@ -5,6 +5,7 @@ import { generalPathReasons } from '../persistence/general-path-reasons.js';
 import { Repository } from '../persistence/repository.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import { hasTransform } from '../schema/model-decorators.js';
+import { declaredParameters } from './controller-metadata.js';
 import { CrudController } from './crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from './generated-routes.js';
 import type { RoutingOptions } from './mount-resources.js';
@@ -60,12 +61,11 @@ function controllerReasons({ controller, repository }: Resource, { method }: Gen
 
 /** Decorators of routing-controllers on the user's subclass that concern results; those that run before are passed. */
 function decoratorReasons(method: string, lineage: readonly object[]): string[] {
-  const { useInterceptors, responseHandlers, uses, params } = getMetadataArgsStorage();
+  if (lineage.length === 0) return [];
+  const { useInterceptors, responseHandlers, uses } = getMetadataArgsStorage();
   const concerns = (args: { target: unknown; method?: string }): boolean =>
     lineage.includes(args.target as object) && (args.method === undefined || args.method === method);
-  const isDecorated = params.some(
-    (param) => lineage.includes(param.object.constructor) && param.method === method,
-  );
+  const isDecorated = declaredParameters(lineage, method).length > 0;
   return [
     ...(useInterceptors.some(concerns) ? ['the controller has interceptors'] : []),
     ...(responseHandlers.some(concerns) ? ['decorators change the answer'] : []),

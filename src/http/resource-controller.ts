@@ -7,6 +7,7 @@ import {
   type ActionRunner,
   applicationClass,
   declaredActions,
+  declaredParameters,
   lineageOf,
   type RegisteredController,
   registerActions,
@@ -29,7 +30,8 @@ export function registerResourceController(
   const { plan } = resource;
   const storage = getMetadataArgsStorage();
   const controller = applicationClass(resource.controller);
-  const lineage = lineageOf(resource.controller, CrudController);
+  // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
+  const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
   const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
   storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
@@ -37,7 +39,7 @@ export function registerResourceController(
     actions.map(({ method }) => [method, generalRouteReasons(resource, method, lineage, settings)]),
   );
   registerActions(actions, lineage, controller, createRunner(resource, serializers, reasons));
-  for (const { method } of actions) addGeneratedMetadata(resource, method, controller);
+  for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
@@ -87,12 +89,17 @@ function generatedActions({ plan, controller }: Resource, declared: readonly Act
 }
 
 /** Parameters and status of a generated route, where the user's decorators say nothing else. */
-function addGeneratedMetadata(resource: Resource, method: string, controller: new () => object): void {
+function addGeneratedMetadata(
+  resource: Resource,
+  method: string,
+  controller: new () => object,
+  lineage: readonly object[],
+): void {
   const storage = getMetadataArgsStorage();
   const route = generatedRouteOf(method);
   if (!route) return;
   const object = controller.prototype;
-  const declared = storage.params.filter((param) => param.object === object && param.method === method);
+  const declared = declaredParameters(lineage, method);
   if (declared.length > 0) {
     const indexes = new Set(declared.map(({ index }) => index));
     route.parameters.forEach((parameter, index) => {

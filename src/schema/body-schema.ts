@@ -18,6 +18,8 @@ import { holdsUnsafeKey } from './wire-value.js';
 /** What a body is checked against. */
 export interface BodySchema {
   readonly class: Class;
+  /** class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only. */
+  readonly hasRules: boolean;
   /** The only properties a body may have. */
   readonly properties: ReadonlySet<string>;
   /** Properties that a client can see but not set; naming them is a mistake of its own kind. */
@@ -55,6 +57,7 @@ function describeBody(
   const visible = [...plan.info.attributes.keys()].filter((name) => !plan.exposure.unreadable.has(name));
   return Object.freeze({
     class: target,
+    hasRules: hasValidators(target),
     properties,
     readOnly: new Set(visible.filter((name) => !properties.has(name))),
     read,
@@ -89,8 +92,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
   }
   issues.push(...[...unsafe].map(unsafeIssue));
   const instance = plainToInstance(schema.class as new () => object, known, { exposeUnsetFields: false });
-  // class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only.
-  const failures = hasValidators(schema.class) ? await validate(instance, STRICT) : [];
+  const failures = schema.hasRules ? await validate(instance, STRICT) : [];
   const told = failures.filter(
     ({ property, constraints }) =>
       // What is undeclared at the top is refused already, or was set by the user's class itself.
