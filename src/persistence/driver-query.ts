@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module';
 import { encodeExecution } from './encode-execution.js';
 import type { PreparedStatement, TextParser } from './prepared-statement.js';
+import { QueryWatch } from './query-watch.js';
 
 /** The values of a row. */
 export type TextRow = readonly (string | null)[];
@@ -35,7 +36,7 @@ interface DriverConnection {
   /** Texts of prepared statements by name: those that PostgreSQL has confirmed, and those that were only sent. */
   readonly parsedStatements: Record<string, string | undefined>;
   readonly submittedNamedStatements: Record<string, string | undefined>;
-  readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): unknown };
+  readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): unknown; destroy(): void };
   close(message: { type: 'S'; name: string }): void;
   parse(message: { name: string; text: string; types: readonly number[] }): void;
   bind(message: { statement: string; values: TextValues }): void;
@@ -47,6 +48,7 @@ interface DriverConnection {
 /** A client of pg. */
 export interface DriverClient {
   readonly connection?: DriverConnection;
+  readonly connectionParameters?: { query_timeout?: number | false | undefined };
   /** Whether the next query is sent before the last one is answered. Since pg 8.23. */
   pipeline?: boolean;
   getTypeParser(oid: number, format: 'text'): TextParser;
@@ -87,12 +89,41 @@ export function createExecutor(driver: Driver): StatementExecutor {
   const isKnown = IS_KNOWN_VERSION && driver === load('pg') && driver.Query !== undefined;
   if (!isKnown) return { canPipeline: false, execute: executePublicly };
   const Query = textQueryClass(driver.Query as { readonly prototype: object });
+  const watch = new QueryWatch();
   return {
     canPipeline: HAS_PIPELINE,
     execute(client, statement, values, settle) {
-      if (client.connection) client.query(new Query(client, statement, values, settle));
-      else executePublicly(client, statement, values, settle);
+      const { connection, connectionParameters } = client;
+      if (!connection || !connectionParameters) executePublicly(client, statement, values, settle);
+      else {
+        const { query_timeout: limit } = connectionParameters;
+        const query = new Query(
+          client,
+          statement,
+          values,
+          limit ? watched(watch, limit, client, settle) : settle,
+        );
+        // pg looks at it now, and only to start a timer of its own.
+        connectionParameters.query_timeout = false;
+        client.query(query);
+        connectionParameters.query_timeout = limit;
+      }
     },
+  };
+}
+
+/** Gives up a query as pg does, with the same error; the answers to those behind it will not come either. */
+function watched(watch: QueryWatch, limit: number, client: DriverClient, settle: Settle): Settle {
+  let isGivenUp = false;
+  const slot = watch.begin(limit, () => {
+    isGivenUp = true;
+    settle(new Error('Query read timeout'));
+    if (client.pipeline) client.connection?.stream.destroy();
+  });
+  return (error, result) => {
+    if (isGivenUp) return;
+    watch.end(slot);
+    settle(error, result);
   };
 }
 
