@@ -1,6 +1,6 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import { DatabaseError, type Sequelize } from 'sequelize';
-import { ConnectionSource, type Destination, type PooledClient } from './connection-source.js';
+import { ConnectionSource, type Destination, markGivenUp, type PooledClient } from './connection-source.js';
 import {
   createExecutor,
   isStale,
@@ -67,9 +67,10 @@ export class StatementRunner {
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
   async read(text: string, values: TextValues): Promise<TextResult> {
     const statement = this.#named.get(text);
-    const lane = statement.cost < CHEAP ? this.#laneFor() : undefined;
-    if (!lane) return this.#run('read', statement, values);
-    return healing(() => this.#share(lane, statement, values));
+    return healing(() => {
+      const lane = statement.cost < CHEAP ? this.#laneFor() : undefined;
+      return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
+    });
   }
 
   /** Runs a read that is planned for its values, which can make it slow. */
@@ -135,8 +136,7 @@ export class StatementRunner {
     const started = performance.now();
     this.#executor.execute(client, statement, values, (error, result) => {
       statement.measure(performance.now() - started);
-      // Sequelize does the same: what was given up is still under way.
-      if (error?.message === 'Query read timeout') client._invalid = true;
+      markGivenUp(client, error);
       settle(error, result);
     });
   }
