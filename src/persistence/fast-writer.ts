@@ -1,13 +1,13 @@
 /** Writes rows of a model, with statements made from the model alone. Knows no instances, hooks and setters. */
 import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import { changedSql } from './changed-sql.js';
 import type { TextValues } from './driver-query.js';
 import type { TextRows } from './fast-finder.js';
 import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, describeTable, timestampsOf } from './table-sql.js';
 import { textValue } from './text-value.js';
-import { changedSql, parameterSql } from './write-cast.js';
 
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
@@ -72,18 +72,19 @@ export class FastWriter {
 
   /** Only a row that differs is written, so that `updatedAt` and triggers tell of changes. */
   #change(id: string, { attributes, values }: TextColumns): Promise<TextRows> {
-    const sets = attributes.map(
-      ({ column, type }, index) => `${identifier(column)} = ${parameterSql(type, index + 2)}`,
-    );
-    const differences = attributes.map(({ column, type }, index) =>
-      changedSql(type, identifier(column), index + 2),
+    const parameters: (string | null)[] = [id];
+    const place = (value: string | null): string => `$${parameters.push(value)}`;
+    const columns = attributes.map(({ column }) => identifier(column));
+    const sets = columns.map((column, index) => `${column} = ${place(values[index] as string | null)}`);
+    const differences = attributes.map(({ type }, index) =>
+      changedSql(type, columns[index] as string, place(values[index] as string | null)),
     );
     const updatedAt = this.#columnOf(timestampsOf(this.#info.model).updatedAt);
-    if (updatedAt !== undefined) sets.push(`${updatedAt} = $${values.length + 2}`);
+    if (updatedAt !== undefined) sets.push(`${updatedAt} = ${place(now())}`);
     const text =
       `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#row} AND (${differences.join(' OR ')}) ` +
       `RETURNING ${this.#returning}`;
-    return this.#run(text, [id, ...values, ...(updatedAt === undefined ? [] : [now()])]);
+    return this.#run(text, parameters);
   }
 
   /** The values of a new row: those of the model's defaults for what is not given, and its timestamps. */
