@@ -33,9 +33,8 @@ const NO_FIELDS: Fields = { fields: [] };
 
 /** pg's view of the socket, as far as it is used here. */
 interface DriverConnection {
-  /** Texts of prepared statements by name: those that PostgreSQL has confirmed, and those that were only sent. */
+  /** Texts of prepared statements by name. pg fills it when PostgreSQL confirms one; ours are there once they are sent. */
   readonly parsedStatements: Record<string, string | undefined>;
-  readonly submittedNamedStatements: Record<string, string | undefined>;
   readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): unknown; destroy(): void };
   close(message: { type: 'S'; name: string }): void;
   parse(message: { name: string; text: string; types: readonly number[] }): void;
@@ -164,18 +163,20 @@ type TextQueryClass = new (
 function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   class TextQuery {
     readonly text: string;
-    readonly name: string;
     callback: Settle;
+    /** Not `name`: pg would note late, and for the wrong text where a name changes hands in a pipeline, what is prepared. */
+    readonly #name: string;
     readonly #client: DriverClient;
     readonly #statement: PreparedStatement;
     readonly #values: TextValues;
     /** Not `rows`: pg takes that for a limit. */
     readonly #found: TextRow[] = [];
     #tag = '';
+    #isPreparing = false;
 
     constructor(client: DriverClient, statement: PreparedStatement, values: TextValues, callback: Settle) {
       this.text = statement.text;
-      this.name = statement.name;
+      this.#name = statement.name;
       this.callback = callback;
       this.#client = client;
       this.#statement = statement;
@@ -183,8 +184,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     submit(connection: DriverConnection): null {
-      const { name } = this;
-      const known = connection.submittedNamedStatements[name] ?? connection.parsedStatements[name];
+      const name = this.#name;
+      const known = connection.parsedStatements[name];
       const isPrepared = name !== '' && known === this.text;
       if (isPrepared && this.#statement.isDescribed) {
         connection.stream.write(encodeExecution(name, this.#values));
@@ -201,10 +202,13 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     #prepare(connection: DriverConnection, isTaken: boolean): void {
-      const { name, text } = this;
+      const { text } = this;
+      const name = this.#name;
       if (isTaken) connection.close({ type: 'S', name });
       connection.parse({ name, text, types: [] });
-      if (name !== '') connection.submittedNamedStatements[name] = text;
+      if (name === '') return;
+      this.#isPreparing = true;
+      connection.parsedStatements[name] = text;
     }
 
     handleRowDescription(message: Fields): void {
@@ -221,8 +225,9 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     handleEmptyQuery(): void {}
 
-    handleError(error: Error, connection: DriverConnection): void {
-      forget(connection, this.name, error);
+    handleError(error: Error, { parsedStatements }: DriverConnection): void {
+      // The next one closes the name and prepares it again. A statement may have failed before it was prepared.
+      if (this.#name !== '' && (this.#isPreparing || isStale(error))) parsedStatements[this.#name] = '';
       this.callback(error);
     }
 
@@ -245,9 +250,4 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 export function isStale(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown };
   return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
-}
-
-/** Makes the next execution on the connection close the name and prepare it again. */
-function forget({ parsedStatements }: DriverConnection, name: string, error: unknown): void {
-  if (name !== '' && isStale(error)) parsedStatements[name] = '';
 }

@@ -1,13 +1,13 @@
 /** Writes rows of a model, with statements made from the model alone. Knows no instances, hooks and setters. */
 import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import { changedSql } from './changed-sql.js';
 import type { TextValues } from './driver-query.js';
 import type { TextRows } from './fast-finder.js';
 import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, describeTable, timestampsOf } from './table-sql.js';
 import { textValue } from './text-value.js';
-import { changedSql, parameterSql } from './write-cast.js';
 
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
@@ -34,6 +34,7 @@ export class FastWriter {
   readonly #returning: string;
   /** The row with the key `$1`, if it is there. */
   readonly #row: string;
+  readonly #updatedAt: string | undefined;
   readonly #columns: readonly WrittenColumn[];
   readonly #inserts = new TextMemo((shape) => this.#insertText(this.#columnsOf(shape)));
   readonly #updates = new TextMemo((shape) => this.#updateText(this.#columnsOf(shape)));
@@ -46,6 +47,7 @@ export class FastWriter {
     const deletedAt = this.#columnOf(deletedAtOf(info));
     const isAlive = deletedAt === undefined ? '' : ` AND ${deletedAt} IS NULL`;
     this.#row = `${identifier(info.primaryKey.column)} = $1${isAlive}`;
+    this.#updatedAt = this.#columnOf(timestampsOf(info.model).updatedAt);
     this.#columns = writtenColumns(info);
   }
 
@@ -66,7 +68,8 @@ export class FastWriter {
     const written = this.#write(changes, () => undefined);
     if (written === null) return null;
     if (written.texts.length > 0) {
-      const values = [id, ...written.texts, ...(this.#updatedAt === undefined ? [] : [now()])];
+      const moment = this.#updatedAt === undefined ? [] : [now()];
+      const values = [id, ...written.texts, ...written.texts, ...moment];
       const changed = await this.#run(this.#updates.get(written.shape), values);
       if (changed.rows.length > 0) return changed;
     }
@@ -114,21 +117,18 @@ export class FastWriter {
 
   /** Only a row that differs is written, so that `updatedAt` and triggers tell of changes. */
   #updateText(attributes: readonly AttributeInfo[]): string {
-    const sets = attributes.map(
-      ({ column, type }, index) => `${identifier(column)} = ${parameterSql(type, index + 2)}`,
+    const count = attributes.length;
+    const columns = attributes.map(({ column }) => identifier(column));
+    const sets = columns.map((column, index) => `${column} = $${index + 2}`);
+    // Each value comes twice: PostgreSQL gives a parameter one type, and a column may be compared as another.
+    const differences = attributes.map(({ type }, index) =>
+      changedSql(type, columns[index] as string, `$${count + index + 2}`),
     );
-    const differences = attributes.map(({ column, type }, index) =>
-      changedSql(type, identifier(column), index + 2),
-    );
-    if (this.#updatedAt !== undefined) sets.push(`${this.#updatedAt} = $${attributes.length + 2}`);
+    if (this.#updatedAt !== undefined) sets.push(`${this.#updatedAt} = $${2 * count + 2}`);
     return (
       `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#row} AND (${differences.join(' OR ')}) ` +
       `RETURNING ${this.#returning}`
     );
-  }
-
-  get #updatedAt(): string | undefined {
-    return this.#columnOf(timestampsOf(this.#info.model).updatedAt);
   }
 
   #columnOf(name: string | undefined): string | undefined {
