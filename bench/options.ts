@@ -32,8 +32,8 @@ export const HELP = `npm run bench -- [options]
 Without options everything is measured, which takes about 40 minutes; the results are bench/results/latest.*.
 
   --quick             one round of a second, to see that everything works; nothing to quote
-  --only NAME,NAME    some contenders only: ${wrap(contenderNames)}
-  --work NAME,NAME    some workloads only: ${wrap(workloadNames)}
+  --only NAME,NAME    some contenders only:${wrap(contenderNames)}
+  --work NAME,NAME    some workloads only:${wrap(workloadNames)}
   --rounds N          measured rounds (${FULL.rounds})
   --seconds N         seconds of each measurement (${FULL.seconds})
   --warm-up N         seconds before the first one (${FULL.warmUp})
@@ -59,7 +59,7 @@ export function readOptions(args: readonly string[]): Options {
   const isShortened = (Object.keys(FULL) as (keyof Schedule)[]).some((name) => schedule[name] !== FULL[name]);
   const kind = values.help ? 'help' : values.scaling ? 'scaling' : values.compare ? 'compare' : 'contenders';
   if (values.scaling && values.compare) throw new StartProblem('Use --scaling or --compare, not both.');
-  if (kind !== 'contenders' && values.only) throw new StartProblem(`--only does not go with --${kind}.`);
+  if (kind === 'scaling' || kind === 'compare') refuseTogether(kind, values);
   return {
     kind,
     only,
@@ -96,6 +96,12 @@ function parse(args: readonly string[]) {
 }
 
 type Given = ReturnType<typeof parse>;
+
+/** The curves have workloads of their own, and a comparison is of ours only. */
+function refuseTogether(kind: 'scaling' | 'compare', given: Given): void {
+  if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
+  if (given.work && kind === 'scaling') throw new StartProblem('--work does not go with --scaling.');
+}
 
 function readSchedule(given: Given, defaults: Schedule): Schedule {
   return {

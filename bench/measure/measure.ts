@@ -117,8 +117,8 @@ async function takeTurn(
 ): Promise<Sample | null> {
   if (turn.problem || seconds === 0) return null;
   const { process, requests } = turn;
-  const sample = await takeSample(server, { process, requests, connections: schedule.connections, seconds });
-  await database.untilQuiet();
+  const { connections } = schedule;
+  const sample = await takeSample(server, { process, database, requests, connections, seconds });
   if (workload.writes) await database.restore();
   if (typeof sample !== 'string') return sample;
   turn.problem = sample;

@@ -18,8 +18,8 @@ export interface Panel {
 }
 
 const WIDTH = 860;
-const LABELS = 236;
-const NOTES = 116;
+const LABELS = 256;
+const NOTES = 96;
 const BAR = 16;
 const STEP = 23;
 const HEADER = 62;

@@ -1,4 +1,4 @@
-/** Small line charts side by side: steps at equal distances, and values from zero, so that flat means flat. */
+/** Small line charts side by side. Values begin at zero, so that flat means flat. */
 import { MARGIN, picture, round, text } from './svg.js';
 
 /** One line; null where there is no value. */
@@ -13,6 +13,8 @@ export interface LinePanel {
   /** What the steps count. */
   readonly unit: string;
   readonly steps: readonly number[];
+  /** Whether the steps are at their distances; they are at equal ones otherwise. */
+  readonly isProportional: boolean;
   readonly lines: readonly Line[];
 }
 
@@ -21,7 +23,8 @@ interface Frame {
   readonly left: number;
   readonly top: number;
   readonly highest: number;
-  readonly steps: number;
+  /** Where each step is, from 0 to 1. */
+  readonly places: readonly number[];
 }
 
 const COLUMNS = 2;
@@ -33,6 +36,9 @@ const PLOT_HEIGHT = 130;
 const PANEL_HEIGHT = 252;
 const HEADER = 62;
 const GRID_LINES = 4;
+/** Between the axis and the first point. */
+const INDENT = 14;
+const LABEL_DISTANCE = 28;
 
 /** Draws the panels, two in a row. */
 export function drawLines(title: string, subtitle: string, panels: readonly LinePanel[]): string {
@@ -45,17 +51,24 @@ export function drawLines(title: string, subtitle: string, panels: readonly Line
   return picture({ width, height, title, subtitle }, parts);
 }
 
-function drawPanel({ title, unit, steps, lines }: LinePanel, left: number, top: number): string {
+function drawPanel(
+  { title, unit, steps, isProportional, lines }: LinePanel,
+  left: number,
+  top: number,
+): string {
   const values = lines.flatMap((line) => line.values).filter((value) => value !== null);
   const highest = roundUp(Math.max(1, ...values));
-  const frame = { left: left + PLOT_LEFT, top: top + PLOT_TOP, highest, steps: steps.length };
+  const frame = {
+    left: left + PLOT_LEFT,
+    top: top + PLOT_TOP,
+    highest,
+    places: placesOf(steps, isProportional),
+  };
   return [
     text(left, top + 20, title, 'panel'),
     ...drawLegend(lines, left, top + 42),
     ...drawGrid(frame),
-    ...steps.map((step, index) =>
-      text(xOf(frame, index), frame.top + PLOT_HEIGHT + 16, shorten(step), 'small', 'middle'),
-    ),
+    ...drawSteps(steps, frame),
     text(frame.left + PLOT_WIDTH / 2, frame.top + PLOT_HEIGHT + 34, unit, 'small', 'middle'),
     ...lines.map((line, index) => drawLine(line, index, frame)),
   ].join('\n');
@@ -92,8 +105,23 @@ function drawLine({ values }: Line, index: number, frame: Frame): string {
   return `<polyline class="line stroke${index}" points="${points.join(' ')}"/>${dots.join('')}`;
 }
 
-function xOf({ left, steps }: Frame, index: number): number {
-  return round(left + (steps === 1 ? PLOT_WIDTH / 2 : 14 + (index * (PLOT_WIDTH - 28)) / (steps - 1)));
+function placesOf(steps: readonly number[], isProportional: boolean): number[] {
+  const last = steps.at(-1) ?? 0;
+  return steps.map((step, index) => (isProportional ? step / last : index / Math.max(1, steps.length - 1)));
+}
+
+/** The last ones of those that would overlap. */
+function drawSteps(steps: readonly number[], frame: Frame): string[] {
+  return steps.map((step, index) => {
+    const x = xOf(frame, index);
+    const next = index + 1 < steps.length ? xOf(frame, index + 1) : Number.POSITIVE_INFINITY;
+    if (next - x < LABEL_DISTANCE) return '';
+    return text(x, frame.top + PLOT_HEIGHT + 16, shorten(step), 'small', 'middle');
+  });
+}
+
+function xOf({ left, places }: Frame, index: number): number {
+  return round(left + INDENT + (places[index] ?? 0) * (PLOT_WIDTH - 2 * INDENT));
 }
 
 function yOf({ top, highest }: Frame, value: number): number {

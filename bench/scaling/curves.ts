@@ -14,6 +14,8 @@ export interface Curve {
   readonly unit: string;
   readonly series: readonly Series[];
   readonly steps: readonly number[];
+  /** Whether the chart has the steps at their distances: a cost for each of what is counted is then a straight line. */
+  readonly isProportional: boolean;
 }
 
 /** A line of the chart. */
@@ -50,7 +52,8 @@ export const CURVES: readonly Curve[] = [
     name: 'page-size',
     title: 'Page size',
     unit: 'records in the page',
-    steps: [1, 5, 20, 50, 100, 500, 1_000],
+    steps: [1, 20, 100, 250, 500, 1_000],
+    isProportional: true,
     series: bothOf(async (wire, step) => [wire.list(step)]),
   },
   {
@@ -58,10 +61,12 @@ export const CURVES: readonly Curve[] = [
     title: 'Columns',
     unit: 'columns beside the id, page of 20',
     steps: [5, 10, 20, 50, 100],
+    isProportional: true,
     series: [
       {
         title: ours.title,
-        place: (step) => ({ contender: scaled, rows: 1, variables: { BENCH_COLUMNS: String(step) } }),
+        // These tables are in the database of the largest.
+        place: (step) => ({ contender: scaled, rows: ROWS, variables: { BENCH_COLUMNS: String(step) } }),
         calls: async () => [oursWire.list(PAGE)],
       },
     ],
@@ -71,6 +76,7 @@ export const CURVES: readonly Curve[] = [
     title: 'Models',
     unit: 'models in the application, read by id of the last one',
     steps: [1, 50, 200],
+    isProportional: true,
     series: [
       {
         title: ours.title,
@@ -84,10 +90,11 @@ export const CURVES: readonly Curve[] = [
     title: 'Depth',
     unit: 'records before the page of 20',
     steps: DEPTHS,
+    isProportional: false,
     series: [
-      sortedBy('id', 'order of the primary key'),
-      sortedBy('-price', 'descending, with ties'),
-      sortedBy('author', 'with ties and NULLs'),
+      sortedBy('id', 'by primary key'),
+      sortedBy('-price', 'descending, ties'),
+      sortedBy('author', 'ties and NULLs'),
     ],
   },
   {
@@ -95,6 +102,7 @@ export const CURVES: readonly Curve[] = [
     title: 'Rows of the table',
     unit: 'rows, read by id',
     steps: [10_000, 100_000, ROWS],
+    isProportional: false,
     series: [ours, limit].map((contender) => ({
       title: contender.title,
       place: (step) => ({ contender, rows: step, variables: {} }),
@@ -106,6 +114,7 @@ export const CURVES: readonly Curve[] = [
     title: 'Concurrent connections',
     unit: 'clients at once, read by id',
     steps: [1, 10, 64, 250, 1_000],
+    isProportional: false,
     series: [ours, limit].map((contender) => ({
       title: contender.title,
       place: () => ({ contender, rows: ROWS, variables: {} }),

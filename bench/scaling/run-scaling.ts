@@ -33,7 +33,7 @@ export interface Bootstrap {
 
 /** A curve, and its points. */
 export interface MeasuredCurve {
-  readonly curve: Pick<Curve, 'name' | 'title' | 'unit' | 'steps'>;
+  readonly curve: Omit<Curve, 'series'>;
   readonly points: readonly Point[];
 }
 
@@ -80,6 +80,7 @@ interface Shot {
   readonly series: Series;
   readonly step: number;
   readonly process: ContenderProcess;
+  readonly database: Database;
   readonly requests: string;
   readonly connections: number;
   readonly samples: Sample[];
@@ -107,8 +108,8 @@ class CurveRun {
     try {
       const shots = await this.#prepare(folder.path);
       await this.#shoot(shots);
-      const { name, title, unit, steps } = this.#curve;
-      return { curve: { name, title, unit, steps }, points: shots.map(toPoint) };
+      const { name, title, unit, steps, isProportional } = this.#curve;
+      return { curve: { name, title, unit, steps, isProportional }, points: shots.map(toPoint) };
     } finally {
       for (const process of this.#processes.values()) await process[Symbol.asyncDispose]();
       folder.remove();
@@ -119,25 +120,35 @@ class CurveRun {
     const shots: Shot[] = [];
     for (const series of this.#curve.series) {
       for (const step of this.#curve.steps) {
-        const process = await this.#start(series.place(step));
+        const place = series.place(step);
+        const database = this.#databases.get(place.rows) as Database;
+        const process = await this.#start(place, database);
         const requests = join(folder, `${shots.length}.txt`);
         await writeRequests(requests, await series.calls(step, process.ask));
         const connections = series.connections?.(step) ?? this.#options.schedule.connections;
         const bootstrap = await this.#askBootstrap(process);
-        shots.push({ series, step, process, requests, connections, samples: [], bootstrap, problem: null });
+        shots.push({
+          series,
+          step,
+          process,
+          database,
+          requests,
+          connections,
+          samples: [],
+          bootstrap,
+          problem: null,
+        });
       }
     }
     return shots;
   }
 
-  async #start({ contender, rows, variables }: Place): Promise<ContenderProcess> {
+  async #start({ contender, rows, variables }: Place, database: Database): Promise<ContenderProcess> {
     const key = JSON.stringify([contender.name, rows, variables]);
     const running = this.#processes.get(key);
     if (running) return running;
-    // Tables other than the articles are in the largest database.
-    const { url } = (this.#databases.get(rows) ?? this.#databases.get(ROWS)) as Database;
     const started = await ContenderProcess.start(contender, {
-      databaseUrl: url,
+      databaseUrl: database.url,
       variables: { ...variables, ...(contender.name === 'scaled' ? { NODE_OPTIONS: '--expose-gc' } : {}) },
     });
     this.#processes.set(key, started);

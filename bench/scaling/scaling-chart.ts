@@ -18,6 +18,7 @@ function costPanel({ curve, points }: MeasuredCurve): LinePanel {
     title: curve.title,
     unit: curve.unit,
     steps: curve.steps,
+    isProportional: curve.isProportional,
     lines: seriesOf(points).map((title) => lineOf(title, points, cost)),
   };
 }
@@ -26,7 +27,15 @@ function startPanel({ curve, points }: MeasuredCurve): LinePanel[] {
   if (!points.some(({ bootstrap }) => bootstrap)) return [];
   const line = lineOf('bootstrap, ms', points, ({ bootstrap }) => bootstrap?.milliseconds ?? null, false);
   const heap = lineOf('heap, MB', points, ({ bootstrap }) => bootstrap && bootstrap.heap / 2 ** 20, false);
-  return [{ title: 'Start', unit: 'models in the application', steps: curve.steps, lines: [line, heap] }];
+  return [
+    {
+      title: 'Start',
+      unit: 'models in the application',
+      steps: curve.steps,
+      isProportional: true,
+      lines: [line, heap],
+    },
+  ];
 }
 
 function seriesOf(points: readonly Point[]): string[] {
