@@ -1,16 +1,6 @@
 /** The data: one realistic table, and what is written to it. Everything is the same in each run. */
+import type { ArticleValues } from '../contenders/support/article-values.js';
 import { type Random, randomInteger } from './random.js';
-
-/** What a client may write. */
-export interface ArticleValues {
-  readonly title: string;
-  readonly body: string;
-  readonly category: string;
-  readonly author: string | null;
-  readonly price: number;
-  readonly stock: number;
-  readonly active: boolean;
-}
 
 /** Rows of the table. */
 export const ROWS = 1_000_000;

@@ -1,5 +1,5 @@
 /** How each API is asked for the same thing, and where its answers have the content. */
-import type { ArticleValues } from './article.js';
+import type { ArticleValues } from '../contenders/support/article-values.js';
 import type { Answer, Ask, Call } from './call.js';
 import { walkTo } from './walk.js';
 

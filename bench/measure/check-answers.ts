@@ -1,6 +1,7 @@
 /** Compares the answers of a contender with what PostgreSQL itself says, before anything is measured. */
 import { isDeepStrictEqual } from 'node:util';
-import { type ArticleValues, DEPTH, randomCategory, randomId, randomValues } from '../load/article.js';
+import type { ArticleValues } from '../contenders/support/article-values.js';
+import { DEPTH, randomCategory, randomId, randomValues } from '../load/article.js';
 import type { Answer, Ask, Call } from '../load/call.js';
 import { createRandom } from '../load/random.js';
 import type { Wire } from '../load/wires.js';

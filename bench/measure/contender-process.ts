@@ -1,8 +1,9 @@
 /** A contender that runs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../../sample/support/postgres-server.js';
 import { StartProblem } from '../../sample/support/start-problem.js';
 import type { Contender } from '../contenders.js';
 import { type Ask, askPort } from '../load/call.js';
@@ -13,58 +14,63 @@ export interface ContenderEnvironment {
   readonly databaseUrl: string;
   /** Variables of single contenders. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** The path of a request that is 200 as soon as it is ready. */
-  readonly readyPath?: string;
+  /** Flags of Node. */
+  readonly flags?: readonly string[];
 }
 
 /** Milliseconds. */
 const START_DEADLINE = 60_000;
 const STOP_DEADLINE = 5_000;
+/** Characters. */
+const LONGEST_COMPLAINT = 10_000;
+const READY_PATH = '/articles/1';
 
 /** Runs until it is disposed, or this process ends. */
 export class ContenderProcess implements AsyncDisposable {
   readonly port: number;
   readonly ask: Ask;
-  /** Milliseconds from the start to the first answer. */
-  readonly startTime: number;
   readonly #child: ChildProcess;
   readonly #pid: number;
   readonly #kill = (): void => void this.#child.kill('SIGKILL');
+  #startTime = 0;
 
-  private constructor(child: ChildProcess, port: number, startTime: number) {
+  private constructor(child: ChildProcess, port: number) {
     this.#child = child;
     this.#pid = child.pid ?? 0;
     this.port = port;
     this.ask = askPort(port);
-    this.startTime = startTime;
     process.once('exit', this.#kill);
   }
 
   /** Starts it, and waits until it answers. */
   static async start(contender: Contender, environment: ContenderEnvironment): Promise<ContenderProcess> {
-    const { databaseUrl, variables = {}, readyPath = '/articles/1' } = environment;
+    const { databaseUrl, variables, flags = [] } = environment;
     const port = await findFreePort();
+    const given = { NODE_ENV: 'production', PORT: String(port), DATABASE_URL: databaseUrl };
     const started = performance.now();
-    const child = spawn(process.execPath, [contender.script], {
-      env: {
-        ...process.env,
-        ...variables,
-        NODE_ENV: 'production',
-        PORT: String(port),
-        DATABASE_URL: databaseUrl,
-      },
+    const child = spawn(process.execPath, [...flags, contender.script], {
+      env: { ...process.env, ...variables, ...given },
       stdio: ['ignore', 'inherit', 'pipe'],
     });
-    const complaints: Buffer[] = [];
-    child.stderr.on('data', (chunk: Buffer) => complaints.push(chunk));
+    let complaints = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      complaints = (complaints + chunk).slice(0, LONGEST_COMPLAINT);
+    });
+    const running = new ContenderProcess(child, port);
     try {
-      await untilReady(child, `http://127.0.0.1:${port}${readyPath}`);
+      await untilReady(child, port);
     } catch (cause) {
-      child.kill('SIGKILL');
-      const said = Buffer.concat(complaints).toString().trim();
-      throw new StartProblem(`${contender.title} does not answer.\n${said}`, { cause });
+      await running[Symbol.asyncDispose]();
+      const { message } = cause as Error;
+      throw new StartProblem(`${contender.title} ${message}.\n${complaints.trim()}`, { cause });
     }
-    return new ContenderProcess(child, port, performance.now() - started);
+    running.#startTime = performance.now() - started;
+    return running;
+  }
+
+  /** Milliseconds from the start to the first answer. */
+  get startTime(): number {
+    return this.#startTime;
   }
 
   /** Microseconds. */
@@ -88,27 +94,34 @@ export class ContenderProcess implements AsyncDisposable {
   }
 }
 
-async function untilReady(child: ChildProcess, url: string): Promise<void> {
+async function untilReady(child: ChildProcess, port: number): Promise<void> {
   const deadline = Date.now() + START_DEADLINE;
-  while (child.exitCode === null && Date.now() < deadline) {
-    const status = await fetch(url).then(
-      async (response) => {
-        await response.arrayBuffer();
-        return response.status;
-      },
-      () => null,
-    );
-    if (status === 200) return;
+  let last = 'does not listen';
+  while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
+    if (isListening(port)) last = await statusOf(`http://127.0.0.1:${port}${READY_PATH}`);
+    if (last === '200') return;
     await sleep(10);
   }
-  throw new Error('It has ended, or does not answer in time.');
+  const end = child.exitCode ?? child.signalCode;
+  throw new Error(end === null ? `is not ready: ${last}` : `ended with ${end}`);
 }
 
-async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
+/**
+ * Connecting in order to find out could, while nobody listens, be given the very port as its own, and connect to itself;
+ * the contender could not have it then.
+ */
+function isListening(port: number): boolean {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync('/proc/net/tcp', 'utf8').includes(`${address} 00000000:0000 0A`);
+}
+
+/** Or why there is none. */
+async function statusOf(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(START_DEADLINE) });
+    await response.arrayBuffer();
+    return String(response.status);
+  } catch (error) {
+    return String((error as Error).cause ?? error);
+  }
 }

@@ -1,8 +1,8 @@
 /** Measures contenders against each other: in rounds, in turn, so that what the machine does meets all of them alike. */
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import type { Contender } from '../contenders.js';
+import type { Call } from '../load/call.js';
 import type { Workload, WorkloadName } from '../load/workloads.js';
 import { writeRequests } from '../load/wrk.js';
 import { findDifference } from './check-answers.js';
@@ -43,6 +43,7 @@ export interface Bench {
 
 /** A contender that has passed the check of its answers, and its requests. */
 interface Turn extends Entrant {
+  readonly calls: readonly Call[];
   readonly requests: string;
   readonly samples: Sample[];
   problem: string | null;
@@ -103,9 +104,9 @@ async function prepare(
   const requests = join(folder, `${contender.name}.txt`);
   const problem = await findDifference(workload.name, { wire, ask: process.ask, database });
   if (workload.writes) await database.restore();
-  await rm(requests, { force: true });
-  if (!problem) await writeRequests(requests, await workload.calls(wire, process.ask));
-  return { ...entrant, requests, samples: [], problem };
+  const calls = problem ? [] : await workload.calls(wire, process.ask);
+  await writeRequests(requests, calls);
+  return { ...entrant, calls, requests, samples: [], problem };
 }
 
 /** Null where the turn gives no figures; the reason is then in the turn. */
@@ -116,9 +117,8 @@ async function takeTurn(
   seconds: number,
 ): Promise<Sample | null> {
   if (turn.problem || seconds === 0) return null;
-  const { process, requests } = turn;
   const { connections } = schedule;
-  const sample = await takeSample(server, { process, database, requests, connections, seconds });
+  const sample = await takeSample(server, { ...turn, database, connections, seconds });
   if (workload.writes) await database.restore();
   if (typeof sample !== 'string') return sample;
   turn.problem = sample;

@@ -63,9 +63,9 @@ export function writeReport(run: Run): string {
 
 /** Rows that do not count. */
 function problems({ rows, contenders, workloads }: Run): string[] {
-  const void_ = rows.filter(({ problem }) => problem !== null);
-  if (void_.length === 0) return ['Every answer was checked against the database; no request failed.'];
-  const lines = void_.map(({ contender, workload, problem }) => {
+  const uncounted = rows.filter(({ problem }) => problem !== null);
+  if (uncounted.length === 0) return ['Every answer was checked against the database; no request failed.'];
+  const lines = uncounted.map(({ contender, workload, problem }) => {
     const who = contenders.find(({ name }) => name === contender)?.title;
     return `- ${who}, ${workloads.find(({ name }) => name === workload)?.title}: ${problem}`;
   });

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import { ROWS } from '../load/article.js';
+import type { Call } from '../load/call.js';
 import { writeRequests } from '../load/wrk.js';
 import { ContenderProcess } from '../measure/contender-process.js';
 import { type Database, type Server, startServer } from '../measure/database.js';
@@ -81,6 +82,7 @@ interface Shot {
   readonly step: number;
   readonly process: ContenderProcess;
   readonly database: Database;
+  readonly calls: readonly Call[];
   readonly requests: string;
   readonly connections: number;
   readonly samples: Sample[];
@@ -124,7 +126,8 @@ class CurveRun {
         const database = this.#databases.get(place.rows) as Database;
         const process = await this.#start(place, database);
         const requests = join(folder, `${shots.length}.txt`);
-        await writeRequests(requests, await series.calls(step, process.ask));
+        const calls = await series.calls(step, process.ask);
+        await writeRequests(requests, calls);
         const connections = series.connections?.(step) ?? this.#options.schedule.connections;
         const bootstrap = await this.#askBootstrap(process);
         shots.push({
@@ -132,6 +135,7 @@ class CurveRun {
           step,
           process,
           database,
+          calls,
           requests,
           connections,
           samples: [],
@@ -149,7 +153,9 @@ class CurveRun {
     if (running) return running;
     const started = await ContenderProcess.start(contender, {
       databaseUrl: database.url,
-      variables: { ...variables, ...(contender.name === 'scaled' ? { NODE_OPTIONS: '--expose-gc' } : {}) },
+      variables,
+      // Memory is measured without garbage.
+      flags: contender.name === 'scaled' ? ['--expose-gc'] : [],
     });
     this.#processes.set(key, started);
     return started;

@@ -16,34 +16,38 @@ type Wire = Connection & {
   sync(): void;
 };
 
-/** Given to `client.query`, it calls back once. */
-export class LeanQuery extends Query {
-  readonly name: string;
-  readonly #statement: Statement;
-  readonly #rows: TextRow[] = [];
-  readonly #settle: (error: Error | null, rows: readonly TextRow[]) => void;
+type Settle = (error: Error | null, rows: readonly TextRow[]) => void;
 
-  constructor(statement: Statement, settle: (error: Error | null, rows: readonly TextRow[]) => void) {
-    super(statement.text);
-    this.name = statement.name;
-    this.#statement = statement;
+/** Given to `client.query`, it calls back once. */
+export class LeanQuery {
+  /** The client files the statement under it. */
+  readonly name: string;
+  readonly text: string;
+  readonly #values: readonly unknown[];
+  readonly #rows: TextRow[] = [];
+  readonly #settle: Settle;
+
+  constructor({ name, text, values }: Statement, settle: Settle) {
+    this.name = name;
+    this.text = text;
+    this.#values = values;
     this.#settle = settle;
   }
 
-  override submit = (connection: Connection): null => {
+  submit(connection: Connection): null {
     const wire = connection as Wire;
-    const { name, text, values } = this.#statement;
+    const { name, text } = this;
     wire.stream.cork();
     if (wire.parsedStatements[name] === undefined && wire.submittedNamedStatements[name] === undefined) {
       wire.parse({ name, text });
       wire.submittedNamedStatements[name] = text;
     }
-    wire.bind({ statement: name, values: values.map(toText) });
+    wire.bind({ statement: name, values: this.#values.map(toText) });
     wire.execute({});
     wire.sync();
     wire.stream.uncork();
     return null;
-  };
+  }
 
   handleDataRow({ fields }: { readonly fields: TextRow }): void {
     this.#rows.push(fields);
@@ -59,6 +63,9 @@ export class LeanQuery extends Query {
     this.#settle(error, this.#rows);
   }
 }
+
+// A pipelined client takes nothing else; but the constructor of `Query` would prepare what is never used.
+Object.setPrototypeOf(LeanQuery.prototype, Query.prototype);
 
 function toText(value: unknown): string | null {
   return value === null ? null : String(value);
