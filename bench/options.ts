@@ -21,7 +21,7 @@ export interface Options {
 }
 
 const FULL: Schedule = { rounds: 5, seconds: 3, warmUp: 2, connections: 64 };
-const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
+const QUICK: Schedule = { rounds: 1, seconds: 2, warmUp: 1, connections: 64 };
 
 const contenderNames = CONTENDERS.map(({ name }) => name);
 const workloadNames = WORKLOADS.map(({ name }) => name);
@@ -31,7 +31,7 @@ export const HELP = `npm run bench -- [options]
 
 Without options everything is measured, which takes about 40 minutes; the results are bench/results/latest.*.
 
-  --quick             one round of a second, to see that everything works; nothing to quote
+  --quick             one round of 2 s, to see that everything works; nothing to quote
   --only NAME,NAME    some contenders only:${wrap(contenderNames)}
   --work NAME,NAME    some workloads only:${wrap(workloadNames)}
   --rounds N          measured rounds (${FULL.rounds})

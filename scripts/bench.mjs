@@ -5,12 +5,18 @@ import { programs, root, runProgram, runScript, step } from './step.mjs';
 
 const PEERS = path.join(root, 'bench/peers');
 
+/** Neither measures anybody but ours and the limit. */
+const WITHOUT_PEERS = /^--(help|compare|scaling)\b/;
+
 export async function bench(args) {
   await runScript(programs.tsc);
-  // Only who measures needs them.
-  if (!args.includes('--help') && !isInstalled(PEERS)) await step('Install peers', installPeers);
-  if (!args.includes('--help')) await runScript(programs.tsc, ['-p', path.join(PEERS, 'tsconfig.json')]);
+  if (!args.some((arg) => WITHOUT_PEERS.test(arg))) await preparePeers();
   await runScript('dist/bench/main.js', args);
+}
+
+async function preparePeers() {
+  if (!isInstalled(PEERS)) await step('Install peers', installPeers);
+  await runScript(programs.tsc, ['-p', path.join(PEERS, 'tsconfig.json')]);
 }
 
 async function installPeers() {

@@ -7,6 +7,7 @@ import { checkChanges, checkValues } from './support/article-values.js';
 import { CONNECTIONS, readEnvironment } from './support/environment.js';
 import { serveArticles } from './support/http.js';
 import { LeanQuery, type TextRow } from './support/lean-query.js';
+import { quote } from './support/quote.js';
 import {
   COUNT,
   insertStatement,
@@ -55,8 +56,6 @@ class Lane {
 
 const { port, databaseUrl } = readEnvironment();
 const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS, options: '-c TimeZone=UTC' });
-/** Quotes, backslashes and everything below the space. */
-const NEEDS_ESCAPE = /["\\]|[^ -\uffff]/;
 let turn = 0;
 
 /** Counting and writing take long, and would hold up everything behind them in a lane. */
@@ -92,11 +91,6 @@ function toJson(row: TextRow): string {
     `"author":${quote(row[4])},"price":${row[5]},"stock":${row[6]},"active":${row[7] === 't'},` +
     `"createdAt":"${toIso(row[8] as string)}","updatedAt":"${toIso(row[9] as string)}"}`
   );
-}
-
-function quote(text: string | null | undefined): string {
-  if (text === null || text === undefined) return 'null';
-  return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 
 /** `2026-01-31 08:00:00.12+00` is `2026-01-31T08:00:00.120Z`. */

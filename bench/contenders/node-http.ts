@@ -3,6 +3,7 @@ import { Pool } from 'pg';
 import { checkChanges, checkValues } from './support/article-values.js';
 import { CONNECTIONS, readEnvironment } from './support/environment.js';
 import { serveArticles } from './support/http.js';
+import { quote } from './support/quote.js';
 import {
   type ArticleRow,
   COUNT,
@@ -36,8 +37,8 @@ async function queryPage(query: PageQuery, total: Promise<number> | null = null)
 /** `JSON.stringify` would call `toJSON` of each date, and look up what this knows. */
 function toJson(row: ArticleRow): string {
   return (
-    `{"id":${row.id},"title":${JSON.stringify(row.title)},"body":${JSON.stringify(row.body)},` +
-    `"category":${JSON.stringify(row.category)},"author":${JSON.stringify(row.author)},"price":${row.price},` +
+    `{"id":${row.id},"title":${quote(row.title)},"body":${quote(row.body)},` +
+    `"category":${quote(row.category)},"author":${quote(row.author)},"price":${row.price},` +
     `"stock":${row.stock},"active":${row.active},"createdAt":"${row.createdAt.toISOString()}",` +
     `"updatedAt":"${row.updatedAt.toISOString()}"}`
   );

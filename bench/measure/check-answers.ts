@@ -12,6 +12,8 @@ import type { Database } from './database.js';
 export interface Examination {
   readonly wire: Wire;
   readonly ask: Ask;
+  /** The requests of the workload. */
+  readonly calls: readonly Call[];
   readonly database: Database;
 }
 
@@ -82,8 +84,8 @@ async function checkFilter(examination: Examination): Promise<void> {
 }
 
 async function checkDepth(examination: Examination): Promise<void> {
-  const { wire, ask } = examination;
-  await checkList(examination, await wire.listAfter(DEPTH, 20, ask), `WHERE id > ${DEPTH}`, 20);
+  const [call] = examination.calls;
+  if (call) await checkList(examination, call, `WHERE id > ${DEPTH}`, 20);
 }
 
 async function checkCreate({ wire, ask, database }: Examination): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import type { Contender } from '../contenders.js';
 import type { Call } from '../load/call.js';
+import { WalkFailed } from '../load/walk.js';
 import type { Workload, WorkloadName } from '../load/workloads.js';
 import { writeRequests } from '../load/wrk.js';
 import { findDifference } from './check-answers.js';
@@ -102,11 +103,18 @@ async function prepare(
   const { contender, process } = entrant;
   const { wire } = contender;
   const requests = join(folder, `${contender.name}.txt`);
-  const problem = await findDifference(workload.name, { wire, ask: process.ask, database });
+  const { ask } = process;
+  const calls = await workload.calls(wire, ask).catch(orMessage);
+  if (typeof calls === 'string') return { ...entrant, calls: [], requests, samples: [], problem: calls };
+  const problem = await findDifference(workload.name, { wire, ask, calls, database });
   if (workload.writes) await database.restore();
-  const calls = problem ? [] : await workload.calls(wire, process.ask);
   await writeRequests(requests, calls);
   return { ...entrant, calls, requests, samples: [], problem };
+}
+
+function orMessage(error: unknown): string {
+  if (error instanceof WalkFailed) return error.message;
+  throw error;
 }
 
 /** Null where the turn gives no figures; the reason is then in the turn. */

@@ -55,10 +55,15 @@ export function writeReport(run: Run): string {
     processTable(run),
     '## Versions',
     definitions(run.packages),
-    `PostgreSQL's settings: ${Object.entries(run.settings)
-      .map(([name, value]) => `\`${name}=${value}\``)
-      .join(', ')}.`,
+    settingsOf(run),
   ].join('\n\n')}\n`;
+}
+
+function settingsOf({ settings }: Run): string {
+  const texts = Object.entries(settings).map(([name, value]) => `\`${name}=${value}\``);
+  return texts.length > 0
+    ? `PostgreSQL's settings: ${texts.join(', ')}.`
+    : "PostgreSQL's settings are those of the server of BENCH_DATABASE_URL.";
 }
 
 /** Rows that do not count. */

@@ -7,7 +7,7 @@ import { ArticleColumns } from './article-columns.js';
 import { CONNECTIONS, readEnvironment } from './environment.js';
 
 /** Large pages are the way to the depth, and not measured. */
-const PAGE_SIZE = { default: 20, max: 10_000 };
+const PAGE_SIZE = { default: 20, max: 1_000 };
 
 @Crud({ prefix: '/articles', pagination: 'cursor', pageSize: PAGE_SIZE, filterAllow: ['category'] })
 @Table({ tableName: 'articles' })

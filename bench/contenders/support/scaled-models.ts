@@ -7,7 +7,7 @@ import { ArticleColumns } from './article-columns.js';
 /** The same types in turn, so that each column costs what an average one does. */
 const TYPES = [DataType.INTEGER, DataType.STRING(40), DataType.DOUBLE, DataType.BOOLEAN, DataType.DATE];
 
-const PAGE_SIZE = { default: 20, max: 10_000 };
+const PAGE_SIZE = { default: 20, max: 1_000 };
 
 /** The first is at `/articles`, the others at `/articles-1` and so on. */
 export function articleModels(count: number): ModelCtor[] {
