@@ -4,7 +4,7 @@ import { HOST, readEnvironment } from './support/environment.js';
 import { createApplication } from './support/ours.js';
 
 async function main(): Promise<void> {
-  await serve(await createApplication(), { port: readEnvironment().port, host: HOST });
+  await serve(await createApplication({ fastPath: false }), { port: readEnvironment().port, host: HOST });
 }
 
 void main();
