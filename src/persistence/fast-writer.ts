@@ -4,6 +4,7 @@ import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { changedSql } from './changed-sql.js';
 import type { TextValues } from './driver-query.js';
 import type { TextRows } from './fast-finder.js';
+import { Memo } from './memo.js';
 import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, describeTable, timestampsOf } from './table-sql.js';
@@ -36,8 +37,8 @@ export class FastWriter {
   readonly #row: string;
   readonly #updatedAt: string | undefined;
   readonly #columns: readonly WrittenColumn[];
-  readonly #inserts = new TextMemo((shape) => this.#insertText(this.#columnsOf(shape)));
-  readonly #updates = new TextMemo((shape) => this.#updateText(this.#columnsOf(shape)));
+  readonly #inserts = new Memo<string>();
+  readonly #updates = new Memo<string>();
 
   constructor(info: ModelInfo, attributes: readonly AttributeInfo[]) {
     this.#info = info;
@@ -57,7 +58,12 @@ export class FastWriter {
     const written = this.#write(given, ({ isTimestamp, makeDefault }) =>
       isTimestamp ? moment : makeDefault?.(),
     );
-    return written && this.#run(this.#inserts.get(written.shape), written.texts);
+    if (written === null) return null;
+    const { shape, texts } = written;
+    return this.#run(
+      this.#inserts.get(shape, () => this.#insertText(this.#columnsOf(shape))),
+      texts,
+    );
   }
 
   /**
@@ -67,10 +73,11 @@ export class FastWriter {
   async update(id: string, changes: WriteValues): Promise<TextRows | null> {
     const written = this.#write(changes, () => undefined);
     if (written === null) return null;
-    if (written.texts.length > 0) {
+    const { shape, texts } = written;
+    if (texts.length > 0) {
       const moment = this.#updatedAt === undefined ? [] : [now()];
-      const values = [id, ...written.texts, ...written.texts, ...moment];
-      const changed = await this.#run(this.#updates.get(written.shape), values);
+      const text = this.#updates.get(shape, () => this.#updateText(this.#columnsOf(shape)));
+      const changed = await this.#run(text, [id, ...texts, ...texts, ...moment]);
       if (changed.rows.length > 0) return changed;
     }
     return this.#run(`SELECT ${this.#returning} FROM ${this.#table} WHERE ${this.#row}`, [id]);
@@ -160,24 +167,4 @@ function writtenColumns({ model, attributes }: ModelInfo): WrittenColumn[] {
       makeDefault: defaults[attribute.name],
       isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
     }));
-}
-
-/** Clients choose which values they give. */
-const MAX_TEXTS = 500;
-
-/** Texts by what they are made from. */
-class TextMemo {
-  readonly #texts = new Map<string, string>();
-  readonly #make: (key: string) => string;
-
-  constructor(make: (key: string) => string) {
-    this.#make = make;
-  }
-
-  get(key: string): string {
-    const text = this.#texts.get(key) ?? this.#make(key);
-    if (this.#texts.size >= MAX_TEXTS) this.#texts.clear();
-    this.#texts.set(key, text);
-    return text;
-  }
 }

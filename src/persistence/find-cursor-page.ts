@@ -2,33 +2,23 @@
 import { InvalidCursorError } from '../query/invalid-cursor-error.js';
 import type { Keyset, KeyValues } from '../query/keyset.js';
 import { describeFault } from './database-fault.js';
-import type { ColumnSql } from './filter-sql.js';
-import { type KeyTerm, rangesAfter, reversed } from './keyset-sql.js';
+import { type KeyTerm, reversed } from './keyset-sql.js';
 import type { CursorPage, CursorPageRequest } from './page.js';
-import type { SqlFragment } from './sql-fragment.js';
-
-/** A row and the values it is sorted by. */
-export interface KeyedRow<R> {
-  readonly record: R;
-  readonly values: KeyValues;
-  /** Whether it is the row that the place was made from. */
-  readonly isPlace: boolean;
-}
 
 /** Rows that can be walked in an order, from a place on. */
-export interface KeyedRows<R> {
+export interface KeyedRows<Row, Range> {
   /** The total order. */
   readonly terms: readonly KeyTerm[];
-  readonly column: ColumnSql;
-  /** Finds rows of a range in the order of the walk; `place` is what to compare them with. */
-  find(
-    walk: readonly KeyTerm[],
-    range: SqlFragment | null,
-    place: Keyset | null,
-    limit: number,
-  ): Promise<KeyedRow<R>[]>;
+  /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
+  ranges(walk: readonly KeyTerm[], place: Keyset | null): Iterable<Range>;
+  /** The first rows of a range. */
+  find(range: Range, limit: number): Promise<Row[]>;
   /** Whether a range has any row. */
-  hasAny(walk: readonly KeyTerm[], range: SqlFragment): Promise<boolean>;
+  hasAny(range: Range): Promise<boolean>;
+  /** The values that a row is sorted by. */
+  valuesOf(row: Row): KeyValues;
+  /** Whether the row is the one that the place of its range was made from. */
+  isPlace(row: Row): boolean;
 }
 
 /** What of a request says where the page is. */
@@ -40,9 +30,12 @@ export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
  *
  * @throws InvalidCursorError for a place whose values are not of the columns' types
  */
-export async function findCursorPage<R>(rows: KeyedRows<R>, request: PlaceRequest): Promise<CursorPage<R>> {
+export async function findCursorPage<Row, Range>(
+  source: KeyedRows<Row, Range>,
+  request: PlaceRequest,
+): Promise<CursorPage<Row>> {
   try {
-    return await findPage(rows, request);
+    return await findPage(source, request);
   } catch (error) {
     // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
     // was made up, which is possible where cursors are not signed.
@@ -51,58 +44,50 @@ export async function findCursorPage<R>(rows: KeyedRows<R>, request: PlaceReques
   }
 }
 
-async function findPage<R>(
-  source: KeyedRows<R>,
+async function findPage<Row, Range>(
+  source: KeyedRows<Row, Range>,
   { after = null, before = null, size }: PlaceRequest,
-): Promise<CursorPage<R>> {
+): Promise<CursorPage<Row>> {
   const { terms } = source;
   const isBackward = before !== null;
   const place = before ?? after;
   const walk = isBackward ? reversed(terms) : terms;
+  const placeOf = (row: Row | undefined): Keyset | null =>
+    row === undefined ? null : { values: source.valuesOf(row), isInclusive: false };
   // The row that the place was made from is asked for too: where it still is, the near side is known not to be empty.
   const start = place && { values: place.values, isInclusive: true };
   const rows = await findRows(source, walk, start, size + (start ? 2 : 1));
-  const hasPlaceBefore = place !== null && !place.isInclusive && rows[0]?.isPlace === true;
+  const [first] = rows;
+  const hasPlaceBefore = place !== null && !place.isInclusive && first !== undefined && source.isPlace(first);
   if (hasPlaceBefore) rows.shift();
-  const page = rows.slice(0, size);
-  const far = rows.length > size ? placeOf(page.at(-1)) : null;
-  const near = place && nearPlace(page[0], place);
+  const items = rows.slice(0, size);
+  const far = rows.length > size ? placeOf(items.at(-1)) : null;
+  // Behind an empty page lies everything up to the place, and the row it was made from if that is still there.
+  const near = place && (placeOf(items[0]) ?? { values: place.values, isInclusive: !place.isInclusive });
   const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
-  const items = page.map(({ record }) => record);
   const back = hasNear ? near : null;
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
 }
 
-/**
- * The place where the rows on the near side of a page end. Behind an empty page lies everything up to the place, and the
- * row it was made from if that is still there.
- */
-function nearPlace(first: KeyedRow<unknown> | undefined, place: Keyset): Keyset {
-  return placeOf(first) ?? { values: place.values, isInclusive: !place.isInclusive };
-}
-
-async function hasRows<R>(source: KeyedRows<R>, walk: readonly KeyTerm[], place: Keyset): Promise<boolean> {
-  for (const range of rangesAfter(walk, place, source.column)) {
-    if (await source.hasAny(walk, range)) return true;
-  }
+async function hasRows<Row, Range>(
+  source: KeyedRows<Row, Range>,
+  walk: readonly KeyTerm[],
+  place: Keyset,
+): Promise<boolean> {
+  for (const range of source.ranges(walk, place)) if (await source.hasAny(range)) return true;
   return false;
 }
 
-function placeOf(row: KeyedRow<unknown> | undefined): Keyset | null {
-  return row ? { values: row.values, isInclusive: false } : null;
-}
-
 /** Rows in the order of the walk, range after range until there are enough. */
-async function findRows<R>(
-  source: KeyedRows<R>,
+async function findRows<Row, Range>(
+  source: KeyedRows<Row, Range>,
   walk: readonly KeyTerm[],
   place: Keyset | null,
   limit: number,
-): Promise<KeyedRow<R>[]> {
-  const rows: KeyedRow<R>[] = [];
-  const ranges = place ? rangesAfter(walk, place, source.column) : [null];
-  for (const range of ranges) {
-    rows.push(...(await source.find(walk, range, place, limit - rows.length)));
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const range of source.ranges(walk, place)) {
+    rows.push(...(await source.find(range, limit - rows.length)));
     if (rows.length >= limit) break;
   }
   return rows;

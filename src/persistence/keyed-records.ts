@@ -1,8 +1,8 @@
 /** Records of a model by place: through Sequelize's finders, with the key values in columns of their own. */
 import type { Model } from 'sequelize';
-import type { Keyset } from '../query/keyset.js';
-import type { KeyedRow, KeyedRows } from './find-cursor-page.js';
-import { type KeyTerm, rowAt } from './keyset-sql.js';
+import type { Keyset, KeyValues } from '../query/keyset.js';
+import type { KeyedRows } from './find-cursor-page.js';
+import { type KeyTerm, rangesAfter, rowAt } from './keyset-sql.js';
 import type { RowFinder } from './row-finder.js';
 import { type SqlFragment, sql } from './sql-fragment.js';
 
@@ -11,17 +11,34 @@ const keyColumn = (index: number): string => `keyset ${index}`;
 /** Name of the one that says whether the row is the one that the place was made from. */
 const PLACE_COLUMN = 'keyset place';
 
+/** A record, and what the extra columns said. */
+interface KeyedRecord<M> {
+  readonly record: M;
+  readonly values: KeyValues;
+  readonly isPlace: boolean;
+}
+
+/** Rows behind a place, or all. */
+interface RecordRange {
+  readonly walk: readonly KeyTerm[];
+  readonly place: Keyset | null;
+  readonly condition: SqlFragment | null;
+}
+
 /** The records that a finder finds. */
-export function keyedRecords<M extends Model>(finder: RowFinder<M>): KeyedRows<M> {
+export function keyedRecords<M extends Model>(finder: RowFinder<M>): KeyedRows<KeyedRecord<M>, RecordRange> {
   return {
     terms: finder.terms(),
-    column: finder.column,
-    async find(walk, range, place, limit) {
-      const records = await finder.find(walk, range, { limit }, extraColumns(finder, walk, place));
+    ranges(walk, place) {
+      const conditions = place ? rangesAfter(walk, place, finder.column) : [null];
+      return conditions.map((condition) => ({ walk, place, condition }));
+    },
+    async find({ walk, place, condition }, limit) {
+      const records = await finder.find(walk, condition, { limit }, extraColumns(finder, walk, place));
       return records.map((record) => takeKeys(record, walk.length, place !== null));
     },
-    async hasAny(walk, range) {
-      const found = await finder.find(walk, range, {
+    async hasAny({ walk, condition }) {
+      const found = await finder.find(walk, condition, {
         // Where a scope joins other tables, Sequelize sorts by what is selected.
         attributes: walk.map(({ attribute }) => attribute),
         limit: 1,
@@ -29,6 +46,8 @@ export function keyedRecords<M extends Model>(finder: RowFinder<M>): KeyedRows<M
       });
       return found.length > 0;
     },
+    valuesOf: ({ values }) => values,
+    isPlace: ({ isPlace }) => isPlace,
   };
 }
 
@@ -47,7 +66,7 @@ function extraColumns<M extends Model>(
 }
 
 /** Reads the extra columns off a record, and takes them away: nobody else is to see them. */
-function takeKeys<M extends Model>(record: M, count: number, hasPlace: boolean): KeyedRow<M> {
+function takeKeys<M extends Model>(record: M, count: number, hasPlace: boolean): KeyedRecord<M> {
   const { dataValues } = record as unknown as { dataValues: Record<string, string | boolean | null> };
   const take = (name: string): string | boolean | null => {
     const value = dataValues[name];

@@ -155,7 +155,8 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    return findCursorPage(keyedRecords(await this.finder(request)), request);
+    const page = await findCursorPage(keyedRecords(await this.finder(request)), request);
+    return { ...page, items: page.items.map(({ record }) => record) };
   }
 
   /**

@@ -13,12 +13,12 @@ export interface SqlFragment {
  * @example sql`${raw('"age"')} > ${'5'}`
  */
 export function sql(strings: TemplateStringsArray, ...parts: readonly (string | SqlFragment)[]): SqlFragment {
-  let fragment = raw(strings[0] ?? '');
-  parts.forEach((part, index) => {
-    const value = typeof part === 'string' ? { texts: ['', ''], values: [part] } : part;
-    fragment = concatenate([fragment, value, raw(strings[index + 1] ?? '')]);
-  });
-  return fragment;
+  const whole = { texts: [strings[0] ?? ''], values: [] };
+  for (const [index, part] of parts.entries()) {
+    append(whole, typeof part === 'string' ? { texts: ['', ''], values: [part] } : part);
+    appendText(whole, strings[index + 1] ?? '');
+  }
+  return whole;
 }
 
 /** SQL text without values. It must come from a model, never from a request. */
@@ -28,18 +28,28 @@ export function raw(text: string): SqlFragment {
 
 /** Several fragments with a separator between them. */
 export function joinSql(fragments: readonly SqlFragment[], separator: string): SqlFragment {
-  return concatenate(
-    fragments.flatMap((fragment, index) => (index === 0 ? [fragment] : [raw(separator), fragment])),
-  );
+  const whole = { texts: [''], values: [] };
+  for (const [index, fragment] of fragments.entries()) {
+    if (index > 0) appendText(whole, separator);
+    append(whole, fragment);
+  }
+  return whole;
 }
 
-function concatenate(fragments: readonly SqlFragment[]): SqlFragment {
-  const texts = [''];
-  for (const fragment of fragments) {
-    const [first = '', ...rest] = fragment.texts;
-    texts.push((texts.pop() ?? '') + first, ...rest);
-  }
-  return { texts, values: fragments.flatMap(({ values }) => values) };
+/** A fragment that is being put together: each list of a page makes some, so they are not copied on the way. */
+interface GrowingFragment {
+  readonly texts: string[];
+  readonly values: string[];
+}
+
+function append(whole: GrowingFragment, { texts, values }: SqlFragment): void {
+  appendText(whole, texts[0] ?? '');
+  for (let index = 1; index < texts.length; index += 1) whole.texts.push(texts[index] as string);
+  for (const value of values) whole.values.push(value);
+}
+
+function appendText({ texts }: GrowingFragment, text: string): void {
+  texts[texts.length - 1] += text;
 }
 
 /** The SQL text with something in place of each value, such as `$1` or a quoted literal. */

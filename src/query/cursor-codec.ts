@@ -3,7 +3,7 @@
  * values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds accidents, not
  * forgers, and needs not: the values are only compared with columns that the client may sort by.
  */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import type { Filter } from './filter.js';
 import { InvalidCursorError } from './invalid-cursor-error.js';
@@ -15,8 +15,6 @@ const VERSION = 1;
 const MAX_LENGTH = 12_288;
 const DIGEST_BYTES = 9;
 const TAG_BYTES = 16;
-/** Without a secret: the same on every instance of an application, and no promise. */
-const CHECKSUM_KEY = 'crud-controllers';
 
 /** The list that a cursor belongs to. */
 export interface CursorScope {
@@ -32,24 +30,35 @@ export interface CursorCodec {
   decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset;
 }
 
+/** Makes the tag of a payload. */
+type Tagger = (payload: string) => Buffer;
+
+/** Without a secret: the same on every instance of an application, and no promise. */
+const checksum: Tagger = (payload) => hash('sha256', payload, 'buffer').subarray(0, TAG_BYTES);
+
+function signature(secret: string): Tagger {
+  // Read once: a text would be read again for each tag.
+  const key = createSecretKey(secret, 'utf8');
+  return (payload) => createHmac('sha256', key).update(payload).digest().subarray(0, TAG_BYTES);
+}
+
 /**
  * A codec.
  *
  * @param secrets the first signs, all of them verify; none means checksums
  */
 export function createCursorCodec(secrets: readonly string[]): CursorCodec {
-  const keys = secrets.length > 0 ? secrets : [CHECKSUM_KEY];
-  const tagOf = (payload: string, key: string): Buffer =>
-    createHmac('sha256', key).update(payload).digest().subarray(0, TAG_BYTES);
+  const taggers = secrets.length > 0 ? secrets.map(signature) : [checksum];
+  const [makeTag] = taggers as [Tagger];
   const isAuthentic = (payload: string, tag: Buffer): boolean =>
     // Every key is tried, so that the time tells nothing of which one fits.
-    keys.map((key) => tag.length === TAG_BYTES && timingSafeEqual(tag, tagOf(payload, key))).includes(true);
+    taggers.map((tagger) => tag.length === TAG_BYTES && timingSafeEqual(tag, tagger(payload))).includes(true);
 
   return Object.freeze({
     encode({ values, isInclusive }: Keyset, scope: CursorScope): string {
       const content = [VERSION, digestOf(scope), isInclusive ? 1 : 0, ...values];
       const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
-      return `${payload}.${tagOf(payload, keys[0] as string).toString('base64url')}`;
+      return `${payload}.${makeTag(payload).toString('base64url')}`;
     },
 
     decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset {
@@ -58,9 +67,9 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       };
       if (cursor.length > MAX_LENGTH) malformed();
       const [payload = '', tag = '', ...rest] = cursor.split('.');
-      if (rest.length > 0 || !isCanonical(payload) || !isCanonical(tag)) malformed();
-      if (!isAuthentic(payload, Buffer.from(tag, 'base64url'))) malformed();
-      const content = readContent(payload) ?? malformed();
+      const [bytes, tagBytes] = [decodeCanonical(payload), decodeCanonical(tag)];
+      if (rest.length > 0 || !bytes || !tagBytes || !isAuthentic(payload, tagBytes)) return malformed();
+      const content = readContent(bytes) ?? malformed();
       if (content.digest !== digestOf(scope) || content.values.length !== scope.sort.length) {
         throw new InvalidCursorError('cursor.mismatch', parameter);
       }
@@ -70,8 +79,9 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
 }
 
 /** Base64url has several spellings of one value; only the one we write is accepted, so that a cursor has one form. */
-function isCanonical(text: string): boolean {
-  return text !== '' && Buffer.from(text, 'base64url').toString('base64url') === text;
+function decodeCanonical(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64url');
+  return text !== '' && bytes.toString('base64url') === text ? bytes : null;
 }
 
 interface CursorContent {
@@ -80,8 +90,8 @@ interface CursorContent {
   readonly values: KeyValues;
 }
 
-function readContent(payload: string): CursorContent | null {
-  const content = parseJson(Buffer.from(payload, 'base64url').toString());
+function readContent(payload: Buffer): CursorContent | null {
+  const content = parseJson(payload.toString());
   if (!Array.isArray(content)) return null;
   const [version, digest, inclusive, ...values] = content as unknown[];
   const isWhole =
@@ -123,9 +133,5 @@ function computeDigest({ plan, sort, filter }: CursorScope): string {
     sort.map(({ attribute, descending }) => [attribute, descending]),
     filter,
   ];
-  return createHash('sha256')
-    .update(JSON.stringify(scope))
-    .digest()
-    .subarray(0, DIGEST_BYTES)
-    .toString('base64url');
+  return hash('sha256', JSON.stringify(scope), 'buffer').subarray(0, DIGEST_BYTES).toString('base64url');
 }

@@ -1,5 +1,5 @@
 /** What a cursor is refused for: damage, other lists, forged values, other secrets. */
-import { createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
@@ -96,7 +96,7 @@ describe('refusing a cursor', () => {
     const payload = Buffer.from(
       JSON.stringify([...content.slice(0, 3), ...change(content.slice(3))]),
     ).toString('base64url');
-    const tag = createHmac('sha256', 'crud-controllers').update(payload).digest().subarray(0, 16);
+    const tag = createHash('sha256').update(payload).digest().subarray(0, 16);
     return `${payload}.${tag.toString('base64url')}`;
   }
 
