@@ -8,6 +8,7 @@ import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, describeTable, timestampsOf } from './table-sql.js';
 import { textValue } from './text-value.js';
+import { hidesUpdates } from './update-triggers.js';
 
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
@@ -25,6 +26,8 @@ export class FastWriter {
   readonly #returning: string;
   /** The row with the key `$1`, if it is there. */
   readonly #row: string;
+  /** Whether an update must be read back; asked once, before the first one. */
+  #isHidden: Promise<boolean> | undefined;
 
   constructor(info: ModelInfo, attributes: readonly AttributeInfo[]) {
     this.#info = info;
@@ -38,8 +41,10 @@ export class FastWriter {
 
   /** Inserts a row. Null for values that only Sequelize can write: nothing has happened then. */
   async insert(given: WriteValues): Promise<TextRows | null> {
-    const columns = textColumns(this.#info, this.#withDefaults(given));
-    if (columns === null) return null;
+    const values = this.#withDefaults(given);
+    const columns = textColumns(this.#info, values);
+    // Sequelize refuses a row without a value that must be there, even where the table has a default for it.
+    if (columns === null || lacksValue(this.#info, values)) return null;
     const names = columns.attributes.map(({ column }) => identifier(column));
     const places = names.map((_, index) => `$${index + 1}`);
     const row = names.length === 0 ? 'DEFAULT VALUES' : `(${names.join(', ')}) VALUES (${places.join(', ')})`;
@@ -48,11 +53,11 @@ export class FastWriter {
 
   /**
    * Changes a row, when a value differs from what it has; and gives it, or no row where there is none. Null as for
-   * `insert`.
+   * `insert`, and where triggers may change the row once more.
    */
   async update(id: string, changes: WriteValues): Promise<TextRows | null> {
     const columns = textColumns(this.#info, changes);
-    if (columns === null) return null;
+    if (columns === null || (await this.#hidesUpdates())) return null;
     if (columns.attributes.length > 0) {
       const changed = await this.#change(id, columns);
       if (changed.rows.length > 0) return changed;
@@ -104,14 +109,33 @@ export class FastWriter {
     return column === undefined ? undefined : identifier(column);
   }
 
+  #hidesUpdates(): Promise<boolean> {
+    this.#isHidden ??= hidesUpdates(this.#runner, this.#table).catch((error: unknown) => {
+      this.#isHidden = undefined;
+      throw error;
+    });
+    return this.#isHidden;
+  }
+
   #run(text: string, values: TextValues) {
-    return statementRunner(this.#info.model.sequelize as Sequelize).write(text, values);
+    return this.#runner.write(text, values);
+  }
+
+  get #runner() {
+    return statementRunner(this.#info.model.sequelize as Sequelize);
   }
 }
 
 /** The defaults of a model, which Sequelize does not type. */
 interface ModelDefaults {
   readonly _defaultValues: Readonly<Record<string, () => unknown>>;
+}
+
+function lacksValue({ attributes }: ModelInfo, values: WriteValues): boolean {
+  for (const { name, nullable, hasDefault } of attributes.values()) {
+    if (!nullable && !hasDefault && (values[name] ?? null) === null) return true;
+  }
+  return false;
 }
 
 function now(): string {
