@@ -4,6 +4,7 @@ import { type CrudRecord, crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
 import { collectProblems } from '../plan/config-error.js';
 import { didYouMean } from '../plan/did-you-mean.js';
+import { flagProblems } from '../plan/flag-problems.js';
 import type { Logger } from '../plan/logger.js';
 import { showValue } from '../plan/show-value.js';
 import { type CursorCodec, createCursorCodec } from '../query/cursor-codec.js';
@@ -106,11 +107,6 @@ export function resolveSettings(
     routing,
     problems,
   });
-}
-
-/** A text such as 'false' would be true. */
-export function flagProblems(name: string, value: unknown): string[] {
-  return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
 }
 
 function recordsOf(model: ModelClass): CrudRecord[] {

@@ -7,9 +7,8 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { ClickHouseClient, Redis } from './client-types.js';
-import { type Engine, openEngine } from './engine.js';
+import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
-import { checkClients } from './optional-client.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
@@ -23,6 +22,12 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   clickhouse?: string | ClickHouseClient;
   /** Redis: a URL, for which `ioredis` has to be installed, or a client of yours. Default: none. */
   cache?: string | Redis;
+  /**
+   * Whether connections keep prepared statements, at most 200 each, which saves PostgreSQL from planning simple ones
+   * anew. `false` behind a pooler that gives each transaction another connection and knows nothing of them, such as
+   * PgBouncer before 1.21 in transaction mode; reads then share no connections either. Default: true.
+   */
+  preparedStatements?: boolean;
 }
 
 /** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
@@ -49,23 +54,25 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
  * await bootstrap(app);
  * ```
- * @throws ConfigError for a malformed DSN, and when the server cannot be reached, refuses the credentials or has no such
+ * @throws ConfigError for a malformed DSN or option, and when the server cannot be reached, refuses the credentials or has no such
  * database. The message never holds the password.
  */
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
   return async () => {
-    checkClients(options);
+    checkParts(options);
     const sequelize = createSequelize(dsn, options);
     try {
       await connect(sequelize, dsn);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
-      const { clickhouse, cache } = options;
-      const clients = {
+      const { clickhouse, cache, preparedStatements = true } = options;
+      const parts = {
+        sequelize,
+        preparedStatements,
         ...(clickhouse === undefined ? {} : { clickhouse }),
         ...(cache === undefined ? {} : { cache }),
       };
-      return openEngine({ sequelize, ...clients }, () => sequelize.close());
+      return openEngine(parts, () => sequelize.close());
     } catch (error) {
       await sequelize.close();
       throw error;
@@ -80,6 +87,7 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     replicas = [],
     clickhouse: _clickhouse,
     cache: _cache,
+    preparedStatements: _preparedStatements,
     ...forwarded
   } = options;
   for (const each of [dsn, ...replicas]) checkDsn(each);

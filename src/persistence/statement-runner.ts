@@ -58,8 +58,9 @@ export class StatementRunner {
     this.#source = new ConnectionSource(sequelize);
     this.#executor = createExecutor(this.#source.driver);
     this.#named = new StatementCache(isNaming);
-    // One connection at least is left to those who need it alone.
-    const count = this.#executor.canPipeline ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
+    // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
+    const canShare = this.#executor.canPipeline && isNaming;
+    const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
     const askAlone = (read: LaneRead): void => void this.#askAlone(read);
     this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor, askAlone));
   }
@@ -67,10 +68,10 @@ export class StatementRunner {
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
   async read(text: string, values: TextValues): Promise<TextResult> {
     const statement = this.#named.get(text);
-    return healing(() => {
-      const lane = statement.cost < CHEAP ? this.#laneFor() : undefined;
-      return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
-    });
+    const alone = () => this.#run('read', statement, values);
+    const lane = statement.cost < CHEAP ? this.#laneFor() : undefined;
+    // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
+    return lane ? healing(() => this.#share(lane, statement, values), alone) : alone();
   }
 
   /** Runs a read that is planned for its values, which can make it slow. */
@@ -160,11 +161,14 @@ function settled(
 }
 
 /** A statement that was prepared before its table changed has done nothing; now it is prepared again. */
-async function healing(execute: () => Promise<TextResult>): Promise<TextResult> {
+async function healing(
+  execute: () => Promise<TextResult>,
+  again: () => Promise<TextResult> = execute,
+): Promise<TextResult> {
   try {
     return await execute();
   } catch (error) {
-    if (error instanceof DatabaseError && isStale(error.parent)) return execute();
+    if (error instanceof DatabaseError && isStale(error.parent)) return again();
     throw error;
   }
 }
