@@ -66,6 +66,7 @@ describe('prepared statements', () => {
       models: [Tool],
       database,
       engine: { pool: { max: 4 }, ...engine },
+      minPool: 4,
       bootstrap: { fastPath: true, logger: new CapturedLog() },
     });
     control = new Client({ connectionString: database.url });

@@ -72,6 +72,7 @@ describe('sharing connections', function () {
       models: [Book, View],
       database,
       engine: { pool: { max: 4 }, ...engine },
+      minPool: engine.pool?.max ?? 4,
       bootstrap: { fastPath: true, logger },
     });
     control = new Client({ connectionString: database.url });
