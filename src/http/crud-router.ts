@@ -8,6 +8,7 @@ import type { Repository } from '../persistence/repository.js';
 import { resolveSource, type Source } from '../persistence/resolve-source.js';
 import { compilePlan } from '../plan/compile-plan.js';
 import { collectProblems } from '../plan/config-error.js';
+import { flagProblems } from '../plan/flag-problems.js';
 import type { Logger } from '../plan/logger.js';
 import { createCursorCodec } from '../query/cursor-codec.js';
 import { classProperties } from '../schema/class-properties.js';
@@ -18,7 +19,6 @@ import { parseSecrets } from './cursor-secret.js';
 import type { Declaration } from './declare-resources.js';
 import { mountResources, type RoutingOptions } from './mount-resources.js';
 import { createResources } from './resource.js';
-import { flagProblems } from './settings.js';
 
 /** Options of `crudRouter`: those of `@Crud`, and those of `bootstrap` that concern a single resource. */
 export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<M> {

@@ -2,6 +2,7 @@
 import type { Request, Response } from 'express';
 import type { Operation } from '../metadata/crud-options.js';
 import type { AttributeInfo } from '../model/model-info.js';
+import { hasScope } from '../persistence/default-scope.js';
 import type { TextRow } from '../persistence/driver-query.js';
 import { noSuchRecord } from '../persistence/errors.js';
 import { FastFinder, type TextPage, type TextRows } from '../persistence/fast-finder.js';
@@ -28,7 +29,7 @@ export type FastAnswer = JsonAnswer | EmptyAnswer;
 
 /** The fast path of a route. */
 export interface FastAction {
-  /** Whether nothing of the user's would see a difference for this request: no hook, unit of work or patched response. */
+  /** Whether nothing of the user's would see a difference for this request: no hook, scope, unit of work or patched response. */
   isOpen(request: Request, response: Response): boolean;
   /** Answers; null when only Sequelize can, and then nothing has happened yet. */
   answer(args: RequestArguments, request: Request): Promise<FastAnswer | null>;
@@ -46,6 +47,7 @@ export function compileFastActions(
   const writer = new FastWriter(info, rows.attributes);
   const isOpen = (kind: 'read' | 'write') => (request: Request, response: Response) =>
     !hasQueryHooks(model, kind) &&
+    !hasScope(model) &&
     currentSession(model.sequelize) === undefined &&
     existingWork(request) === undefined &&
     writesPlainJson(response);
@@ -85,21 +87,21 @@ function operationAnswer(
   const keyAt = attributes.indexOf(primaryKey);
   switch (operation) {
     case 'list':
-      return async ({ query }) => new JsonAnswer(200, await listJson(rows, finder, query as ListQuery));
+      return async ({ query }) => new JsonAnswer(await listJson(rows, finder, query as ListQuery));
     case 'read':
       return async ({ id, fields }) =>
-        new JsonAnswer(200, recordJson(rows, await finder.find(keyText(id)), fields));
+        new JsonAnswer(recordJson(rows, await finder.find(keyText(id)), fields));
     case 'create':
       return async ({ values = {} }, request) => {
         const created = await writer.insert(values);
         if (created === null) return null;
         const location = locationOf(request, resource.plan, created.rows[0]?.[keyAt]);
-        return new JsonAnswer(201, recordJson(rows, created), location);
+        return new JsonAnswer(recordJson(rows, created), location);
       };
     case 'update':
       return async ({ id, values = {} }) => {
         const updated = await writer.update(keyText(id), values);
-        return updated && new JsonAnswer(200, recordJson(rows, updated));
+        return updated && new JsonAnswer(recordJson(rows, updated));
       };
     case 'delete':
       return async ({ id }) => {

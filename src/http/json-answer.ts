@@ -19,33 +19,22 @@ export function writesPlainJson(response: Response): boolean {
 }
 
 /**
- * An answer. routing-controllers hands the response to what has a `pipe` method, and does not go on to other routes
- * afterwards.
+ * An answer. routing-controllers sets its status, hands the response to what has a `pipe` method, and does not go on to
+ * other routes afterwards.
  */
 export class JsonAnswer {
-  readonly #status: number;
   readonly #text: string;
   readonly #location: string | undefined;
 
   /** @param location the address of what was created */
-  constructor(status: number, text: string, location?: string) {
-    this.#status = status;
+  constructor(text: string, location?: string) {
     this.#text = text;
     this.#location = location;
   }
 
   pipe(response: Response): void {
-    response.statusCode = this.#status;
     if (this.#location !== undefined) response.setHeader('Location', this.#location);
-    const { headers, method } = response.req;
-    const isConditional =
-      headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
-    if (
-      isConditional ||
-      method === 'HEAD' ||
-      response.hasHeader('Content-Type') ||
-      response.hasHeader('ETag')
-    ) {
+    if (!isUsual(response)) {
       // What is less usual is Express's to do, which does it no differently.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
       response.send(this.#text);
@@ -58,6 +47,22 @@ export class JsonAnswer {
     if (typeof etag === 'string' && etag !== '') response.setHeader('ETag', etag);
     response.end(body);
   }
+}
+
+/** Whether an answer has a body whatever is in it, and no header that is not Express's own. */
+function isUsual(response: Response): boolean {
+  const { headers, method } = response.req;
+  const isConditional = headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
+  // A function of the user's is given bytes.
+  const hasOwnTag = typeof response.app.get('etag') === 'function';
+  return (
+    !isConditional &&
+    method !== 'HEAD' &&
+    !hasOwnTag &&
+    response.statusCode < 204 &&
+    !response.hasHeader('Content-Type') &&
+    !response.hasHeader('ETag')
+  );
 }
 
 /** An answer without a body. */

@@ -3,6 +3,7 @@ import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
 import { collectProblems } from '../plan/config-error.js';
+import { flagProblems } from '../plan/flag-problems.js';
 import type { Logger } from '../plan/logger.js';
 import { showValue } from '../plan/show-value.js';
 import { unknownOptions } from '../plan/unknown-options.js';
@@ -109,11 +110,6 @@ export function resolveSettings(
     routing,
     problems,
   });
-}
-
-/** A text such as 'false' would be true. */
-export function flagProblems(name: string, value: unknown): string[] {
-  return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
 }
 
 function recordsOf(model: ModelClass): CrudRecord[] {

@@ -17,6 +17,12 @@ export function appliedScope<M extends Model>(model: ModelClass<M>): AppliedScop
   return (model as unknown as { _scope?: AppliedScope })._scope ?? {};
 }
 
+/** Whether the model applies any scope; `addScope` can give it one at any time. */
+export function hasScope<M extends Model>(model: ModelClass<M>): boolean {
+  for (const _ in appliedScope(model)) return true;
+  return false;
+}
+
 /**
  * The same model without the order, limit and offset of its scope. Not a subclass, as `unscoped()` gives: records must
  * be of the model's own class, by which their read schema is found.

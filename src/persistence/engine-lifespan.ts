@@ -7,9 +7,9 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
-import { type Engine, openEngine } from './engine.js';
+import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
-import { checkClients, untilConnected } from './optional-client.js';
+import { untilConnected } from './optional-client.js';
 import { schemeOf } from './scheme-of.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
@@ -30,6 +30,12 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    * URL fails commands while it is not connected; the start waits for it 2 seconds at most. Default: none.
    */
   cache?: string | Redis | Cluster;
+  /**
+   * Whether connections keep prepared statements, at most 200 each, which saves PostgreSQL from planning simple ones
+   * anew. `false` behind a pooler that gives each transaction another connection and knows nothing of them, such as
+   * PgBouncer before 1.21 in transaction mode; reads then share no connections either. Default: true.
+   */
+  preparedStatements?: boolean;
 }
 
 /** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
@@ -56,23 +62,25 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
  * await bootstrap(app);
  * ```
- * @throws ConfigError for a malformed DSN or URL, for a client whose package is missing, and when the server cannot be reached, refuses the credentials or has no such
+ * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, and when the server cannot be reached, refuses the credentials or has no such
  * database. The message never holds the password.
  */
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
   return async () => {
-    checkClients(options);
+    checkParts(options);
     const sequelize = createSequelize(dsn, options);
     try {
       await connect(sequelize, dsn);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
-      const { clickhouse, cache } = options;
-      const clients = {
+      const { clickhouse, cache, preparedStatements = true } = options;
+      const parts = {
+        sequelize,
+        preparedStatements,
         ...(clickhouse === undefined ? {} : { clickhouse }),
         ...(cache === undefined ? {} : { cache }),
       };
-      const engine = openEngine({ sequelize, ...clients }, () => sequelize.close());
+      const engine = openEngine(parts, () => sequelize.close());
       if (typeof cache === 'string' && engine.cache) await untilConnected(engine.cache);
       return engine;
     } catch (error) {
@@ -89,6 +97,7 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     replicas = [],
     clickhouse: _clickhouse,
     cache: _cache,
+    preparedStatements: _preparedStatements,
     ...forwarded
   } = options;
   for (const each of [dsn, ...replicas]) checkDsn(each);

@@ -1,9 +1,11 @@
 /** The engines in use: what the process is connected to. */
 
 import type { Sequelize } from 'sequelize';
-import { ConfigError } from '../plan/config-error.js';
+import { ConfigError, throwProblems } from '../plan/config-error.js';
+import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
+import { keepNoStatements } from './statement-runner.js';
 
 /** Connections to the back ends. Closing it closes them. */
 export interface Engine extends AsyncDisposable {
@@ -20,6 +22,8 @@ export interface EngineParts {
   clickhouse?: string | ClickHouseClient;
   /** A URL, or a client of yours, which may be one of a cluster. */
   cache?: string | Redis | Cluster;
+  /** Whether connections keep prepared statements; see `EngineOptions`. Default: true. */
+  preparedStatements?: boolean;
 }
 
 const engines = new Set<Engine>();
@@ -33,7 +37,7 @@ const engines = new Set<Engine>();
  * ```ts
  * configureEngine({ sequelize, cache: 'redis://localhost' });
  * ```
- * @throws ConfigError when a URL is wrong or the package of a client is missing
+ * @throws ConfigError when a URL or an option is wrong or the package of a client is missing
  */
 export function configureEngine(parts: EngineParts): Engine {
   return openEngine(parts, async () => {});
@@ -45,12 +49,11 @@ export function configureEngine(parts: EngineParts): Engine {
  *
  * @internal
  */
-export function openEngine(
-  { sequelize, clickhouse, cache }: EngineParts,
-  close: () => Promise<void>,
-): Engine {
+export function openEngine(parts: EngineParts, close: () => Promise<void>): Engine {
+  const { sequelize, clickhouse, cache, preparedStatements = true } = parts;
   // First of all: a client that is made connects, and would have nobody to close it.
-  checkClients({ clickhouse, cache });
+  checkParts(parts);
+  if (!preparedStatements) keepNoStatements(sequelize);
   const columns = clickhouse === undefined ? null : openClickHouse(clickhouse);
   const store = cache === undefined ? null : openCache(cache);
   let disposed: Promise<void> | undefined;
@@ -66,6 +69,17 @@ export function openEngine(
   };
   engines.add(engine);
   return engine;
+}
+
+/**
+ * Looks at what an engine is to be made of, without connecting to anything.
+ *
+ * @throws ConfigError for what is wrong
+ * @internal
+ */
+export function checkParts({ preparedStatements = true, ...clients }: Omit<EngineParts, 'sequelize'>): void {
+  throwProblems(flagProblems('preparedStatements', preparedStatements));
+  checkClients(clients);
 }
 
 /** Closes each; one that fails to close does not keep the others open. */

@@ -9,6 +9,7 @@ import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, describeTable, timestampsOf } from './table-sql.js';
 import { textValue } from './text-value.js';
+import { hidesUpdates } from './update-triggers.js';
 
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
@@ -19,6 +20,8 @@ interface WrittenColumn {
   /** What Sequelize gives a new row that has no value for it. */
   readonly makeDefault: (() => unknown) | undefined;
   readonly isTimestamp: boolean;
+  /** Whether Sequelize refuses a new row without a value for it, even where the table has a default. */
+  readonly isRequired: boolean;
 }
 
 /** Texts of the columns that are written. */
@@ -39,6 +42,8 @@ export class FastWriter {
   readonly #columns: readonly WrittenColumn[];
   readonly #inserts = new Memo<string>();
   readonly #updates = new Memo<string>();
+  /** Whether an update must be read back; asked once, before the first one. */
+  #isHidden: Promise<boolean> | undefined;
 
   constructor(info: ModelInfo, attributes: readonly AttributeInfo[]) {
     this.#info = info;
@@ -58,7 +63,7 @@ export class FastWriter {
     const written = this.#write(given, ({ isTimestamp, makeDefault }) =>
       isTimestamp ? moment : makeDefault?.(),
     );
-    if (written === null) return null;
+    if (written === null || this.#lacksValue(written)) return null;
     const { shape, texts } = written;
     return this.#run(
       this.#inserts.get(shape, () => this.#insertText(this.#columnsOf(shape))),
@@ -68,11 +73,11 @@ export class FastWriter {
 
   /**
    * Changes a row, when a value differs from what it has; and gives it, or no row where there is none. Null as for
-   * `insert`.
+   * `insert`, and where triggers may change the row once more.
    */
   async update(id: string, changes: WriteValues): Promise<TextRows | null> {
     const written = this.#write(changes, () => undefined);
-    if (written === null) return null;
+    if (written === null || (await this.#hidesUpdates())) return null;
     const { shape, texts } = written;
     if (texts.length > 0) {
       const moment = this.#updatedAt === undefined ? [] : [now()];
@@ -111,6 +116,10 @@ export class FastWriter {
     return { shape, texts };
   }
 
+  #lacksValue({ shape }: WrittenValues): boolean {
+    return this.#columns.some(({ isRequired }, index) => isRequired && shape[index] === '0');
+  }
+
   #columnsOf(shape: string): AttributeInfo[] {
     return this.#columns.filter((_, index) => shape[index] === '1').map(({ attribute }) => attribute);
   }
@@ -143,8 +152,20 @@ export class FastWriter {
     return column === undefined ? undefined : identifier(column);
   }
 
+  #hidesUpdates(): Promise<boolean> {
+    this.#isHidden ??= hidesUpdates(this.#runner, this.#table).catch((error: unknown) => {
+      this.#isHidden = undefined;
+      throw error;
+    });
+    return this.#isHidden;
+  }
+
   #run(text: string, values: TextValues) {
-    return statementRunner(this.#info.model.sequelize as Sequelize).write(text, values);
+    return this.#runner.write(text, values);
+  }
+
+  get #runner() {
+    return statementRunner(this.#info.model.sequelize as Sequelize);
   }
 }
 
@@ -166,5 +187,6 @@ function writtenColumns({ model, attributes }: ModelInfo): WrittenColumn[] {
       attribute,
       makeDefault: defaults[attribute.name],
       isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
+      isRequired: !attribute.nullable && !attribute.hasDefault,
     }));
 }

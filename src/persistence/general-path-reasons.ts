@@ -2,14 +2,16 @@
  * What of a model only Sequelize's own queries and instances know: getters, scopes, validations and whatever else a user
  * plugged in. Fast statements would pass it by.
  */
-import { type ModelAttributeColumnOptions, Model as PlainModel } from 'sequelize';
+import { isDeepStrictEqual } from 'node:util';
+import { type ModelAttributeColumnOptions, Model as PlainModel, Sequelize } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import type { Operation } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
-import { appliedScope } from './default-scope.js';
+import { hasScope } from './default-scope.js';
+import { EngineSequelize } from './engine-sequelize.js';
 import { hasInstanceFields } from './light-record.js';
-import { timestampsOf } from './table-sql.js';
+import { deletedAtOf, timestampsOf } from './table-sql.js';
 
 /** Internals of a model that are not in its types. */
 interface ModelInternals {
@@ -22,8 +24,13 @@ interface ModelInternals {
   readonly _versionAttribute?: string | false;
   readonly sequelize: {
     readonly constructor: { readonly _cls?: unknown };
+    readonly query: unknown;
     readonly options: {
       readonly query?: object;
+      readonly retry?: { readonly match?: unknown };
+      readonly omitNull?: boolean;
+      readonly native?: boolean;
+      readonly quoteIdentifiers?: boolean;
       readonly searchPath?: unknown;
       readonly typeValidation?: boolean;
       readonly benchmark?: boolean;
@@ -34,30 +41,8 @@ interface ModelInternals {
 }
 
 const BASES: ReadonlySet<unknown> = new Set([PlainModel, Model]);
-/** What records are found, made and changed through; an override of any of them is the user's. */
-const STATICS = [
-  'findOne',
-  'findAll',
-  '_findAll',
-  'count',
-  'aggregate',
-  'build',
-  'bulkBuild',
-  'create',
-  'update',
-  'destroy',
-];
-const METHODS = [
-  'get',
-  'set',
-  'getDataValue',
-  'setDataValue',
-  'save',
-  'update',
-  'reload',
-  'validate',
-  'changed',
-];
+/** Records are shown without it on either path. */
+const UNUSED_METHODS: ReadonlySet<string> = new Set(['constructor', 'toJSON']);
 
 /** Why an operation must go through Sequelize; none when it need not. */
 export function generalPathReasons(
@@ -66,36 +51,61 @@ export function generalPathReasons(
   readable: readonly AttributeInfo[],
 ): string[] {
   const model = info.model as unknown as ModelInternals;
-  const always = [...instanceReasons(model), ...overrideReasons(info), ...scopeReasons(info)];
+  const always = [
+    ...instanceReasons(model),
+    ...overrideReasons(info),
+    ...scopeReasons(info),
+    ...softDeleteReasons(info),
+  ];
   const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
   const writes = operation === 'create' || operation === 'update' ? writeReasons(info) : [];
-  return [...always, ...reads, ...writes];
+  const changes = operation === 'update' ? changeReasons(info) : [];
+  return [...always, ...reads, ...writes, ...changes];
 }
 
 /** Settings of the Sequelize instance that change what a query does or tells. */
 function instanceReasons({ sequelize }: ModelInternals): string[] {
-  const { query, searchPath, benchmark, logQueryParameters, dialectOptions } = sequelize.options;
+  const { query, searchPath, benchmark, logQueryParameters, dialectOptions, ...others } = sequelize.options;
+  const { retry, omitNull, native, quoteIdentifiers } = others;
   const isSet = {
     useCLS: Boolean(sequelize.constructor._cls),
     query: Object.keys(query ?? {}).length > 0,
+    // Without one of the user's, Sequelize repeats what SQLite refuses.
+    retry: !isDeepStrictEqual(retry?.match, ['SQLITE_BUSY: database is locked']),
+    omitNull: Boolean(omitNull),
+    native: Boolean(native),
+    quoteIdentifiers: quoteIdentifiers === false,
     searchPath: Boolean(searchPath),
     benchmark: Boolean(benchmark),
     logQueryParameters: Boolean(logQueryParameters),
     'dialectOptions.binary': Boolean(dialectOptions?.binary),
   };
   const names = Object.entries(isSet).flatMap(([name, is]) => (is ? [name] : []));
-  return names.map((name) => `Sequelize's option ${name} is set`);
+  return [
+    ...names.map((name) => `Sequelize's option ${name} is set`),
+    ...(QUERIES.has(sequelize.query) ? [] : ["Sequelize's query is overridden"]),
+  ];
 }
+
+/** What sends queries, and is not the user's. */
+const QUERIES: ReadonlySet<unknown> = new Set([Sequelize.prototype.query, EngineSequelize.prototype.query]);
 
 /** What the user's class, or one that it extends, has in the place of Sequelize's. */
 function overrideReasons({ model }: ModelInfo): string[] {
   const found = lineageOf(model).flatMap((each) => [
-    ...STATICS.filter((name) => Object.hasOwn(each, name)).map((name) => `static ${name}`),
-    ...METHODS.filter((name) => Object.hasOwn(each.prototype, name)),
+    ...overridden(each, PlainModel).map((name) => `static ${name}`),
+    ...overridden(each.prototype, PlainModel.prototype).filter((name) => !UNUSED_METHODS.has(name)),
     // A class with initialized fields has one, too, once it is compiled.
     ...(/\bconstructor\s*\(/.test(Function.prototype.toString.call(each)) ? ['the constructor'] : []),
   ]);
   return [...new Set(found)].map((name) => `the model overrides ${name}`);
+}
+
+/** The functions of Sequelize's in whose place there are others. */
+function overridden(own: object, base: object): string[] {
+  return Object.entries(Object.getOwnPropertyDescriptors(own))
+    .filter(([name, { value }]) => typeof value === 'function' && name in base)
+    .map(([name]) => name);
 }
 
 /** A class, as far as it is looked at. */
@@ -113,7 +123,13 @@ function lineageOf(model: object): AnyClass[] {
 }
 
 function scopeReasons({ model }: ModelInfo): string[] {
-  return Object.keys(appliedScope(model)).length > 0 ? ['the model has a default scope'] : [];
+  return hasScope(model) ? ['the model has a default scope'] : [];
+}
+
+/** Rows count as deleted by another rule than that there is a moment at which they were. */
+function softDeleteReasons(info: ModelInfo): string[] {
+  const name = deletedAtOf(info);
+  return name === undefined || isPlainTimestamp(info, name) ? [] : [`${name} is not a plain timestamp`];
 }
 
 /** Whether answers hold what only a record can tell: the value of a getter, or of a virtual attribute. */
@@ -147,6 +163,14 @@ function writeReasons(info: ModelInfo): string[] {
       .filter(({ type }) => isForeign(type))
       .map(({ name }) => `${name} is of a type that only Sequelize writes`),
   ];
+}
+
+/** What a row has of these types PostgreSQL does not compare as Sequelize does, which writes only what differs. */
+function changeReasons({ model }: ModelInfo): string[] {
+  const { rawAttributes } = model as unknown as ModelInternals;
+  return Object.entries(rawAttributes)
+    .filter(([, { type }]) => ['CHAR', 'JSON'].includes((type as { readonly key?: string }).key ?? ''))
+    .map(([name]) => `${name} is of a type that only Sequelize compares`);
 }
 
 /** `validate: {}` is no rule. */

@@ -62,7 +62,7 @@ export function renderSql(
   );
 }
 
-/** A quoted identifier. */
+/** A quoted identifier. Sequelize leaves quotes in a name out, everywhere, so there is none in what it means. */
 export function identifier(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
+  return `"${name.replaceAll('"', '')}"`;
 }

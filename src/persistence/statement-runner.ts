@@ -58,8 +58,9 @@ export class StatementRunner {
     this.#source = new ConnectionSource(sequelize);
     this.#executor = createExecutor(this.#source.driver);
     this.#named = new StatementCache(isNaming);
-    // One connection at least is left to those who need it alone.
-    const count = this.#executor.canPipeline ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
+    // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
+    const canShare = this.#executor.canPipeline && isNaming;
+    const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
     const askAlone = (read: LaneRead): void => void this.#askAlone(read);
     this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor, askAlone));
   }
@@ -97,6 +98,7 @@ export class StatementRunner {
       this.#log(statement);
       const settle = settled(statement, values, resolve, reject);
       const healing: Settle = (error, result) => {
+        // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
         if (error && isStale(error)) resolve(this.#run('read', statement, values));
         else settle(error, result);
       };

@@ -1,0 +1,751 @@
+/** Whatever a user plugs in that the fast path would pass by sends its routes on the general one, and shows in the answer. */
+import { expect } from 'chai';
+import { Exclude, Expose, Transform } from 'class-transformer';
+import type { RequestHandler } from 'express';
+import {
+  type Action,
+  HttpCode,
+  Interceptor,
+  type InterceptorInterface,
+  Middleware,
+  UseAfter,
+  UseInterceptor,
+} from 'routing-controllers';
+import { literal } from 'sequelize';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  DefaultScope,
+  DeletedAt,
+  Model,
+  PrimaryKey,
+  Table,
+  UpdatedAt,
+} from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  Crud,
+  type CrudContext,
+  crudController,
+  type ListQuery,
+  type ModelClass,
+  Repository,
+  type RouteInfo,
+  unitOfWork,
+} from '../../src/index.js';
+import { type BuiltApp, buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { SqlLog } from '../support/sql-log.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+abstract class Keyed extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+abstract class Row extends Keyed {
+  @Column({ type: DataType.STRING(40), allowNull: true })
+  declare name: string | null;
+}
+
+const PLAIN = { timestamps: false } as const;
+const ALL = ['list', 'read', 'create', 'update', 'delete'];
+const RECORDS = ['list', 'read', 'create', 'update'];
+const WRITES = ['create', 'update'];
+
+@Crud()
+@Table(PLAIN)
+class Plain extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithGetter extends Keyed {
+  @Column({ type: DataType.STRING(40) })
+  get name(): string {
+    return `got ${this.getDataValue('name')}`;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithSetter extends Keyed {
+  @Column({ type: DataType.STRING(40) })
+  set name(value: string) {
+    this.setDataValue('name', `set ${value}`);
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithVirtual extends Row {
+  @Column(DataType.VIRTUAL)
+  get shout(): string {
+    return `${this.name}!`;
+  }
+}
+
+@Crud()
+@DefaultScope(() => ({ where: { name: 'shown' } }))
+@Table(PLAIN)
+class WithScope extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithRule extends Row {
+  @Column({ type: DataType.STRING(40), validate: { notIn: [['bad']] } })
+  declare label: string | null;
+}
+
+@Crud()
+@Table({
+  ...PLAIN,
+  validate: {
+    isNamed(this: WithModelRule) {
+      if (this.name === 'bad') throw new Error('is bad');
+    },
+  },
+})
+class WithModelRule extends Row {}
+
+@Crud()
+@Table({ ...PLAIN, version: true })
+class WithVersion extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithStatic extends Row {
+  static override build(values?: object, options?: object): never {
+    // biome-ignore lint/complexity/noThisInStatic: the model that is built is the one it is called on
+    return super.build({ ...values, name: 'built' }, options) as never;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithMethod extends Row {
+  override get(name?: unknown, options?: unknown): never {
+    const value = super.get(name as never, options as never) as unknown;
+    return (name === 'name' ? `method ${value}` : value) as never;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithConstructor extends Row {
+  constructor(values?: Record<string, unknown>, options?: object) {
+    super(values, options);
+    if (this.name) this.setDataValue('name', `made ${this.name}`);
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithTransform extends Row {
+  @Transform(({ value }) => `transformed ${value}`, { toPlainOnly: true })
+  @Column(DataType.STRING(40))
+  declare label: string | null;
+}
+
+class NameOnly {
+  @Expose()
+  declare name: string;
+}
+
+@Crud({ readSchema: NameOnly })
+@Table(PLAIN)
+class WithReadSchema extends Row {}
+
+@Crud({ idType: (raw) => Number(raw.replace('no-', '')) })
+@Table(PLAIN)
+class WithIds extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithDocuments extends Row {
+  @Column(DataType.JSON)
+  declare document: unknown;
+
+  @Column(DataType.CHAR(4))
+  declare code: string | null;
+}
+
+@Crud()
+@Table(PLAIN)
+class WithRange extends Row {
+  @Column(DataType.RANGE(DataType.INTEGER))
+  declare range: unknown;
+}
+
+@Crud()
+@Table({ createdAt: false })
+class WithOwnMoment extends Row {
+  @UpdatedAt
+  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
+  declare touched: Date;
+}
+
+@Crud()
+@Table({ createdAt: false, updatedAt: false, paranoid: true })
+class WithOwnEnd extends Row {
+  @DeletedAt
+  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
+  declare ended: Date;
+}
+
+@Crud()
+@Table(PLAIN)
+class Overridden extends Row {}
+
+class OverriddenController extends crudController(Overridden) {
+  override async read(id: number, context: CrudContext<Overridden>): Promise<Overridden> {
+    const row = await super.read(id, context);
+    row.name = `overridden ${row.name}`;
+    return row;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class Stored extends Row {}
+
+class StoredRepository extends Repository<Stored> {
+  static override model = Stored;
+  override async find(id: number): Promise<Stored | null> {
+    const row = await super.find(id);
+    if (row) row.name = `stored ${row.name}`;
+    return row;
+  }
+}
+
+class StoredController extends crudController(StoredRepository) {}
+
+@Crud()
+@Table(PLAIN)
+class Decorated extends Row {}
+
+@Crud()
+@Table(PLAIN)
+class WithLiteral extends Row {
+  @Column({ type: DataType.INTEGER, defaultValue: literal('1 + 2') })
+  declare sum: number;
+}
+
+@Crud()
+@Table(PLAIN)
+class WithTableDefault extends Row {
+  @Exclude({ toClassOnly: true })
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare made: number;
+}
+
+@Crud()
+@Table(PLAIN)
+class WithJson extends Row {
+  override toJSON(): never {
+    return { secret: 'x' } as never;
+  }
+}
+
+const seen: string[] = [];
+
+@Interceptor()
+class Wrap implements InterceptorInterface {
+  intercept(_action: Action, content: unknown): unknown {
+    return { wrapped: content };
+  }
+}
+
+@Middleware({ type: 'after' })
+class After {
+  use(_request: unknown, _response: unknown, next: () => void): void {
+    seen.push('after');
+    next();
+  }
+}
+
+class DecoratedController extends crudController(Decorated) {
+  @HttpCode(203)
+  override list(
+    query: ListQuery,
+    context: CrudContext<Decorated>,
+  ): ReturnType<CrudContext<Decorated>['repository']['page']> {
+    return super.list(query, context) as never;
+  }
+}
+
+@UseInterceptor(Wrap)
+class InterceptedController extends crudController(Decorated) {}
+
+@UseAfter(After)
+class FollowedController extends crudController(Decorated) {}
+
+const MODELS = [
+  Plain,
+  WithGetter,
+  WithSetter,
+  WithVirtual,
+  WithScope,
+  WithRule,
+  WithModelRule,
+  WithVersion,
+  WithStatic,
+  WithMethod,
+  WithConstructor,
+  WithTransform,
+  WithReadSchema,
+  WithIds,
+  WithDocuments,
+  WithRange,
+  WithOwnMoment,
+  WithOwnEnd,
+  Overridden,
+  Stored,
+  Decorated,
+  WithLiteral,
+  WithTableDefault,
+  WithJson,
+];
+
+/** What is plugged in, which operations it concerns, and why; then something that shows it. */
+interface Case {
+  readonly model: ModelClass;
+  readonly operations: readonly string[];
+  readonly reason: string;
+  readonly options?: BootstrapOptions;
+  /** The name of row 1, which is stored as `shown`, when it is read; default: as it is stored. */
+  readonly readAs?: unknown;
+  readonly effect?: (built: BuiltApp, path: string) => Promise<void>;
+}
+
+const CASES: readonly Case[] = [
+  { model: Plain, operations: ALL, reason: 'fastPath is false', options: { fastPath: false } },
+  { model: WithGetter, operations: RECORDS, reason: 'name has a getter', readAs: 'got shown' },
+  {
+    model: WithSetter,
+    operations: WRITES,
+    reason: 'name has a setter',
+    effect: async ({ agent }, path) => {
+      const { body } = await agent.patch(`${path}/1`).send({ name: 'x' });
+      expect(body.name).to.equal('set x');
+    },
+  },
+  {
+    model: WithVirtual,
+    operations: RECORDS,
+    reason: 'shout is virtual',
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.shout).to.equal('shown!');
+    },
+  },
+  {
+    model: WithScope,
+    operations: ALL,
+    reason: 'the model has a default scope',
+    effect: async ({ agent }, path) => {
+      await WithScope.update({ name: 'hidden' }, { where: {} });
+      expect((await agent.get(`${path}/1`)).status).to.equal(404);
+    },
+  },
+  {
+    model: WithRule,
+    operations: WRITES,
+    reason: 'label has validation rules of Sequelize',
+    effect: async ({ agent }, path) => {
+      expect((await agent.post(path).send({ label: 'bad' })).status).to.equal(422);
+    },
+  },
+  {
+    model: WithModelRule,
+    operations: WRITES,
+    reason: 'the model has validation rules of Sequelize',
+    effect: async ({ agent }, path) => {
+      expect((await agent.patch(`${path}/1`).send({ name: 'bad' })).status).to.equal(422);
+    },
+  },
+  {
+    model: WithVersion,
+    operations: WRITES,
+    reason: 'the model has a version',
+    effect: async ({ agent }, path) => {
+      expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body.version).to.equal(1);
+    },
+  },
+  { model: WithStatic, operations: ALL, reason: 'the model overrides static build', readAs: 'built' },
+  { model: WithMethod, operations: ALL, reason: 'the model overrides get', readAs: 'method shown' },
+  {
+    model: WithConstructor,
+    operations: ALL,
+    reason: 'the model overrides the constructor',
+    readAs: 'made shown',
+  },
+  {
+    model: WithTransform,
+    operations: RECORDS,
+    reason: 'label has a @Transform',
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.label).to.equal('transformed null');
+    },
+  },
+  {
+    model: WithReadSchema,
+    operations: RECORDS,
+    reason: 'it has a readSchema',
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body).to.deep.equal({ name: 'shown' });
+    },
+  },
+  {
+    model: WithIds,
+    operations: ['read', 'update', 'delete'],
+    reason: 'idType is a function',
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/no-1`)).body.name).to.equal('shown');
+    },
+  },
+  {
+    model: WithDocuments,
+    operations: ['update'],
+    reason: 'document is of a type that only Sequelize compares',
+  },
+  { model: WithDocuments, operations: ['update'], reason: 'code is of a type that only Sequelize compares' },
+  { model: WithRange, operations: WRITES, reason: 'range is of a type that only Sequelize writes' },
+  { model: WithOwnMoment, operations: WRITES, reason: 'touched is not a plain timestamp' },
+  {
+    model: WithOwnEnd,
+    operations: ALL,
+    reason: 'ended is not a plain timestamp',
+    effect: async ({ agent }, path) => {
+      expect((await agent.delete(`${path}/1`)).status).to.equal(204);
+      expect((await agent.get(`${path}/1`)).status).to.equal(404);
+    },
+  },
+  {
+    model: Overridden,
+    operations: ['read'],
+    reason: 'OverriddenController overrides read',
+    options: { controllers: [OverriddenController] },
+    readAs: 'overridden shown',
+  },
+  {
+    model: Stored,
+    operations: ALL,
+    reason: 'the repository is not a plain one (StoredRepository)',
+    options: { controllers: [StoredController] },
+    readAs: 'stored shown',
+  },
+  {
+    model: Decorated,
+    operations: ['list'],
+    reason: 'decorators change the answer',
+    options: { controllers: [DecoratedController] },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(path)).status).to.equal(203);
+    },
+  },
+  {
+    model: Decorated,
+    operations: ALL,
+    reason: 'the controller has interceptors',
+    options: { controllers: [InterceptedController] },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
+    },
+  },
+  {
+    model: Decorated,
+    operations: ALL,
+    reason: 'a middleware runs after the answer',
+    options: { controllers: [FollowedController] },
+    effect: async ({ agent }, path) => {
+      await agent.get(`${path}/1`);
+      expect(seen).to.include('after');
+    },
+  },
+  {
+    model: Plain,
+    operations: ALL,
+    reason: 'the application has interceptors',
+    options: { routing: { interceptors: [Wrap] } },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
+    },
+  },
+  {
+    model: Plain,
+    operations: ALL,
+    reason: 'the application has middlewares that run after an answer',
+    options: { routing: { middlewares: [After] } },
+    effect: async ({ agent }, path) => {
+      await agent.get(`${path}/1`);
+      expect(seen).to.include('after');
+    },
+  },
+];
+
+/** The operations that have a reason, in their usual order. */
+function operationsWith(routes: readonly RouteInfo[], reason: string): string[] {
+  const found = routes.filter(({ generalPathReasons }) => generalPathReasons.includes(reason));
+  return ALL.filter((operation) => found.some((route) => route.operation === operation));
+}
+
+describe('the general path', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  const serve = (options: BootstrapOptions, prepare?: Parameters<typeof buildApp>[1]) =>
+    buildApp({ fastPath: true, logger: new CapturedLog(), ...options }, prepare);
+
+  /** Sequelize ends its statements; the fast path does not. */
+  async function isGeneral(work: () => PromiseLike<unknown>): Promise<boolean> {
+    const { statements } = await sql.during(work);
+    expect(statements).to.not.deep.equal([]);
+    return statements.every((statement) => statement.endsWith(';'));
+  }
+
+  before(async () => {
+    site = await startTestApp({ models: MODELS, engine: { logging: sql.record } });
+  });
+
+  beforeEach(async () => {
+    seen.length = 0;
+    for (const model of MODELS) {
+      const table = model.getTableName();
+      await site.engine.sequelize.query(`TRUNCATE "${table}" RESTART IDENTITY`);
+      const made = model === WithTableDefault ? ['(name, made)', "('shown', 1)"] : ['(name)', "('shown')"];
+      await site.engine.sequelize.query(`INSERT INTO "${table}" ${made.join(' VALUES ')}`);
+    }
+    await site.engine.sequelize.query(`UPDATE "${WithOwnEnd.getTableName()}" SET ended = to_timestamp(0)`);
+    await site.engine.sequelize.query(`UPDATE "${WithVersion.getTableName()}" SET version = 0`);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('is not taken by a model that has nothing of the kind', async () => {
+    const { agent, crud } = await serve({ models: [Plain] });
+    expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+    expect(await isGeneral(() => agent.get('/plains/1'))).to.equal(false);
+  });
+
+  for (const { model, operations, reason, options = {}, readAs = 'shown', effect } of CASES) {
+    it(`is taken because ${reason}`, async () => {
+      const built = await serve({ models: [model], ...options });
+      const path = built.crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
+      expect(operationsWith(built.crud.routes, reason)).to.deep.equal(operations);
+      if (operations.includes('read')) {
+        const id = model === WithIds ? 'no-1' : '1';
+        expect(await isGeneral(() => built.agent.get(`${path}/${id}`))).to.equal(true);
+      }
+      if (effect) await effect(built, path);
+      else if (readAs !== undefined) expect((await built.agent.get(`${path}/1`)).body.name).to.equal(readAs);
+    });
+  }
+
+  describe('is taken for a request', () => {
+    const ROW = { id: 1, name: 'shown' };
+    type Hooked = { addHook(...args: unknown[]): void; removeHook(...args: unknown[]): void };
+
+    /** Runs work while there is a hook; the names of the hooks that ran are in `seen`. */
+    async function hooked(target: unknown, name: string, work: () => Promise<unknown>): Promise<void> {
+      (target as Hooked).addHook(name, 'mine', () => void seen.push(name));
+      try {
+        await work();
+      } finally {
+        (target as Hooked).removeHook(name, 'mine');
+      }
+      expect(seen).to.include(name);
+    }
+
+    for (const level of ['model', 'instance'] as const) {
+      const target = () => (level === 'model' ? Plain : site.engine.sequelize);
+
+      for (const name of [
+        'beforeFind',
+        'beforeFindAfterExpandIncludeAll',
+        'beforeFindAfterOptions',
+        'afterFind',
+      ]) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, async () => {
+            expect((await agent.get('/plains/1')).body).to.deep.equal(ROW);
+            expect(seen.splice(0)).to.deep.equal([name]);
+            expect((await agent.get('/plains')).body.items).to.deep.equal([ROW]);
+          });
+        });
+      }
+
+      for (const name of [
+        'beforeValidate',
+        'afterValidate',
+        'beforeCreate',
+        'afterCreate',
+        'beforeSave',
+        'afterSave',
+      ]) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, () => agent.post('/plains').send({}).expect(201));
+        });
+      }
+
+      for (const name of ['beforeUpdate', 'afterUpdate']) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, () => agent.patch('/plains/1').send({ name: 'x' }).expect(200));
+        });
+      }
+
+      for (const name of ['beforeDestroy', 'afterDestroy', 'beforeBulkDestroy', 'afterBulkDestroy']) {
+        it(`when the ${level} has been given a hook ${name}`, async () => {
+          const { agent } = await serve({ models: [Plain] });
+          await hooked(target(), name, () => agent.delete('/plains/1').expect(204));
+        });
+      }
+    }
+
+    it('when the instance has been given a hook of queries', async () => {
+      const { agent } = await serve({ models: [Plain] });
+      for (const name of ['beforeQuery', 'afterQuery']) {
+        await hooked(site.engine.sequelize, name, () => agent.get('/plains/1').expect(200));
+        await hooked(site.engine.sequelize, name, () => agent.post('/plains').send({}).expect(201));
+      }
+    });
+
+    it('when the list is counted past a hook', async () => {
+      const { agent } = await serve({ models: [Plain] });
+      await hooked(Plain, 'beforeCount', () => agent.get('/plains?size=1').expect(200));
+    });
+
+    it('when the model has been given a scope', async () => {
+      const { agent } = await serve({ models: [Plain] });
+      Plain.addScope('defaultScope', { where: { name: 'other' } }, { override: true });
+      try {
+        expect((await agent.get('/plains/1')).status).to.equal(404);
+        expect((await agent.get('/plains')).body.total).to.equal(0);
+      } finally {
+        Plain.addScope('defaultScope', {}, { override: true });
+      }
+      expect((await agent.get('/plains/1')).status).to.equal(200);
+    });
+
+    it('when it is inside of a unit of work', async () => {
+      const inUnit: RequestHandler = (_request, response, next) => {
+        const finished = new Promise((resolve) => response.once('close', resolve));
+        unitOfWork(async () => {
+          next();
+          await finished;
+          throw new Error('roll back');
+        }).catch(() => seen.push('rolled back'));
+      };
+      const { agent } = await serve({ models: [Plain] }, (app) => void app.use(inUnit));
+      await agent.patch('/plains/1').send({ name: 'changed' }).expect(200);
+      while (seen.length < 1) await new Promise(setImmediate);
+      expect(await Plain.findAll({ raw: true })).to.deep.equal([ROW]);
+    });
+
+    it('when a middleware has another response.json or response.send', async () => {
+      for (const method of ['json', 'send'] as const) {
+        const replace: RequestHandler = (_request, response, next) => {
+          const own = response[method].bind(response);
+          response[method] = (body: unknown) => {
+            response[method] = own;
+            return own(method === 'json' ? { data: body } : `{"data":${body}}`);
+          };
+          next();
+        };
+        const { agent } = await serve({ models: [Plain] }, (app) => void app.use(replace));
+        expect(JSON.parse((await agent.get('/plains/1')).text)).to.deep.equal({ data: ROW });
+      }
+    });
+
+    it('when a setting of the application changes what JSON looks like', async () => {
+      const text = async (name: string, value: unknown): Promise<string> =>
+        (await (await serve({ models: [Plain] }, (app) => void app.set(name, value))).agent.get('/plains/1'))
+          .text;
+      await Plain.update({ name: '<b>' }, { where: {} });
+      expect(await text('json spaces', 2)).to.equal('{\n  "id": 1,\n  "name": "<b>"\n}');
+      expect(await text('json escape', true)).to.equal('{"id":1,"name":"\\u003cb\\u003e"}');
+      expect(
+        await text('json replacer', (key: string, value: unknown) => (key === 'id' ? undefined : value)),
+      ).to.equal('{"name":"<b>"}');
+    });
+
+    it('when a trigger changes the row after the update', async () => {
+      const { agent, crud } = await serve({ models: [Overridden] });
+      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      await site.engine.sequelize.query(`
+        CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+          IF NEW.name NOT LIKE '%!' THEN UPDATE "Overriddens" SET name = NEW.name || '!' WHERE id = NEW.id; END IF;
+          RETURN NULL;
+        END $f$;
+        CREATE TRIGGER shouting AFTER UPDATE ON "Overriddens" FOR EACH ROW EXECUTE FUNCTION shout()`);
+      const path = crud.routes[0]?.path ?? '';
+      expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({ id: 1, name: 'x!' });
+    });
+
+    it('when a default of the model is SQL', async () => {
+      const { agent } = await serve({ models: [WithLiteral] });
+      expect((await agent.post('/with-literals').send({})).body).to.deep.equal({ id: 2, name: null, sum: 3 });
+    });
+
+    it('when a value is missing that only the table has a default for', async () => {
+      const { agent } = await serve({ models: [WithTableDefault] });
+      await site.engine.sequelize.query('ALTER TABLE "WithTableDefaults" ALTER made SET DEFAULT 7');
+      const fast = await agent.post('/with-table-defaults').send({});
+      const general = await (
+        await buildApp({ models: [WithTableDefault], fastPath: false, logger: new CapturedLog() })
+      ).agent
+        .post('/with-table-defaults')
+        .send({});
+      expect({ status: fast.status, body: fast.body }).to.deep.equal({
+        status: general.status,
+        body: general.body,
+      });
+      expect(fast.status).to.be.above(399);
+    });
+  });
+
+  describe('is not needed', () => {
+    it('for toJSON, which neither path calls', async () => {
+      const { agent, crud } = await serve({ models: [WithJson] });
+      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      const general = await buildApp({ models: [WithJson], fastPath: false, logger: new CapturedLog() });
+      for (const each of [agent, general.agent]) {
+        expect((await each.get('/with-jsons/1')).body).to.deep.equal({ id: 1, name: 'shown' });
+      }
+    });
+
+    it('for a status and headers that were set before', async () => {
+      const early: RequestHandler = (_request, response, next) => {
+        response.status(203).set({ ETag: '"mine"', 'X-Early': 'yes' });
+        next();
+      };
+      const answers = [];
+      for (const fastPath of [true, false]) {
+        const { agent } = await buildApp(
+          { models: [Plain], fastPath, logger: new CapturedLog() },
+          (app) => void app.use(early),
+        );
+        const { status, text, headers } = await agent.get('/plains/1');
+        answers.push({ status, text, ...headers, date: '' });
+      }
+      expect(answers[0]).to.deep.equal(answers[1]).and.include({ status: 203, etag: '"mine"' });
+    });
+
+    it("for an etag function, which is given what Express's own would be", async () => {
+      const answers = [];
+      for (const fastPath of [true, false]) {
+        const tag = (body: unknown) => `"${Buffer.isBuffer(body)}"`;
+        const { agent } = await buildApp(
+          { models: [Plain], fastPath, logger: new CapturedLog() },
+          (app) => void app.set('etag', tag),
+        );
+        answers.push((await agent.get('/plains/1')).headers['etag']);
+      }
+      expect(answers[0]).to.equal(answers[1]);
+    });
+  });
+});

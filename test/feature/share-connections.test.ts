@@ -1,0 +1,220 @@
+/** Reads that share connections: none waits without end for another's, or fails with it, and the limits of the pools hold. */
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, type EngineOptions } from '../../src/index.js';
+import { expectCalm, expectRecovery } from '../support/calm-answers.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { poolStates } from '../support/connections.js';
+import { expectJson } from '../support/expect-answer.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** A table; others lock it. */
+@Crud({ prefix: '/books' })
+@Table({ tableName: 'books', timestamps: false })
+class Book extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare title: string;
+}
+
+/** Views of SQL that looks at its own rows. */
+@Crud({ prefix: '/views' })
+@Table({ tableName: 'views', timestamps: false })
+class View extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare title: string;
+}
+
+const VIEW = `
+  CREATE FUNCTION look(id integer) RETURNS text LANGUAGE plpgsql AS $f$ BEGIN
+    IF id = 0 THEN PERFORM pg_advisory_lock_shared(7); PERFORM pg_advisory_unlock_shared(7); END IF;
+    IF id = 13 THEN RAISE 'unlucky' USING ERRCODE = '22P02'; END IF;
+    IF id = 14 THEN INSERT INTO books VALUES (99, 'written'); END IF;
+    IF id = 15 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+    RETURN 'view ' || id;
+  END $f$;
+  DROP TABLE views;
+  CREATE VIEW views AS SELECT id, look(id) AS title FROM generate_series(0, 1000) AS t (id)`;
+
+const FAST = Array.from({ length: 40 }, (_, index) => index + 100);
+
+describe('sharing connections', function () {
+  this.timeout(30_000);
+  let database: TestDatabase;
+  let site: TestApp;
+  let control: Client;
+  const logger = new CapturedLog();
+
+  const view = (id: number): Promise<Response> =>
+    site.agent.get(`/views/${id}`).then((response: Response) => response);
+  const book = (id: number): Promise<Response> =>
+    site.agent.get(`/books/${id}`).then((response: Response) => response);
+
+  function expectViews(answers: readonly Response[], ids: readonly number[]): void {
+    answers.forEach((answer, index) => {
+      expectJson(answer, 200, { id: ids[index], title: `view ${ids[index]}` });
+    });
+  }
+
+  async function start(engine: EngineOptions = {}): Promise<void> {
+    database = await freshDatabase('sharing');
+    site = await startTestApp({
+      models: [Book, View],
+      database,
+      engine: { pool: { max: 4 }, ...engine },
+      minPool: engine.pool?.max ?? 4,
+      bootstrap: { fastPath: true, logger },
+    });
+    control = new Client({ connectionString: database.url });
+    await control.connect();
+    await control.query(VIEW);
+    await control.query("INSERT INTO books SELECT id, 'book ' || id FROM generate_series(1, 1000) AS t (id)");
+    // Known to be cheap from here on.
+    for (let round = 0; round < 10; round += 1) await Promise.all([view(1), view(2), book(1), book(2)]);
+  }
+
+  afterEach(async () => {
+    for (const { using, waiting } of poolStates(site.engine))
+      expect({ using, waiting }).to.deep.equal({ using: 0, waiting: 0 });
+    await control.end();
+    await site[Symbol.asyncDispose]();
+    logger.clear();
+  });
+
+  /** How many reads of the view wait for the lock. */
+  async function waiting(): Promise<number> {
+    const { rows } = await control.query(
+      "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+    );
+    return rows.length;
+  }
+
+  describe('of which one is slow', () => {
+    beforeEach(() => start());
+
+    it('answers all others while it is under way', async () => {
+      await control.query('SELECT pg_advisory_lock(7)');
+      let isAnswered = false;
+      const slow = view(0).finally(() => {
+        isAnswered = true;
+      });
+      expectViews(await Promise.all(FAST.map(view)), FAST);
+      while ((await waiting()) === 0) await new Promise(setImmediate);
+      expectViews(await Promise.all(FAST.map(view)), FAST);
+      expect(isAnswered).to.equal(false);
+      await control.query('SELECT pg_advisory_unlock(7)');
+      expectViews([await slow], [0]);
+    });
+
+    it('answers others, too, when as many are slow as there are lanes', async () => {
+      await control.query('SELECT pg_advisory_lock(7)');
+      const slow = [view(0), view(0)];
+      const before = Promise.all(FAST.map(view));
+      while ((await waiting()) < 2) await new Promise(setImmediate);
+      expectViews(await before, FAST);
+      expectViews(await Promise.all(FAST.map(view)), FAST);
+      await control.query('SELECT pg_advisory_unlock(7)');
+      expectViews(await Promise.all(slow), [0, 0]);
+    });
+
+    it('answers all in the end when a table is locked, and those of other tables meanwhile', async () => {
+      await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
+      const locked = [book(1), book(2)];
+      expectViews(await Promise.all(FAST.map(view)), FAST);
+      await control.query('COMMIT');
+      for (const [index, answer] of (await Promise.all(locked)).entries()) {
+        expectJson(answer, 200, { id: index + 1, title: `book ${index + 1}` });
+      }
+    });
+  });
+
+  describe('of which one fails', () => {
+    beforeEach(() => start());
+
+    it('answers the others', async () => {
+      const ids = FAST.flatMap((id) => (id % 4 === 0 ? [13, id] : [id]));
+      const answers = await Promise.all(ids.map(view));
+      expectViews(
+        answers.filter((_, index) => ids[index] !== 13),
+        FAST,
+      );
+      for (const answer of answers.filter((_, index) => ids[index] === 13))
+        expect(answer.status).to.be.above(399);
+    });
+
+    it('refuses to write', async () => {
+      const ids = [14, ...FAST];
+      const [refused, ...answers] = await Promise.all(ids.map(view));
+      expect(refused?.status).to.equal(500);
+      expect(logger.text).to.include('25006');
+      expectViews(answers, FAST);
+      expect((await book(99)).body.title).to.equal('book 99');
+    });
+
+    it('recovers from one that ends its connection', async () => {
+      const answers = await Promise.all([...FAST, 15, ...FAST, 15].map(view));
+      expectCalm(answers);
+      await expectRecovery(() => view(1));
+      expectViews(await Promise.all(FAST.map(view)), FAST);
+    });
+  });
+
+  it('gives 504 to what takes too long, and answers the others', async () => {
+    await start({ dialectOptions: { statement_timeout: 400, lock_timeout: 2_000 } });
+    await control.query('SELECT pg_advisory_lock(7)');
+    const slow = [view(0), view(0), view(0)];
+    expectViews(await Promise.all(FAST.map(view)), FAST);
+    for (const answer of await Promise.all(slow)) expect(answer.status).to.equal(504);
+    await control.query('SELECT pg_advisory_unlock(7)');
+    expectViews(await Promise.all(FAST.map(view)), FAST);
+  });
+
+  it('needs no second connection', async () => {
+    await start({ pool: { max: 1 } });
+    for (let round = 0; round < 3; round += 1) {
+      const lists = Promise.all(FAST.map(() => site.agent.get('/books?page=2&size=2')));
+      expectViews(await Promise.all(FAST.map(view)), FAST);
+      for (const { body } of await lists) expect(body.items).to.have.length(2);
+    }
+  });
+
+  it('takes no more connections than the pool has', async () => {
+    await start({ pool: { max: 3 } });
+    const { rows: before } = await control.query('SELECT 1');
+    expect(before).to.have.length(1);
+    await Promise.all([...FAST, ...FAST].map(view));
+    const { rows } = await control.query(
+      'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    );
+    expect(rows.length).to.be.at.most(6);
+  });
+
+  it('answers every request when all connections are ended at once', async () => {
+    await start();
+    for (let round = 0; round < 3; round += 1) {
+      const answers = Promise.all(FAST.map(view));
+      await control.query(
+        'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+      );
+      expectCalm(await answers);
+      await expectRecovery(() => view(1));
+    }
+  });
+
+  it('answers every request when the engine is disposed meanwhile', async () => {
+    await start();
+    const answers = FAST.map(view);
+    await site.engine[Symbol.asyncDispose]();
+    for (const { status } of await Promise.all(answers)) expect(status).to.be.oneOf([200, 500, 503]);
+  });
+});
