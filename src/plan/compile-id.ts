@@ -11,6 +11,9 @@ export type ParsedId =
   /** An id that no row can have, such as one beyond the column's range: there is nothing to find. */
   | { readonly kind: 'impossible' };
 
+/** What ids look like, for those who describe them; of a function's only it knows. */
+export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'custom';
+
 /** Reads the id of a path. Throws only what a user's `idType` function throws. */
 export type IdParser = (raw: string) => ParsedId;
 
@@ -66,42 +69,53 @@ function enumParser(values: readonly string[]): IdParser {
   return (raw) => (values.includes(raw) ? found(raw) : IMPOSSIBLE);
 }
 
-/** The parser of an `idType` that is a name or one of the constructors standing for a name. */
-function namedParser(idType: IdType, primaryKey: AttributeInfo): IdParser | undefined {
-  const { type } = primaryKey;
+/** The kind of an `idType` that is a name or one of the constructors standing for a name. */
+function namedKind(idType: IdType): IdKind | undefined {
   switch (idType) {
     case 'integer':
     case Number:
-      return type.kind === 'integer'
-        ? integerParser(type.minimum, type.maximum)
-        : integerParser(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+      return 'integer';
     case 'bigint':
     case BigInt:
-      return parseBigint;
+      return 'bigint';
     case 'uuid':
-      return parseUuid;
+      return 'uuid';
     case 'string':
     case String:
-      return stringParser(type.kind === 'string' ? type.maxLength : null);
+      return 'string';
     default:
       return undefined;
   }
 }
 
-function derivedParser({ type }: AttributeInfo): IdParser | undefined {
+function derivedKind({ type }: AttributeInfo): IdKind | undefined {
   switch (type.kind) {
     case 'integer':
-      return integerParser(type.minimum, type.maximum);
+    case 'bigint':
+    case 'uuid':
+    case 'string':
+    case 'enum':
+      return type.kind;
+    default:
+      return undefined;
+  }
+}
+
+/** The parser of a kind, within the bounds of the column where it is of that kind. */
+function parserOf(kind: Exclude<IdKind, 'custom'>, { type }: AttributeInfo): IdParser {
+  switch (kind) {
+    case 'integer':
+      return type.kind === 'integer'
+        ? integerParser(type.minimum, type.maximum)
+        : integerParser(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
     case 'bigint':
       return parseBigint;
     case 'uuid':
       return parseUuid;
     case 'string':
-      return stringParser(type.maxLength);
+      return stringParser(type.kind === 'string' ? type.maxLength : null);
     case 'enum':
-      return enumParser(type.values);
-    default:
-      return undefined;
+      return enumParser(type.kind === 'enum' ? type.values : []);
   }
 }
 
@@ -114,21 +128,21 @@ function functionParser(parse: (raw: string) => unknown): IdParser {
   };
 }
 
-/** The parser of a model's ids, or the problem that stands in its way. */
+/** The parser of a model's ids and their kind, or the problem that stands in its way. */
 export function compileId(
   modelName: string,
   primaryKey: AttributeInfo,
   idType: IdType | undefined,
-): { readonly parser: IdParser | null; readonly problems: readonly string[] } {
-  const named = idType === undefined ? derivedParser(primaryKey) : namedParser(idType, primaryKey);
-  if (named) return { parser: named, problems: [] };
+): { readonly parser: IdParser | null; readonly kind: IdKind | null; readonly problems: readonly string[] } {
+  const kind = idType === undefined ? derivedKind(primaryKey) : namedKind(idType);
+  if (kind && kind !== 'custom') return { parser: parserOf(kind, primaryKey), kind, problems: [] };
   if (typeof idType === 'function') {
-    return { parser: functionParser(idType), problems: [] };
+    return { parser: functionParser(idType), kind: 'custom', problems: [] };
   }
   const problem =
     idType === undefined
       ? `${modelName}: the primary key '${primaryKey.name}' is of type ${primaryKey.type.kind}, which no path ` +
         'segment can hold; give @Crud an idType function that reads it.'
       : `${modelName}: idType ${showValue(idType)} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`;
-  return { parser: null, problems: [problem] };
+  return { parser: null, kind: null, problems: [problem] };
 }

@@ -39,6 +39,7 @@ export type ResourceCompilation =
 const OPTION_NAMES: Readonly<Record<keyof CrudOptions, true>> = {
   prefix: true,
   tags: true,
+  description: true,
   endpoints: true,
   pagination: true,
   pageSize: true,
@@ -76,6 +77,7 @@ export function compileResource(
     exposure,
     prefix: compilePrefix(info, options, report),
     tags: Object.freeze([...(options.tags ?? [info.name])]),
+    description: options.description ?? null,
     endpoints: compileEndpoints(check),
     pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
     pageSize: compilePageSize(check),
@@ -91,8 +93,8 @@ export function compileResource(
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
   };
   const claim = { name: compiled.name, prefix: compiled.prefix };
-  if (problems.length > 0 || !id.parser) return { plan: null, problems, claim };
-  return { plan: Object.freeze({ ...compiled, parseId: id.parser }), problems: [], claim };
+  if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
+  return { plan: Object.freeze({ ...compiled, parseId: id.parser, idKind: id.kind }), problems: [], claim };
 }
 
 function checkOptionNames({ info, options, report }: OptionCheck): void {

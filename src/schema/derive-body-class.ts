@@ -61,7 +61,8 @@ function nullDefaults(attributes: readonly AttributeInfo[]): Record<string, null
   return Object.fromEntries(optional.map(({ name }) => [name, null]));
 }
 
-function presenceOf({ nullable, hasDefault }: AttributeInfo, kind: BodyKind): Presence {
+/** What an attribute does in a body when it is absent, and when it is null. */
+export function presenceOf({ nullable, hasDefault }: AttributeInfo, kind: BodyKind): Presence {
   if (nullable) return 'nullable';
   return kind === 'update' || hasDefault ? 'optional' : 'required';
 }

@@ -219,6 +219,7 @@ describe('compileId', () => {
       it(`refuses ${shown}`, () => {
         expect(compileId('Article', keyOf(INT4), idType as never)).to.deep.equal({
           parser: null,
+          kind: null,
           problems: [
             `Article: idType ${shown} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
           ],
@@ -243,6 +244,7 @@ describe('compileId', () => {
     it(`asks for a function where the key is of type ${type.kind}`, () => {
       expect(compileId('Article', keyOf(type), undefined)).to.deep.equal({
         parser: null,
+        kind: null,
         problems: [
           `Article: the primary key 'id' is of type ${type.kind}, which no path segment can hold; ` +
             'give @Crud an idType function that reads it.',

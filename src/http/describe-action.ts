@@ -1,0 +1,87 @@
+/** What routing-controllers' decorators say of a route, as data for those who describe it. */
+import { getMetadataArgsStorage } from 'routing-controllers';
+import type { Class } from '../metadata/crud-options.js';
+import { lineageOf } from './controller-metadata.js';
+import { CrudController } from './crud-controller.js';
+import type { Resource } from './resource.js';
+
+/** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
+export type ParameterSource = 'param' | 'query' | 'queries' | 'header' | 'cookie' | 'body' | 'body-param';
+
+/** A parameter of a method that comes from the request. */
+export interface ActionParameter {
+  readonly source: ParameterSource;
+  /** Empty for a whole query string or body. */
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** The class or constructor its type was given as, where there is one. */
+  readonly type: Class | undefined;
+}
+
+/** A method, as its decorators describe it. */
+export interface ActionDescription {
+  readonly parameters: readonly ActionParameter[];
+  /** What `@HttpCode` says. */
+  readonly successStatus: number | undefined;
+  /** What `@OnUndefined` says. */
+  readonly undefinedStatus: number | undefined;
+  /** Whether `@Authorized` guards it, on the method or on the class. */
+  readonly isAuthorized: boolean;
+}
+
+const SOURCES: readonly string[] = [
+  'param',
+  'query',
+  'queries',
+  'header',
+  'cookie',
+  'body',
+  'body-param',
+] satisfies ParameterSource[];
+
+/** Describes a method of a resource's controller. */
+export function describeAction({ controller }: Resource, method: string): ActionDescription {
+  const lineage = lineageOf(controller, CrudController);
+  const { responseHandlers } = getMetadataArgsStorage();
+  const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
+  // The nearest class decides, and of one class the last decorator.
+  const statusOf = (type: string): number | undefined => {
+    const value: unknown = lineage
+      .map((target) =>
+        handlers.find((each) => each.target === target && each.method === method && each.type === type),
+      )
+      .find((handler) => handler !== undefined)?.value;
+    return typeof value === 'number' ? value : undefined;
+  };
+  return Object.freeze({
+    parameters: Object.freeze(parametersOf(lineage, method)),
+    successStatus: statusOf('success-code'),
+    undefinedStatus: statusOf('on-undefined'),
+    isAuthorized: handlers.some(
+      (handler) =>
+        handler.type === 'authorized' && (handler.method === method || handler.method === undefined),
+    ),
+  });
+}
+
+function parametersOf(lineage: readonly object[], method: string): ActionParameter[] {
+  const { params } = getMetadataArgsStorage();
+  const declaring = lineage.find((target) =>
+    params.some((param) => param.object.constructor === target && param.method === method),
+  );
+  return params
+    .filter((param) => declaring && param.object.constructor === declaring && param.method === method)
+    .filter(({ type }) => SOURCES.includes(type))
+    .sort((first, second) => first.index - second.index)
+    .map(({ type, name = '', required, explicitType, object, index }) => ({
+      source: type as ParameterSource,
+      name,
+      isRequired: required === true,
+      type: explicitType ?? reflectedTypes(object, method)[index],
+    }));
+}
+
+/** What TypeScript emitted; other compilers do not. */
+function reflectedTypes(object: object, method: string): readonly (Class | undefined)[] {
+  return Reflect.getMetadata('design:paramtypes', object, method) ?? [];
+}
