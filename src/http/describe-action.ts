@@ -25,8 +25,8 @@ export interface ActionDescription {
   readonly successStatus: number | undefined;
   /** What `@OnUndefined` says. */
   readonly undefinedStatus: number | undefined;
-  /** Whether `@Authorized` guards it, on the method or on the class. */
-  readonly isAuthorized: boolean;
+  /** What is answered to whom `@Authorized` refuses: 403 where it names roles, else 401. Undefined without one. */
+  readonly refusedStatus: 401 | 403 | undefined;
 }
 
 const SOURCES: readonly string[] = [
@@ -57,11 +57,18 @@ export function describeAction({ controller }: Resource, method: string): Action
     parameters: Object.freeze(parametersOf(lineage, method)),
     successStatus: statusOf('success-code'),
     undefinedStatus: statusOf('on-undefined'),
-    isAuthorized: handlers.some(
-      (handler) =>
-        handler.type === 'authorized' && (handler.method === method || handler.method === undefined),
+    refusedStatus: refusedStatus(
+      handlers.filter(
+        (handler) =>
+          handler.type === 'authorized' && (handler.method === method || handler.method === undefined),
+      ),
     ),
   });
+}
+
+function refusedStatus(guards: readonly { readonly value?: unknown }[]): 401 | 403 | undefined {
+  if (guards.length === 0) return undefined;
+  return guards.flatMap(({ value }) => value ?? []).length === 0 ? 401 : 403;
 }
 
 function parametersOf(lineage: readonly object[], method: string): ActionParameter[] {

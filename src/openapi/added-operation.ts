@@ -44,8 +44,8 @@ export function addedOperation(
 }
 
 /** The statuses of what is known to go wrong. */
-export function addedProblems({ isAuthorized }: ActionDescription): readonly ProblemStatus[] {
-  return isAuthorized ? [401, 403, 405] : [405];
+export function addedProblems({ refusedStatus }: ActionDescription): readonly ProblemStatus[] {
+  return refusedStatus === undefined ? [405] : [refusedStatus, 405];
 }
 
 function successes({

@@ -50,8 +50,8 @@ const LOCATION: HeaderObject = {
 };
 
 /** The statuses of the problems of an operation. */
-export function problemsOf(operation: Operation, { isAuthorized }: ActionDescription): ProblemStatus[] {
-  const guarded: readonly ProblemStatus[] = isAuthorized ? [401, 403] : [];
+export function problemsOf(operation: Operation, { refusedStatus }: ActionDescription): ProblemStatus[] {
+  const guarded: readonly ProblemStatus[] = refusedStatus === undefined ? [] : [refusedStatus];
   return [...PROBLEMS[operation], ...guarded, ...COMMON_PROBLEMS].sort((first, second) => first - second);
 }
 

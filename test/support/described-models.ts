@@ -5,6 +5,7 @@ import type { RequestHandler } from 'express';
 import { Authorized, Body, Get, HttpCode, Param, Post, QueryParam } from 'routing-controllers';
 import {
   AutoIncrement,
+  BelongsTo,
   Column,
   DataType,
   Default,
@@ -21,8 +22,9 @@ import {
   crudController,
   type UpdateValues,
 } from '../../src/index.js';
+import { CapturedLog } from './captured-log.js';
 
-/** Fails with what the request asks for: a fault of the user's own code. */
+/** Fails when the request asks for it: a fault of the user's own code. */
 const failOnRequest: RequestHandler = (request, _response, next) => {
   next(request.headers['x-fail'] === undefined ? undefined : new Error('asked for'));
 };
@@ -127,8 +129,11 @@ export class Gadget extends Model {
   declare bytes: Buffer | null;
 
   @ForeignKey(() => Maker)
-  @Column({ type: DataType.UUID, onDelete: 'RESTRICT' })
+  @Column(DataType.UUID)
   declare makerId: string | null;
+
+  @BelongsTo(() => Maker, { onDelete: 'RESTRICT' })
+  declare maker?: Maker;
 
   /** What a virtual attribute gives, only its getter knows. */
   @Column({
@@ -249,6 +254,7 @@ export const DESCRIBED_OPTIONS: BootstrapOptions = {
   controllers: [GadgetController],
   routePrefix: '/api',
   bodyLimit: 2_000,
+  logger: new CapturedLog(),
   docs: { title: 'Gadgets & more', license: { name: 'MIT', identifier: 'MIT' } },
   routing: {
     authorizationChecker: ({ request }) => {
