@@ -7,6 +7,7 @@ import { exceptionHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
+import { describeRouteTable } from './http/route-table.js';
 import { type ResourceOptions, resolveSettings } from './http/settings.js';
 import { warnMissingIndexes } from './http/warn-missing-indexes.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
@@ -49,6 +50,33 @@ export interface CrudApplication {
  * @throws ConfigError with everything that is wrong with any model, option or controller
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
+  const { settings, resources, router, health, docs, application, routeTable } = buildApplication(options);
+  app.use(settings.routePrefix || '/', router);
+  if (health) app.use(healthRouter(health));
+  if (docs) app.use(docsRouter(docs, application.openapi));
+  app.use(exceptionHandler(settings.logger));
+  for (const known of [app, application]) BUILT.set(known, { application, routeTable });
+  await warnMissingIndexes(resources, settings.logger);
+  return application;
+}
+
+/** What the command line prints of an application. */
+export interface DescribedApplication {
+  readonly application: CrudApplication;
+  /** A table of the routes, as text. */
+  routeTable(): string;
+}
+
+/** By the Express application, and by what `bootstrap` gave. */
+const BUILT = new WeakMap<object, DescribedApplication>();
+
+/** What was bootstrapped on an Express application, the last where there are several, or what `bootstrap` gave. */
+export function builtApplication(app: object): DescribedApplication | undefined {
+  return BUILT.get(app);
+}
+
+/** Everything up to the mounting. */
+export function buildApplication(options: BootstrapOptions) {
   const { health = {}, docs = {}, ...resourceOptions } = options;
   const settings = resolveSettings(
     resourceOptions,
@@ -58,18 +86,17 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const { declarations, handWritten, problems } = declareResources(settings);
   const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
   const documentation = resolveDocsOptions(docs || {});
-  throwProblems(docs ? docsConflicts(documentation, plan.resources, settings.routePrefix) : []);
+  const { routePrefix } = settings;
+  throwProblems(docs ? docsConflicts(documentation, plan.resources, routePrefix) : []);
   const resources = createResources(plan, declarations, settings);
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
-  app.use(settings.routePrefix || '/', router);
-  if (health) app.use(healthRouter(health));
-  const openapi = once(() =>
-    createDocument({ info: documentation.info, routes, routePrefix: settings.routePrefix, health }),
-  );
-  if (docs) app.use(docsRouter(documentation, openapi));
-  app.use(exceptionHandler(settings.logger));
-  await warnMissingIndexes(resources, settings.logger);
-  return Object.freeze({ routes: describeRoutes(settings.routePrefix, routes), openapi });
+  const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
+  const application: CrudApplication = Object.freeze({
+    routes: describeRoutes(routePrefix, routes),
+    openapi,
+  });
+  const routeTable = () => describeRouteTable(application.routes, plan.resources);
+  return { settings, resources, router, health, docs: docs && documentation, application, routeTable };
 }
 
 /** Asks once, when it is first needed. */
