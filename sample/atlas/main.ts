@@ -2,19 +2,18 @@
 import 'reflect-metadata';
 import { bootstrap, engineLifespan } from 'crud-controllers';
 import express from 'express';
-import { CityController } from './controllers/city-controller.js';
-import { ReviewController } from './controllers/review-controller.js';
 import { openDatabase } from './database.js';
 import { checkPort, choosePort, listen } from './listen.js';
-import { City } from './models/city.js';
-import { Country } from './models/country.js';
-import { Review } from './models/review.js';
 import { showProgress } from './progress.js';
+import { City, CityController, Country, Review, ReviewController } from './resources.js';
 import { complain, say } from './say.js';
 import { seed } from './seed.js';
 import { listenForStop, untilStopped } from './stop-signal.js';
 
 const models = [Country, City, Review];
+const DESCRIPTION =
+  'The countries and cities of the world, and reviews of the cities. Cities are from [GeoNames](https://www.geonames.org) ' +
+  '(CC BY 4.0), countries from [mledoze/countries](https://github.com/mledoze/countries) (ODbL 1.0).';
 
 async function main(stop: AbortSignal): Promise<void> {
   const port = choosePort();
@@ -28,7 +27,11 @@ async function main(stop: AbortSignal): Promise<void> {
   const progress = showProgress('Loading cities');
   await seed(engine.sequelize, { onProgress: progress.update, signal: stop }).finally(progress.stop);
 
-  await bootstrap(app, { models, controllers: [CityController, ReviewController] });
+  await bootstrap(app, {
+    models,
+    controllers: [CityController, ReviewController],
+    docs: { title: 'Atlas', description: DESCRIPTION },
+  });
   await using server = await listen(app, port);
   announce(server.url);
 
@@ -38,6 +41,7 @@ async function main(stop: AbortSignal): Promise<void> {
 
 function announce(url: string): void {
   const paths = [
+    '/docs',
     '/countries/FRA',
     '/cities?page=2&size=3',
     '/cities?q=countryCode==FRA;population>200000&sort=-population&fields=name,population',
