@@ -663,6 +663,8 @@ export interface operations {
                  *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -984,6 +986,8 @@ export interface operations {
                  *     | `subregion` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `area` | decimal | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `independent` | boolean | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *
+                 *     For example `name==text`, `region==Africa`, `name==text;region==Africa`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1342,6 +1346,8 @@ export interface operations {
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */

@@ -20,6 +20,7 @@ const PLAIN = /^[^"'();,=!~<>\s]+$/;
 
 /** What `q` is, in Markdown. */
 export function filterDescription(plan: ResourcePlan): string {
+  const examples = filterExamples(plan).map((example) => `\`${example}\``);
   const rows = [...plan.filters].map(
     ([name, operators]) =>
       `| \`${name}\` | ${typeName(plan, name)} | ${operators.map((each) => `\`${each}\``).join(' ')} |`,
@@ -32,6 +33,7 @@ export function filterDescription(plan: ResourcePlan): string {
     '| field | type | operators |',
     '| --- | --- | --- |',
     ...rows,
+    ...(examples.length > 0 ? ['', `For example ${examples.join(', ')}.`] : []),
   ].join('\n');
 }
 

@@ -132,6 +132,8 @@ describe('the OpenAPI document', () => {
           '| field | type | operators |',
           '| --- | --- | --- |',
           '| `text` | string | `==` `=like=` |',
+          '',
+          'For example `text==text`.',
         ].join('\n'),
         schema: { type: 'string', maxLength: 2048, examples: ['text==text'] },
       },

@@ -4,6 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
+import { consoleExamples, readmeBlocks } from '../support/readme-examples.js';
 
 const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
 
@@ -29,6 +30,24 @@ GET     /authors                list          offset 20/100  -            id
 GET     /authors/:id            read          -              -            -
 `,
     });
+  });
+
+  it('prints what the README shows', async () => {
+    const crud =
+      "Crud({ endpoints: ['list', 'create', 'read'], pageSize: { default: 50, max: 200 }, filterAllow: ['title'], sortAllow: ['id', 'title'] })(Article)";
+    mkdirSync(join(folder, 'dist'), { recursive: true });
+    write(
+      'dist/models.js',
+      MODELS.replace(/Crud\(.*\)\(Article\)/, crud).replace(
+        '[Article, Author], ArticleController',
+        '[Article]',
+      ),
+    );
+    const [block = ''] = readmeBlocks('printed by the command line');
+    const [routes, openapi] = consoleExamples(block);
+    const [, , ...args] = String(routes?.command).split(' ');
+    expect((await command(...args)).everything.trim()).to.equal(routes?.output);
+    expect(openapi?.command).to.equal('npx crud-controllers openapi ./dist/models.js > openapi.json');
   });
 
   it('prints the document of the models that a module exports', async () => {
