@@ -45,7 +45,7 @@ export function resolveDocsOptions(options: DocsOptions): ResolvedDocs {
   const { path, ...info } = withDefaults(options);
   const plain = withoutSlash(path);
   const folder = plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
-  return Object.freeze({ path: plain, documentPath: `${folder}/openapi.json`, info });
+  return Object.freeze({ path: plain, documentPath: `${folder}/openapi.json`, info: structuredClone(info) });
 }
 
 /** Everything that is wrong with the options. */

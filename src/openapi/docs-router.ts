@@ -24,7 +24,10 @@ export function docsRouter({ path, documentPath, info }: ResolvedDocs, openapi: 
   for (const name of PAGE_ASSETS) {
     router.get(`${path}/${name}`, (_request, response, next) => {
       response.set('X-Content-Type-Options', 'nosniff');
-      response.sendFile(name, { root: assetFolder(), maxAge: ASSET_AGE }, next);
+      response.sendFile(name, { root: assetFolder(), maxAge: ASSET_AGE }, (error) => {
+        // It is called when all is sent as well, and when the browser has gone meanwhile.
+        if (error && !response.headersSent) next(error);
+      });
     });
   }
   closePaths(

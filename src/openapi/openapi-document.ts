@@ -66,6 +66,8 @@ class DocumentDraft {
   >();
   readonly #schemas: Record<string, JsonSchema> = {};
   readonly #statuses = new Set<ProblemStatus>();
+  /** How often each is used. */
+  readonly #operationIds = new Map<string, number>();
 
   constructor(routePrefix: string) {
     this.#routePrefix = routePrefix;
@@ -120,14 +122,21 @@ class DocumentDraft {
     this.#paths.set(templateShape(full), known);
     const operation = generatedRouteOf(method)?.operation;
     const parameters = shownParameters(expressible, known.template);
-    for (const each of methods) {
-      known.item[each] ??= operation
-        ? generatedOperation(resource, operation, action, parameters)
-        : addedOperation(resource, method, action, parameters);
-    }
+    const described = operation
+      ? generatedOperation(resource, operation, action, parameters)
+      : addedOperation(resource, method, action, parameters);
+    for (const each of methods) known.item[each] ??= this.#withOwnId(described);
     const statuses = operation ? problemsOf(operation, action) : addedProblems(action);
     for (const status of statuses) this.#statuses.add(status);
     return operation;
+  }
+
+  /** One method of a controller can have several routes. */
+  #withOwnId(operation: OperationObject): OperationObject {
+    const { operationId } = operation;
+    const count = (this.#operationIds.get(operationId) ?? 0) + 1;
+    this.#operationIds.set(operationId, count);
+    return count === 1 ? operation : { ...operation, operationId: `${operationId}${count}` };
   }
 
   #addTag(name: string, { plan, names }: DescribedResource): void {

@@ -119,6 +119,18 @@ describe('the documentation page', function () {
     expect(await answer.text()).to.include('Atlas &#60;b&#62;');
   });
 
+  it('is left alone by what comes after it', async () => {
+    const reached: string[] = [];
+    app.app.use((request, _response, next) => {
+      reached.push(request.url);
+      next();
+    });
+    for (const name of ['swagger-ui.css', 'start.js']) {
+      expect((await fetch(`${server.url}/docs/${name}`)).status).to.equal(200);
+    }
+    expect(reached).to.deep.equal([]);
+  });
+
   it('has no other files than those it needs', async () => {
     for (const name of [
       'package.json',

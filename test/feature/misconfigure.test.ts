@@ -156,7 +156,7 @@ describe('misconfiguring', () => {
       docz: false,
     } as BootstrapOptions;
     expect(await problemsOf(options)).to.deep.equal([
-      "bootstrap has no option 'docz'. The options are models, controllers, routePrefix, bodyLimit, cursorSecret, logger, routing, health, docs.",
+      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, logger, routing, health, docs.",
       'Undecorated is in models but has no @Crud; decorate it or leave it out.',
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
       'bodyLimit is "many"; use a number of bytes from 1, or a text such as \'100kb\'.',

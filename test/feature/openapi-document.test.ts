@@ -3,9 +3,10 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import express from 'express';
+import { Authorized, Get, Param, Put } from 'routing-controllers';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import { Crud } from '../../src/index.js';
+import { Crud, type CrudController, crudController } from '../../src/index.js';
 import type { OperationObject } from '../../src/openapi/openapi-object.js';
 import { buildApp } from '../support/build-app.js';
 import { caughtError } from '../support/caught-error.js';
@@ -18,6 +19,29 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 class Doc extends Model {
   @Column(DataType.STRING)
   declare title: string;
+}
+
+class DocController extends crudController(Doc, { prefix: '/papers', endpoints: ['list', 'read'] }) {
+  @Get('/latest')
+  @Get('/newest')
+  latest() {
+    return [];
+  }
+
+  @Put('/:key')
+  replace(@Param('key') key: string) {
+    return { key };
+  }
+
+  @Get(/\/papers\/x+/)
+  unusual() {
+    return {};
+  }
+
+  @Authorized('editor')
+  override read(...args: Parameters<CrudController<Doc>['read']>): Promise<Doc> {
+    return super.read(...args);
+  }
 }
 
 describe('the OpenAPI document', () => {
@@ -262,6 +286,47 @@ describe('the OpenAPI document', () => {
     expectProblem(answer, 405, {
       detail: 'This path does not have the method POST; it has GET, HEAD, OPTIONS.',
     });
+  });
+
+  it('takes routes that are not as usual', async () => {
+    const options = {
+      ...DESCRIBED_OPTIONS,
+      controllers: [DocController],
+      routePrefix: '',
+      health: false,
+    } as const;
+    const { crud } = await buildApp({ ...options, models: [] });
+    const { paths } = crud.openapi();
+    expect(
+      Object.entries(paths).map(([path, item]) => [
+        path,
+        ...Object.values(item).map(({ operationId, parameters = [], responses }) => ({
+          operationId,
+          path: parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
+          refused: Object.keys(responses).filter((status) => ['401', '403'].includes(status)),
+        })),
+      ]),
+    ).to.deep.equal([
+      ['/papers', { operationId: 'listDocs', path: [], refused: [] }],
+      [
+        '/papers/{id}',
+        { operationId: 'readDoc', path: ['id'], refused: ['403'] },
+        // The path has one name for what is at this place.
+        { operationId: 'replaceDoc', path: ['id'], refused: [] },
+      ],
+      ['/papers/newest', { operationId: 'latestDoc', path: [], refused: [] }],
+      ['/papers/latest', { operationId: 'latestDoc2', path: [], refused: [] }],
+    ]);
+    expect(await new Validator().validate(JSON.parse(JSON.stringify(crud.openapi())))).to.deep.equal({
+      valid: true,
+    });
+  });
+
+  it('leaves what it is given as it was', async () => {
+    const license = { name: 'MIT', identifier: 'MIT' };
+    const { crud } = await buildApp({ models: [], docs: { license } });
+    expect(crud.openapi().info.license).to.deep.equal(license);
+    expect(Object.isFrozen(license)).to.equal(false);
   });
 
   describe('and its options', () => {

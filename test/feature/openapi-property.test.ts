@@ -26,7 +26,10 @@ const IDS: Readonly<Record<string, string>> = {
   Member: '1',
 };
 
-describe('what the document allows', () => {
+// What parses requests is the same on every Express.
+const suite = process.env['CRUD_TEST_EXPRESS'] === '4' ? describe.skip : describe;
+
+suite('what the document allows', () => {
   let app: TestApp;
   let contract: ApiContract;
 
