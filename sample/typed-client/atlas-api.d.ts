@@ -14,10 +14,15 @@ export interface paths {
         /**
          * List cities
          * @description Cities of at least a thousand people, under their GeoNames ids.
+         *
+         *     Pages have numbers.
          */
         get: operations["listCities"];
         put?: never;
-        /** Create a city */
+        /**
+         * Create a city
+         * @description What may be null is null where it is absent; a property that is not described is an error.
+         */
         post: operations["createCity"];
         delete?: never;
         options?: never;
@@ -32,15 +37,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a city */
+        /**
+         * Read a city
+         * @description The whole record, or the properties that `fields` names.
+         */
         get: operations["readCity"];
         put?: never;
         post?: never;
-        /** Delete a city */
+        /**
+         * Delete a city
+         * @description The record is removed.
+         */
         delete: operations["deleteCity"];
         options?: never;
         head?: never;
-        /** Change a city */
+        /**
+         * Change a city
+         * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
+         */
         patch: operations["updateCity"];
         trace?: never;
     };
@@ -51,7 +65,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Summarize reviews */
+        /**
+         * Summarize reviews
+         * @description What the method `summarizeReviews` of the controller answers.
+         */
         get: operations["summarizeReviewsCity"];
         put?: never;
         post?: never;
@@ -71,10 +88,15 @@ export interface paths {
         /**
          * List countries
          * @description Countries, under their ISO 3166-1 alpha-3 codes.
+         *
+         *     Pages have numbers.
          */
         get: operations["listCountries"];
         put?: never;
-        /** Create a country */
+        /**
+         * Create a country
+         * @description What may be null is null where it is absent; a property that is not described is an error.
+         */
         post: operations["createCountry"];
         delete?: never;
         options?: never;
@@ -89,15 +111,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a country */
+        /**
+         * Read a country
+         * @description The whole record, or the properties that `fields` names.
+         */
         get: operations["readCountry"];
         put?: never;
         post?: never;
-        /** Delete a country */
+        /**
+         * Delete a country
+         * @description The record is removed.
+         */
         delete: operations["deleteCountry"];
         options?: never;
         head?: never;
-        /** Change a country */
+        /**
+         * Change a country
+         * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
+         */
         patch: operations["updateCountry"];
         trace?: never;
     };
@@ -111,10 +142,15 @@ export interface paths {
         /**
          * List reviews
          * @description What people think of cities, the newest first.
+         *
+         *     Pages are followed by their cursors.
          */
         get: operations["listReviews"];
         put?: never;
-        /** Create a review */
+        /**
+         * Create a review
+         * @description What may be null is null where it is absent; a property that is not described is an error.
+         */
         post: operations["createReview"];
         delete?: never;
         options?: never;
@@ -129,15 +165,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a review */
+        /**
+         * Read a review
+         * @description The whole record, or the properties that `fields` names.
+         */
         get: operations["readReview"];
         put?: never;
         post?: never;
-        /** Delete a review */
+        /**
+         * Delete a review
+         * @description The record is kept, and is missing from then on.
+         */
         delete: operations["deleteReview"];
         options?: never;
         head?: never;
-        /** Change a review */
+        /**
+         * Change a review
+         * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
+         */
         patch: operations["updateReview"];
         trace?: never;
     };
@@ -148,7 +193,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether requests can be answered */
+        /**
+         * Whether requests can be answered
+         * @description Asks every back end; the report is given out again for a second.
+         */
         get: operations["checkReadiness"];
         put?: never;
         post?: never;
@@ -165,7 +213,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process turns */
+        /**
+         * Whether the process turns
+         * @description Asks nothing.
+         */
         get: operations["checkLiveness"];
         put?: never;
         post?: never;
@@ -935,7 +986,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the route answers. */
+            /** @description The answer of the method. */
             200: {
                 headers: {
                     [name: string]: unknown;

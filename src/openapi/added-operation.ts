@@ -32,6 +32,7 @@ export function addedOperation(
     operationId: `${method.charAt(0).toLowerCase()}${pascalCase(method).slice(1)}${names.one}`,
     tags: plan.tags,
     summary: words.charAt(0).toUpperCase() + words.slice(1),
+    description: `What the method \`${method}\` of the controller answers.`,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: {
@@ -54,7 +55,7 @@ function successes({
 }: ActionDescription): OperationObject['responses'] {
   const isEmpty = successStatus === 204 || successStatus === 205;
   const success = {
-    description: 'What the route answers.',
+    description: 'The answer of the method.',
     ...(isEmpty ? {} : { content: jsonContent({}) }),
   };
   const isOwnStatus =

@@ -72,7 +72,7 @@ export function generatedOperation(
     operationId: operation === 'list' ? `list${names.many}` : `${operation}${names.one}`,
     tags: plan.tags,
     summary: SUMMARIES[operation](names),
-    ...(operation === 'list' && plan.description !== null ? { description: plan.description } : {}),
+    description: descriptionOf(plan, operation),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: {
@@ -89,6 +89,23 @@ const SUMMARIES: Readonly<Record<Operation, (names: ResourceNames) => string>> =
   update: ({ phrase }) => `Change ${phrase}`,
   delete: ({ phrase }) => `Delete ${phrase}`,
 };
+
+function descriptionOf({ description, pagination, info }: ResourcePlan, operation: Operation): string {
+  switch (operation) {
+    case 'list': {
+      const paging = pagination === 'offset' ? 'Pages have numbers.' : 'Pages are followed by their cursors.';
+      return description === null ? paging : `${description}\n\n${paging}`;
+    }
+    case 'read':
+      return 'The whole record, or the properties that `fields` names.';
+    case 'create':
+      return 'What may be null is null where it is absent; a property that is not described is an error.';
+    case 'update':
+      return 'A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.';
+    case 'delete':
+      return info.paranoid ? 'The record is kept, and is missing from then on.' : 'The record is removed.';
+  }
+}
 
 function successStatus(operation: Operation, { successStatus: given }: ActionDescription): number {
   if (operation === 'delete') return 204;
@@ -119,7 +136,7 @@ function success({ plan, names }: DescribedResource, operation: Operation): Resp
 
 function queryParameters({ plan, readable }: DescribedResource, operation: Operation): ParameterObject[] {
   if (operation === 'list') return listParameters(plan, readable);
-  return operation === 'read' ? [fieldsParameter(readable)] : [];
+  return operation === 'read' ? fieldsParameter(readable) : [];
 }
 
 /** The id; a user who moved the operation to another path may have others there. */

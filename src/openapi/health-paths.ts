@@ -44,6 +44,7 @@ export function healthPaths(options: HealthOptions): Record<string, PathItemObje
     operationId: 'checkReadiness',
     tags: [HEALTH_TAG.name],
     summary: 'Whether requests can be answered',
+    description: 'Asks every back end; the report is given out again for a second.',
     responses: {
       200: {
         description: 'Every back end answers.',
@@ -60,6 +61,7 @@ export function healthPaths(options: HealthOptions): Record<string, PathItemObje
     operationId: 'checkLiveness',
     tags: [HEALTH_TAG.name],
     summary: 'Whether the process turns',
+    description: 'Asks nothing.',
     responses: {
       200: {
         description: 'It does.',

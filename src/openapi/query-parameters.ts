@@ -15,15 +15,15 @@ export function listParameters(plan: ResourcePlan, readable: readonly string[]):
     sizeParameter(plan),
     ...sortParameter(plan),
     ...filterParameter(plan),
-  ].concat(fieldsParameter(readable));
+    ...fieldsParameter(readable),
+  ];
 }
 
 /** The parameter of lists and reads that chooses properties. */
-export function fieldsParameter(readable: readonly string[]): ParameterObject {
-  return listParameter('fields', readable, {
-    description: 'Only these properties are answered.',
-    maxItems: readable.length,
-  });
+export function fieldsParameter(readable: readonly string[]): ParameterObject[] {
+  if (readable.length === 0) return [];
+  const description = 'Only these properties are answered.';
+  return [listParameter('fields', readable, { description, maxItems: readable.length })];
 }
 
 function placeParameters({ pagination }: ResourcePlan): ParameterObject[] {

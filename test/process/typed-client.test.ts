@@ -8,7 +8,11 @@ import { run } from '../package/run.js';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
 
 const CLIENT = join(PACKAGE_ROOT, 'sample/typed-client');
-const GENERATOR = join(CLIENT, 'node_modules/openapi-typescript/bin/cli.js');
+/** By the name of the workspace: where node_modules is shared, so is the generator. */
+const GENERATOR = join(
+  PACKAGE_ROOT,
+  'node_modules/crud-controllers-typed-client/node_modules/openapi-typescript/bin/cli.js',
+);
 const ATLAS = join(PACKAGE_ROOT, 'dist/sample/atlas/resources.js');
 
 describe('the types of the sample client', function () {
