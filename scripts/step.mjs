@@ -39,7 +39,7 @@ export async function runScript(script, args = [], options = {}) {
 }
 
 /**
- * Runs a program in the root folder. Signals are passed on to it, and it decides what becomes of them.
+ * Runs a program in the root folder. It gets the signals, each once, and decides what becomes of them.
  *
  * @param options `env` is added to the environment; `onMessage` receives what it sends to its parent
  */
@@ -57,7 +57,11 @@ export async function runProgram(file, args, { env = {}, onMessage } = {}) {
 }
 
 async function untilExit(child) {
-  const passOn = (signal) => child.kill(signal);
+  const passOn = (signal) => {
+    // A terminal sends Ctrl-C to every program that runs in it, and a second one would end the child at once.
+    if (signal === 'SIGINT' && process.stdin.isTTY) return;
+    child.kill(signal);
+  };
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, passOn);
   // Unlike 'exit', 'close' comes after the last message.

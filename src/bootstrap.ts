@@ -2,12 +2,14 @@
 import type { Express } from 'express';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
+import { setLogger } from './http/application-logger.js';
 import { declareResources } from './http/declare-resources.js';
 import { exceptionHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
 import { describeRouteTable } from './http/route-table.js';
+import { dispatchBySegment } from './http/segment-dispatch.js';
 import { type ResourceOptions, resolveSettings } from './http/settings.js';
 import { warnMissingIndexes } from './http/warn-missing-indexes.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
@@ -51,7 +53,8 @@ export interface CrudApplication {
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
   const { settings, resources, router, health, docs, application, routeTable } = buildApplication(options);
-  app.use(settings.routePrefix || '/', router);
+  setLogger(app, settings.logger);
+  app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, application.openapi));
   app.use(exceptionHandler(settings.logger));

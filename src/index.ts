@@ -71,7 +71,8 @@ export { httpExceptionFor, statusFor } from './http/http-exception.js';
 export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/inject.js';
 export type { RoutingOptions } from './http/mount-resources.js';
 export type { RouteInfo } from './http/route-info.js';
-export { type ServeOptions, serve } from './http/serve.js';
+export { serve } from './http/serve.js';
+export type { ServeOptions } from './http/serve-options.js';
 
 // Health
 export { type CheckOptions, checkHealth } from './health/check-health.js';

@@ -1,45 +1,65 @@
 /** Serves the countries and cities of the world, and reviews of the cities, from a PostgreSQL of its own. */
 import 'reflect-metadata';
-import { bootstrap, engineLifespan } from 'crud-controllers';
-import express from 'express';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { bootstrap, disposeEngine, engineLifespan, serve } from 'crud-controllers';
+import express, { type Express } from 'express';
 import { openDatabase } from './database.js';
-import { checkPort, choosePort, listen } from './listen.js';
+import { checkPort, choosePort } from './port.js';
 import { showProgress } from './progress.js';
 import { City, CityController, Country, Review, ReviewController } from './resources.js';
 import { complain, say } from './say.js';
 import { seed } from './seed.js';
-import { listenForStop, untilStopped } from './stop-signal.js';
+import { StopSignal } from './stop-signal.js';
 
 const models = [Country, City, Review];
 const DESCRIPTION =
   'The countries and cities of the world, and reviews of the cities. Cities are from [GeoNames](https://www.geonames.org) ' +
   '(CC BY 4.0), countries from [mledoze/countries](https://github.com/mledoze/countries) (ODbL 1.0).';
 
-async function main(stop: AbortSignal): Promise<void> {
+async function main(): Promise<void> {
   const port = choosePort();
   await checkPort(port);
-  const app = express();
-
-  say('Opening the database');
-  await using database = await openDatabase();
-  await using engine = await engineLifespan(database.url, { models, createAll: true, logging: false })(app);
-
-  const progress = showProgress('Loading cities');
-  await seed(engine.sequelize, { onProgress: progress.update, signal: stop }).finally(progress.stop);
-
-  await bootstrap(app, {
-    models,
-    controllers: [CityController, ReviewController],
-    docs: { title: 'Atlas', description: DESCRIPTION },
-  });
-  await using server = await listen(app, port);
-  announce(server.url);
-
-  await untilStopped(stop);
-  say('Stopping');
+  // Until the atlas is open; from then on `serve` stops it.
+  using stop = new StopSignal();
+  const server = await serve(express(), { port, lifespan: (app) => openAtlas(app, stop.signal) }).catch(
+    (error: unknown) => {
+      // The start that was under way has failed on purpose.
+      if (error !== stop.signal.reason) throw error;
+    },
+  );
+  // Said by a terminal that is closed; `serve` stops at SIGINT and SIGTERM.
+  process.on('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
+  if (server) announce(server);
 }
 
-function announce(url: string): void {
+/** Disposing the result closes what was opened, when the last request is answered. */
+async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDisposable> {
+  say('Opening the database');
+  const database = await openDatabase();
+  const close = async (): Promise<void> => {
+    await disposeEngine();
+    await database[Symbol.asyncDispose]();
+  };
+  try {
+    const engine = await engineLifespan(database.url, { models, createAll: true })(app);
+    const progress = showProgress('Loading cities');
+    await seed(engine.sequelize, { onProgress: progress.update, signal }).finally(progress.stop);
+    await bootstrap(app, {
+      models,
+      controllers: [CityController, ReviewController],
+      docs: { title: 'Atlas', description: DESCRIPTION },
+    });
+    signal.throwIfAborted();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { [Symbol.asyncDispose]: () => close().then(() => say('Closed')) };
+}
+
+function announce(server: Server): void {
+  const { port } = server.address() as AddressInfo;
   const paths = [
     '/docs',
     '/countries/FRA',
@@ -49,13 +69,11 @@ function announce(url: string): void {
     '/cities/2988507/reviews/summary',
     '/reviews',
   ];
-  say(`The atlas is open:\n${paths.map((path) => `  ${url}${path}`).join('\n')}\nCtrl-C closes it.`);
+  const urls = paths.map((path) => `  http://localhost:${port}${path}`);
+  say(`The atlas is open:\n${urls.join('\n')}\nCtrl-C closes it.`);
 }
 
-const stop = listenForStop();
-main(stop).catch((error: unknown) => {
-  // The loading that was under way has failed on purpose.
-  if (error === stop.reason) return;
+main().catch((error: unknown) => {
   complain(error);
   process.exitCode = 1;
 });

@@ -1,25 +1,25 @@
-/** Turns Ctrl-C and its relatives into one request to stop. */
-import { once } from 'node:events';
+/** Turns Ctrl-C and its relatives into one request to give up the start. */
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const DEADLINE = 20_000;
 
-/**
- * Aborted at the first signal. Further ones change nothing: a terminal and npm both pass Ctrl-C on, so that one is often
- * received twice.
- */
-export function listenForStop(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of SIGNALS) {
-    process.on(name, () => {
-      controller.abort();
-      setTimeout(() => process.exit(1), DEADLINE).unref();
-    });
-  }
-  return controller.signal;
-}
+/** Listens until it is disposed. Signals after the first one change nothing. */
+export class StopSignal implements Disposable {
+  readonly #controller = new AbortController();
+  readonly #abort = (): void => {
+    this.#controller.abort();
+    setTimeout(() => process.exit(1), DEADLINE).unref();
+  };
 
-/** Waits until the signal is aborted. */
-export async function untilStopped(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, 'abort');
+  constructor() {
+    for (const name of SIGNALS) process.on(name, this.#abort);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of SIGNALS) process.removeListener(name, this.#abort);
+  }
 }

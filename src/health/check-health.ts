@@ -11,7 +11,8 @@ export interface CheckOptions {
   timeout?: number;
 }
 
-const DEFAULT_TIMEOUT = 5;
+/** Seconds. */
+export const DEFAULT_TIMEOUT = 5;
 /** Seconds. Node fires a timer of more than 2 ** 31 milliseconds at once. */
 const TIMER_LIMIT = 2_000_000;
 

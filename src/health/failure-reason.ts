@@ -13,6 +13,8 @@ const REASONS: ReadonlyMap<string, string> = mapOf({
   '28000': 'authentication failed',
   '3D000': 'no such database',
   '53300': 'too many connections',
+  '57P01': 'starting up or shutting down',
+  '57P02': 'starting up or shutting down',
   '57P03': 'starting up or shutting down',
   // ClickHouse: AUTHENTICATION_FAILED, REQUIRED_PASSWORD, WRONG_PASSWORD, UNKNOWN_USER, UNKNOWN_DATABASE.
   '516': 'authentication failed',
@@ -32,7 +34,7 @@ const REDIS_REASONS: ReadonlyMap<string, string> = mapOf({
 /** Drivers raise these without a code. */
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/connection (?:is closed|terminated)|socket hang up/i, 'connection lost'],
-  [/^timeout\b/i, 'timed out'],
+  [/^(?:command timed out|timeout)\b/i, 'timed out'],
 ];
 
 /** The reason of an error, found by its codes. Its message is never passed on: it may name hosts and users. */

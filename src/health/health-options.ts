@@ -1,7 +1,8 @@
 /** The options of the health routes, checked, with every default filled in. */
 import { ConfigError } from '../plan/config-error.js';
-import { didYouMean } from '../plan/did-you-mean.js';
-import { type CheckOptions, timeoutProblem } from './check-health.js';
+import { showValue } from '../plan/show-value.js';
+import { unknownOptions } from '../plan/unknown-options.js';
+import { type CheckOptions, DEFAULT_TIMEOUT, timeoutProblem } from './check-health.js';
 
 /** Options of `healthRouter`, and of `health` in `bootstrap`. */
 export interface HealthOptions extends CheckOptions {
@@ -11,7 +12,7 @@ export interface HealthOptions extends CheckOptions {
   includeLiveness?: boolean;
 }
 
-const DEFAULTS = Object.freeze({ prefix: '/health', timeout: 5, includeLiveness: true });
+const DEFAULTS = Object.freeze({ prefix: '/health', timeout: DEFAULT_TIMEOUT, includeLiveness: true });
 const PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 
 /** The options with the defaults of those that are not given. @throws ConfigError */
@@ -24,14 +25,17 @@ export function resolveHealthOptions(options: HealthOptions): Required<HealthOpt
 
 /** Everything that is wrong with the options. */
 export function healthProblems(options: HealthOptions): readonly string[] {
-  const { prefix, timeout } = withDefaults(options);
+  const { prefix, timeout, includeLiveness } = withDefaults(options);
   const late = timeoutProblem(timeout);
   return [
-    ...unknownOptions(options),
+    ...unknownOptions('health', options, Object.keys(DEFAULTS)),
     ...(typeof prefix === 'string' && PREFIX.test(withoutSlash(prefix))
       ? []
       : [`The health prefix ${JSON.stringify(prefix)} is not a plain path; use one such as '/health'.`]),
     ...(late === null ? [] : [late]),
+    ...(typeof includeLiveness === 'boolean'
+      ? []
+      : [`The health option includeLiveness is ${showValue(includeLiveness)}; use true or false.`]),
   ];
 }
 
@@ -42,16 +46,6 @@ function withDefaults({
   includeLiveness = DEFAULTS.includeLiveness,
 }: HealthOptions): Required<HealthOptions> {
   return { prefix, timeout, includeLiveness };
-}
-
-function unknownOptions(options: HealthOptions): string[] {
-  const names = Object.keys(DEFAULTS);
-  return Object.keys(options)
-    .filter((name) => !names.includes(name))
-    .map(
-      (name) =>
-        `health has no option '${name}'.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
-    );
 }
 
 function withoutSlash(prefix: string): string {

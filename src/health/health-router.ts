@@ -36,7 +36,7 @@ export function healthRouter(options: HealthOptions = {}): Router {
   const names = includeLiveness ? ['ready', 'live'] : ['ready'];
   closePaths(
     router,
-    names.map((name) => ({ verb: 'get', path: `${prefix}/${name}`, method: name })),
+    names.map((name) => ({ verb: 'get', path: `${prefix}/${name}` })),
   );
   return router;
 }

@@ -3,26 +3,36 @@ import type { Request, Response } from 'express';
 import type { Operation } from '../metadata/crud-options.js';
 import { NotFoundError } from '../persistence/errors.js';
 import type { OffsetPage, Page } from '../persistence/page.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
 import type { ListQuery } from '../query/list-query.js';
 import { cursorEnvelope, offsetEnvelope } from '../response/envelope.js';
+import type { RequestArguments } from './parse-request.js';
 import type { Resource } from './resource.js';
+
+/** What an answer is made for. */
+export interface AnswerContext {
+  readonly request: Request;
+  readonly response: Response;
+  /** What the request asked for, where the answer depends on it. */
+  readArguments(): RequestArguments | Promise<RequestArguments>;
+}
 
 /** Shapes the result of an operation; undefined is an answer without a body. */
 export async function shapeAnswer(
   resource: Resource,
   operation: Operation,
   result: unknown,
-  { request, response }: { request: Request; response: Response },
+  { request, response, readArguments }: AnswerContext,
 ): Promise<object | undefined> {
-  const { plan, serialize, parsers } = resource;
+  const { plan, serialize } = resource;
   if (operation === 'delete') return undefined;
-  if (operation === 'list')
-    return shapeList(resource, result, (await parsers.list(request)).query as ListQuery);
+  if (operation === 'list') return shapeList(resource, result, (await readArguments()).query as ListQuery);
   if (typeof result !== 'object' || result === null) return missingRecord(plan.name, operation);
-  if (operation === 'read') return serialize(result, (await parsers.read(request)).fields);
+  if (operation === 'read') return serialize(result, (await readArguments()).fields);
   if (operation === 'create') {
-    setLocation(response, `${request.baseUrl}${plan.prefix}`, idOf(result, plan.info.primaryKey.name));
+    const location = locationOf(request, plan, idOf(result, plan.info.primaryKey.name));
+    if (location !== undefined) response.setHeader('Location', location);
   }
   return serialize(result);
 }
@@ -52,7 +62,7 @@ function idOf(record: object, primaryKey: string): unknown {
 }
 
 /** RFC 9110, 15.3.2: the address of what was created. */
-function setLocation(response: Response, collection: string, id: unknown): void {
-  if (id !== undefined && id !== null)
-    response.setHeader('Location', `${collection}/${encodeURIComponent(String(id))}`);
+export function locationOf(request: Request, { prefix }: ResourcePlan, id: unknown): string | undefined {
+  if (id === undefined || id === null) return undefined;
+  return `${request.baseUrl}${prefix}/${encodeURIComponent(String(id))}`;
 }

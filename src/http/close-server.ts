@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { Server as TcpServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeIdleConnections, cutConnections, openResponses } from './create-express-server.js';
+import { closeIdleConnections, cutConnections } from './create-express-server.js';
 
 /**
  * Accepts no connection any more, ends the idle ones, and waits for the others.
@@ -15,10 +15,6 @@ export async function closeServer(server: Server, timeout: number): Promise<bool
   const closed = once(server, 'close');
   // HTTP's own method would also end the connections that it takes for idle, and it is wrong about some.
   TcpServer.prototype.close.call(server);
-  // Answers under way say that the connection ends, so that clients do not send another request on it.
-  for (const response of openResponses(server)) {
-    if (!response.headersSent) response.setHeader('Connection', 'close');
-  }
   closeIdleConnections(server);
   const timer = new AbortController();
   const late = delay(timeout, false, { signal: timer.signal }).catch(() => false);

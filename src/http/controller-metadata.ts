@@ -22,6 +22,8 @@ export interface ControllerRoute {
   readonly path: string | RegExp;
   /** The controller's method. */
   readonly method: string;
+  /** Why it does not take the fast path; none when it does. */
+  readonly generalPathReasons: readonly string[];
 }
 
 /** A controller ready for routing-controllers. */
@@ -65,26 +67,23 @@ export function registerActions(
   const storage = getMetadataArgsStorage();
   for (const action of actions) {
     storage.actions.push({ ...action, target: controller, methodOverride: run });
-    copyParameters(storage, lineage, action.method, controller);
+    const parameters = declaredParameters(lineage, action.method);
+    storage.params.push(...parameters.map((param) => ({ ...param, object: controller.prototype })));
     copyTargeted(storage, lineage, action.method, controller);
   }
   copyTargeted(storage, lineage, undefined, controller);
 }
 
-/** Parameters come from the nearest class that declares any. */
-function copyParameters(
-  storage: MetadataArgsStorage,
-  lineage: readonly object[],
-  method: string,
-  controller: new () => object,
-): void {
-  const declaring = lineage.find((target) =>
-    storage.params.some((param) => param.object.constructor === target && param.method === method),
-  );
-  const parameters = storage.params.filter(
-    (param) => declaring && param.object.constructor === declaring && param.method === method,
-  );
-  storage.params.push(...parameters.map((param) => ({ ...param, object: controller.prototype })));
+/** Parameters that the user's decorators give a method: those of the nearest class that declares any. */
+export function declaredParameters(lineage: readonly object[], method: string): Args<'params'>[] {
+  const storage = getMetadataArgsStorage();
+  for (const target of lineage) {
+    const parameters = storage.params.filter(
+      (param) => param.object.constructor === target && param.method === method,
+    );
+    if (parameters.length > 0) return parameters;
+  }
+  return [];
 }
 
 /** Middlewares, interceptors and settings come from all classes. */

@@ -2,6 +2,7 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
+import { isDraining } from './draining.js';
 
 /** The responses that a server is writing now. */
 const OPEN = new WeakMap<Server, Set<ServerResponse>>();
@@ -14,9 +15,11 @@ export function cutConnections(server: Server): void {
   for (const socket of SOCKETS.get(server) ?? []) socket.destroy();
 }
 
-/** The responses that a server has not finished. */
-export function openResponses(server: Server): Iterable<ServerResponse> {
-  return OPEN.get(server) ?? [];
+/** Lets the answers under way say that their connection ends, so that clients go elsewhere with the next request. */
+export function announceEnd(server: Server): void {
+  for (const response of openResponses(server)) {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  }
 }
 
 /**
@@ -42,7 +45,7 @@ export function createExpressServer(app: Express): Server {
       // One whose head was sent before could not say that the connection ends.
       if (!server.listening) closeIdleConnections(server);
     });
-    if (!server.listening) response.setHeader('Connection', 'close');
+    if (!server.listening || isDraining(app)) response.setHeader('Connection', 'close');
     app(request as never, response as never);
   });
   OPEN.set(server, open);
@@ -53,6 +56,11 @@ export function createExpressServer(app: Express): Server {
   });
   SOCKETS.set(server, sockets);
   return server;
+}
+
+/** The responses that a server has not finished. */
+function openResponses(server: Server): Iterable<ServerResponse> {
+  return OPEN.get(server) ?? [];
 }
 
 function bornAsExpress(app: Express) {

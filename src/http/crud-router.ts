@@ -12,11 +12,13 @@ import type { Logger } from '../plan/logger.js';
 import { createCursorCodec } from '../query/cursor-codec.js';
 import { classProperties } from '../schema/class-properties.js';
 import { describeExposure } from '../schema/model-decorators.js';
+import { setLogger } from './application-logger.js';
 import { parseBodyLimit } from './body-limit.js';
 import { parseSecrets } from './cursor-secret.js';
 import type { Declaration } from './declare-resources.js';
 import { mountResources, type RoutingOptions } from './mount-resources.js';
 import { createResources } from './resource.js';
+import { flagProblems } from './settings.js';
 
 /** Options of `crudRouter`: those of `@Crud`, and those of `bootstrap` that concern a single resource. */
 export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<M> {
@@ -24,6 +26,8 @@ export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<
   bodyLimit?: string | number;
   /** Signs cursors; see `bootstrap`. */
   cursorSecret?: string | readonly string[];
+  /** Whether routes may take the fast path; see `bootstrap`. Default: true. */
+  fastPath?: boolean;
   /** Default: warnings and errors as JSON lines on standard error. */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `interceptors` … */
@@ -41,7 +45,7 @@ export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<
  * @throws ConfigError with everything that is wrong with the model or an option
  */
 export function crudRouter<M extends Model>(source: Source<M>, options: CrudRouterOptions<M> = {}): Router {
-  const { bodyLimit, cursorSecret, logger = defaultLogger, routing = {}, ...crud } = options;
+  const { bodyLimit, cursorSecret, fastPath = true, logger = defaultLogger, routing = {}, ...crud } = options;
   const repository = resolveSource(source) as unknown as Repository;
   const { model } = repository;
   const record = crudRecords().findLast((known) => known.model === model);
@@ -51,12 +55,13 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     repository,
     controller: undefined,
   };
-  const problems: string[] = [];
+  const problems = flagProblems('fastPath', fastPath);
   const settings = {
     bodyLimit: collectProblems(problems, () => parseBodyLimit(bodyLimit), 0),
     cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(cursorSecret), [])),
   };
   const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
   const resources = createResources(plan, [declaration], settings);
-  return mountResources({ resources, controllers: [], routing, logger }).router;
+  if (options.logger) for (const resource of resources) setLogger(resource.plan, options.logger);
+  return mountResources({ resources, controllers: [], routing, fastPath, logger }).router;
 }

@@ -1,7 +1,7 @@
 /** What routing-controllers' decorators say of a route, as data for those who describe it. */
 import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Class } from '../metadata/crud-options.js';
-import { lineageOf } from './controller-metadata.js';
+import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController } from './crud-controller.js';
 import type { Resource } from './resource.js';
 
@@ -72,12 +72,7 @@ function refusedStatus(guards: readonly { readonly value?: unknown }[]): 401 | 4
 }
 
 function parametersOf(lineage: readonly object[], method: string): ActionParameter[] {
-  const { params } = getMetadataArgsStorage();
-  const declaring = lineage.find((target) =>
-    params.some((param) => param.object.constructor === target && param.method === method),
-  );
-  return params
-    .filter((param) => declaring && param.object.constructor === declaring && param.method === method)
+  return declaredParameters(lineage, method)
     .filter(({ type }) => SOURCES.includes(type))
     .sort((first, second) => first.index - second.index)
     .map(({ type, name = '', required, explicitType, object, index }) => ({

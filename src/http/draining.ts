@@ -1,5 +1,6 @@
 /** Which applications are about to stop. */
 import type { Application } from 'express';
+import { applicationChain } from './application-chain.js';
 
 const DRAINING = new WeakSet<Application>();
 
@@ -10,8 +11,6 @@ export function startDraining(app: Application): void {
 
 /** Whether the application, or one that it is mounted in, is about to stop. */
 export function isDraining(app: Application): boolean {
-  for (let each: Application | undefined = app; each; each = (each as { parent?: Application }).parent) {
-    if (DRAINING.has(each)) return true;
-  }
+  for (const each of applicationChain(app)) if (DRAINING.has(each)) return true;
   return false;
 }

@@ -1,7 +1,7 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
-import { defaultLogger } from '../persistence/default-logger.js';
 import type { Logger } from '../plan/logger.js';
+import { requestLogger } from './application-logger.js';
 import { logFailure } from './log-failure.js';
 import { type Problem, toProblem } from './problem.js';
 import { requestResource } from './request-resource.js';
@@ -11,7 +11,8 @@ import { ClientGone, existingWork, SAFE_METHODS } from './request-work.js';
  * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
  * what the database refuses, and 500 without details for the rest. `bootstrap` does this already.
  *
- * Errors reach it from what was mounted before it.
+ * Errors reach it from what was mounted before it. Unexpected ones are logged by the logger of `bootstrap`, where there is
+ * one.
  *
  * @example
  * ```ts
@@ -20,18 +21,18 @@ import { ClientGone, existingWork, SAFE_METHODS } from './request-work.js';
  * ```
  */
 export function installExceptionHandlers(app: Express): void {
-  app.use(exceptionHandler(defaultLogger));
+  app.use(exceptionHandler());
 }
 
-/** The error handler, writing to this logger. */
-export function exceptionHandler(logger: Logger): ErrorRequestHandler {
+/** The error handler, writing to this logger, or else to that of what a request is for. */
+export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
   // Express tells error handlers by their four parameters.
   return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
     await existingWork(request)?.rollback(error);
     const problem = problemOf(error, request);
     if (problem === null) return;
-    if (problem.status >= 500) logFailure(logger, error, request, problem.status);
+    if (problem.status >= 500) logFailure(logger ?? requestLogger(request), error, request, problem.status);
     if (response.writableEnded) return;
     if (response.headersSent) {
       // Half an answer went out: cutting the connection is the only way left to say that it is not whole.

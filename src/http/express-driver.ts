@@ -80,15 +80,17 @@ type StartedRequest = Request & { routingControllersStarted?: boolean };
  * has not begun: without taking that back, the next one that matches would neither answer nor go on.
  */
 function settled(handler: RequestHandler): RequestHandler {
-  return async (request: StartedRequest, response: Response, next: NextFunction) => {
+  return (request: StartedRequest, response: Response, next: NextFunction) => {
     const goOn = (reason?: unknown): void => {
       if (reason === 'route' || reason === 'router') request.routingControllersStarted = false;
       next(reason);
     };
+    const fail = (error: unknown): void => next(asError(error));
     try {
-      await handler(request, response, goOn);
+      const result: unknown = handler(request, response, goOn);
+      if (result !== undefined) Promise.resolve(result).catch(fail);
     } catch (error) {
-      next(asError(error));
+      fail(error);
     }
   };
 }

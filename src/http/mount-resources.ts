@@ -25,6 +25,7 @@ export interface MountPlan {
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];
   readonly routing: RoutingOptions;
+  readonly fastPath: boolean;
   readonly logger: Logger;
 }
 
@@ -39,11 +40,12 @@ export interface MountedRouter {
  *
  * @throws ConfigError when a resource would have two routes for the same method and path
  */
-export function mountResources({ resources, controllers, routing, logger }: MountPlan): MountedRouter {
+export function mountResources(plan: MountPlan): MountedRouter {
+  const { resources, controllers, routing, fastPath, logger } = plan;
   const serializers = new Map(resources.map(({ plan, serialize }) => [plan.model as object, serialize]));
   const routes = resources.map((resource) => ({
     resource,
-    registered: registerResourceController(resource, serializers),
+    registered: registerResourceController(resource, serializers, { fastPath, routing }),
   }));
   const registered = [
     ...routes.map((route) => route.registered),
@@ -83,7 +85,8 @@ const STRICT_VALIDATION = Object.freeze({
   whitelist: true,
   forbidNonWhitelisted: true,
   forbidUnknownValues: true,
-  validationError: { target: false, value: false },
+  // Without the value nobody could tell whether a message quotes it.
+  validationError: { target: false },
 });
 
 type ClassList = NonNullable<RoutingControllersOptions['controllers']>;

@@ -5,7 +5,7 @@
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Operation } from '../metadata/crud-options.js';
-import { NotFoundError } from '../persistence/errors.js';
+import { noSuchRecord } from '../persistence/errors.js';
 import { type ParsedId, REFUSED } from '../plan/compile-id.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { CursorCodec } from '../query/cursor-codec.js';
@@ -27,8 +27,8 @@ export interface RequestArguments {
   readonly values?: BodyValues;
 }
 
-/** Reads the arguments of one operation. */
-export type RequestParser = (request: Request) => Promise<RequestArguments>;
+/** Reads the arguments of one operation. Only what has a body takes time. */
+export type RequestParser = (request: Request) => RequestArguments | Promise<RequestArguments>;
 
 /** What the parsers of a resource need. */
 export interface ParserSettings {
@@ -46,29 +46,29 @@ const JSON_TYPES = ['application/json'];
 /** RFC 7396: a PATCH with `application/json` is read as a merge patch too. */
 const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
 
-/** The parser of one operation of a resource. A request is parsed once, however often it is asked about. */
-export function compileParser(settings: ParserSettings, operation: Operation): RequestParser {
-  const parse = operationParser(settings, operation);
+/** The same parser for those who ask several times: a request is parsed once. */
+export function parseOnce(parse: RequestParser): (request: Request) => Promise<RequestArguments> {
   const parsed = new WeakMap<Request, Promise<RequestArguments>>();
   return (request) => {
-    const known = parsed.get(request) ?? parse(request);
+    const known = parsed.get(request) ?? Promise.resolve().then(() => parse(request));
     parsed.set(request, known);
     return known;
   };
 }
 
-function operationParser(settings: ParserSettings, operation: Operation): RequestParser {
+/** The parser of one operation of a resource. */
+export function compileParser(settings: ParserSettings, operation: Operation): RequestParser {
   const { plan, schemas, bodyLimit } = settings;
   switch (operation) {
     case 'list':
-      return async ({ url }) => ({ query: parseListQuery(settings, parseQueryString(url)) });
+      return ({ url }) => ({ query: parseListQuery(settings, parseQueryString(url)) });
     case 'read':
-      return async (request) => ({
+      return (request) => ({
         fields: parseReadFields(settings, parseQueryString(request.url)),
         id: parsePathId(plan, request),
       });
     case 'delete':
-      return async (request) => {
+      return (request) => {
         rejectUnknownParameters(plan, parseQueryString(request.url), []);
         return { id: parsePathId(plan, request) };
       };
@@ -100,13 +100,12 @@ function parsePathId(plan: ResourcePlan, request: Request): unknown {
 }
 
 function parseId(plan: ResourcePlan, raw: string): unknown {
-  const { primaryKey, name } = plan.info;
   const parsed = tryParseId(plan, raw);
   switch (parsed.kind) {
     case 'id':
       return parsed.value;
     case 'impossible':
-      throw new NotFoundError(`There is no ${name} with this ${primaryKey.name}.`);
+      throw noSuchRecord({ name: plan.name, key: plan.info.primaryKey.name });
     case 'malformed':
       throw new InvalidQueryError([
         {

@@ -52,6 +52,9 @@ const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute:
   invalid: (_resource, attribute) => `The database does not accept the value of ${attribute}.`,
 };
 
+/** routing-controllers quotes what it cannot read a parameter from, which may be the secret of a body. */
+const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be parsed into \w+\.)$/s;
+
 /** What an error happened in. */
 export interface ProblemContext {
   /** The resource whose attributes the error may be about. */
@@ -118,7 +121,9 @@ function httpErrorProblem(error: unknown): Problem | undefined {
   const { httpCode, message, errors } = (error ?? {}) as Partial<HttpError> & { errors?: unknown };
   if (typeof httpCode !== 'number' || !isErrorStatus(httpCode)) return undefined;
   const detail =
-    typeof message === 'string' && message !== '' ? message : (STATUS_CODES[httpCode] ?? 'Error');
+    typeof message === 'string' && message !== ''
+      ? message.replace(QUOTING, '$1 It $2')
+      : (STATUS_CODES[httpCode] ?? 'Error');
   const failures = Array.isArray(errors)
     ? errors.filter((failure) => failure instanceof ValidationError)
     : [];
@@ -131,15 +136,15 @@ function httpErrorProblem(error: unknown): Problem | undefined {
 }
 
 /** What routing-controllers found in a parameter of a hand-written route; never the value itself. */
-function validationIssues(
-  { property, value, constraints, children }: ValidationError,
-  path: readonly string[] = [],
-): RequestIssue[] {
+function validationIssues(failure: ValidationError, path: readonly string[] = []): RequestIssue[] {
+  const { property, value, constraints, children } = failure;
+  // A parameter's own validation options may hide the value, and then any message may quote it.
+  const mayQuote = (message: string) => !Object.hasOwn(failure, 'value') || quotesValue(message, value);
   const own = property === undefined ? path : [...path, property];
   const issues = Object.entries(constraints ?? {}).map(([code, message]) => ({
     pointer: bodyPointer(...own),
     code,
-    detail: quotesValue(message, value) ? `${property} is not valid` : message,
+    detail: mayQuote(message) ? `${property} is not valid` : message,
   }));
   return [...issues, ...(children ?? []).flatMap((child) => validationIssues(child, own))];
 }

@@ -7,6 +7,7 @@ import type { Sequelize } from 'sequelize';
 import { DatabaseSession, SNAPSHOT } from '../persistence/database-session.js';
 import { runInSession } from '../persistence/session.js';
 import { openReadSession, openUnit, type ReadSession, type UnitOfWork } from '../persistence/unit-of-work.js';
+import { requestLogger } from './application-logger.js';
 
 const WORK = new WeakMap<Request, RequestWork>();
 
@@ -86,7 +87,11 @@ export class RequestWork {
   }
 
   #writeSession(sequelize: Sequelize): DatabaseSession {
-    return remember(this.#writes, sequelize, () => new DatabaseSession(sequelize, 'write'));
+    return remember(
+      this.#writes,
+      sequelize,
+      () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
+    );
   }
 }
 

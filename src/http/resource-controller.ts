@@ -7,12 +7,15 @@ import {
   type ActionRunner,
   applicationClass,
   declaredActions,
+  declaredParameters,
   lineageOf,
   type RegisteredController,
   registerActions,
 } from './controller-metadata.js';
 import type { CrudContext } from './crud-context.js';
 import { CrudController } from './crud-controller.js';
+import { compileFastAction, type FastAction } from './fast-action.js';
+import { generalRouteReasons, type PathSettings } from './general-route-reasons.js';
 import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
 import { setRequestResource } from './request-resource.js';
 import type { Resource } from './resource.js';
@@ -22,16 +25,21 @@ import { type Controller, runAction } from './run-action.js';
 export function registerResourceController(
   resource: Resource,
   serializers: SerializerRegistry,
+  settings: PathSettings,
 ): RegisteredController {
   const { plan } = resource;
   const storage = getMetadataArgsStorage();
   const controller = applicationClass(resource.controller);
-  const lineage = lineageOf(resource.controller, CrudController);
+  // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
+  const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
   const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
   storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
-  registerActions(actions, lineage, controller, createRunner(resource, serializers));
-  for (const { method } of actions) addGeneratedMetadata(resource, method, controller);
+  const reasons = new Map(
+    actions.map(({ method }) => [method, generalRouteReasons(resource, method, lineage, settings)]),
+  );
+  registerActions(actions, lineage, controller, createRunner(resource, serializers, reasons));
+  for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
@@ -45,6 +53,7 @@ export function registerResourceController(
     verb: type,
     path: fullPath(plan.prefix, route),
     method,
+    generalPathReasons: reasons.get(method) ?? [],
   }));
   return { controller, routes };
 }
@@ -80,29 +89,26 @@ function generatedActions({ plan, controller }: Resource, declared: readonly Act
 }
 
 /** Parameters and status of a generated route, where the user's decorators say nothing else. */
-function addGeneratedMetadata(resource: Resource, method: string, controller: new () => object): void {
+function addGeneratedMetadata(
+  resource: Resource,
+  method: string,
+  controller: new () => object,
+  lineage: readonly object[],
+): void {
   const storage = getMetadataArgsStorage();
   const route = generatedRouteOf(method);
   if (!route) return;
-  const declared = new Set(
-    storage.params
-      .filter((param) => param.object === controller.prototype && param.method === method)
-      .map(({ index }) => index),
-  );
-  route.parameters.forEach((parameter, index) => {
-    if (declared.has(index)) return;
-    const transform = parameterReader(resource, route, parameter);
-    const object = controller.prototype;
-    storage.params.push({
-      type: 'custom-converter',
-      object,
-      method,
-      index,
-      parse: false,
-      required: false,
-      transform,
+  const object = controller.prototype;
+  const declared = declaredParameters(lineage, method);
+  if (declared.length > 0) {
+    const indexes = new Set(declared.map(({ index }) => index));
+    route.parameters.forEach((parameter, index) => {
+      if (indexes.has(index)) return;
+      const transform = parameterReader(resource, route, parameter);
+      const options = { type: 'custom-converter', parse: false, required: false } as const;
+      storage.params.push({ ...options, object, method, index, transform });
     });
-  });
+  }
   if (route.operation === 'create') {
     storage.responseHandlers.push({ target: controller, method, type: 'success-code', value: 201 });
   }
@@ -111,28 +117,62 @@ function addGeneratedMetadata(resource: Resource, method: string, controller: ne
   }
 }
 
+/** For a method of which the user has decorated some parameters: routing-controllers reads those, and asks for the others. */
 function parameterReader(
-  { parsers, repository }: Resource,
+  resource: Resource,
   { operation }: GeneratedRoute,
   parameter: GeneratedRoute['parameters'][number],
 ): (action: Action) => unknown {
-  if (parameter !== 'context') return async ({ request }) => (await parsers[operation](request))[parameter];
-  return ({ request, response }): CrudContext => Object.freeze({ request, response, repository });
+  if (parameter === 'context') return (action) => contextOf(resource, action);
+  return async ({ request }) => (await resource.parseOnce[operation](request))[parameter];
 }
 
-/** Calls the controller's method and shapes its result. */
-function createRunner(resource: Resource, serializers: SerializerRegistry): ActionRunner {
+function contextOf({ repository }: Resource, { request, response }: Action): CrudContext {
+  return Object.freeze({ request, response, repository });
+}
+
+/** Calls the controller's method and shapes its result, or answers by the fast path. */
+function createRunner(
+  resource: Resource,
+  serializers: SerializerRegistry,
+  reasons: ReadonlyMap<string, readonly string[]>,
+): ActionRunner {
   const instance = createInstanceSource(resource);
-  return async ({ method }, action, params) => {
+  const fastActions = compileFastActions(resource, reasons);
+  return async ({ method, params: { length: decorated } }, action, params) => {
     const route = generatedRouteOf(method);
-    const call = () => instance(action)[method]?.(...params);
+    const { request, response } = action;
+    if (!route) {
+      const added = await runAction(action, () => instance(action)[method]?.(...params), { resource, route });
+      return added === response ? added : serializeResult(added, serializers);
+    }
+    const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
+    const args = readArguments ? {} : await resource.parsers[route.operation](request);
+    const fast = fastActions.get(method);
+    const answer = fast?.isOpen(request, response) ? await fast.answer(args, request) : null;
+    if (answer) return answer;
+    const values = readArguments
+      ? params
+      : route.parameters.map((name) => (name === 'context' ? contextOf(resource, action) : args[name]));
+    const call = () => instance(action)[method]?.(...values);
     const result = await runAction(action, call, { resource, route });
     // What routing-controllers takes for "the method answers itself".
-    if (result === action.response) return result;
-    return route
-      ? shapeAnswer(resource, route.operation, result, action)
-      : serializeResult(result, serializers);
+    if (result === response) return result;
+    const context = { request, response, readArguments: readArguments ?? (() => args) };
+    return shapeAnswer(resource, route.operation, result, context);
   };
+}
+
+/** The fast paths of the methods that have one. */
+function compileFastActions(
+  resource: Resource,
+  reasons: ReadonlyMap<string, readonly string[]>,
+): ReadonlyMap<string, FastAction> {
+  const actions = new Map<string, FastAction>();
+  for (const { method, operation } of GENERATED_ROUTES) {
+    if (reasons.get(method)?.length === 0) actions.set(method, compileFastAction(resource, operation));
+  }
+  return actions;
 }
 
 /** The user's class comes from his container, under its own name; the generated one needs nothing injected. */

@@ -12,7 +12,7 @@ import {
 import { bodySchema } from '../schema/body-schema.js';
 import { type CrudControllerClass, crudController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
-import { compileParser, type RequestParser } from './parse-request.js';
+import { compileParser, parseOnce, type RequestParser } from './parse-request.js';
 
 /** Everything a resource's routes need, closed over by them. */
 export interface Resource {
@@ -24,6 +24,8 @@ export interface Resource {
   readonly serialize: RecordSerializer;
   readonly cursors: CursorCodec;
   readonly parsers: Readonly<Record<Operation, RequestParser>>;
+  /** The same for those who ask several times about a request. */
+  readonly parseOnce: Readonly<Record<Operation, RequestParser>>;
 }
 
 /** What all resources of an application share. */
@@ -53,6 +55,7 @@ function createResource(
 ): Resource {
   const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
   const settings = { plan, schemas, readable: readableProperties(plan), cursors, bodyLimit };
+  const parsers = forEachOperation((operation) => compileParser(settings, operation));
   return Object.freeze({
     plan,
     repository,
@@ -60,12 +63,17 @@ function createResource(
     isGenerated: controller === undefined,
     serialize: compileSerializer(plan),
     cursors,
-    parsers: Object.freeze({
-      list: compileParser(settings, 'list'),
-      read: compileParser(settings, 'read'),
-      create: compileParser(settings, 'create'),
-      update: compileParser(settings, 'update'),
-      delete: compileParser(settings, 'delete'),
-    }),
+    parsers,
+    parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
+  });
+}
+
+function forEachOperation<T>(make: (operation: Operation) => T): Readonly<Record<Operation, T>> {
+  return Object.freeze({
+    list: make('list'),
+    read: make('read'),
+    create: make('create'),
+    update: make('update'),
+    delete: make('delete'),
   });
 }

@@ -15,19 +15,22 @@ export interface RouteInfo {
   readonly operation: Operation | null;
   /** The controller's method that answers. */
   readonly handler: string;
+  /** Why it does not take the fast path, such as `the model has a default scope`; none when it does. */
+  readonly generalPathReasons: readonly string[];
 }
 
 /** Describes what was mounted. */
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
-      registered.routes.map(({ verb, path, method }) =>
+      registered.routes.map(({ verb, path, method, generalPathReasons }) =>
         Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,
           resource: resource.plan.name,
           operation: generatedRouteOf(method)?.operation ?? null,
           handler: method,
+          generalPathReasons,
         }),
       ),
     ),

@@ -3,9 +3,9 @@ import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
 import { collectProblems } from '../plan/config-error.js';
-import { didYouMean } from '../plan/did-you-mean.js';
 import type { Logger } from '../plan/logger.js';
 import { showValue } from '../plan/show-value.js';
+import { unknownOptions } from '../plan/unknown-options.js';
 import { type CursorCodec, createCursorCodec } from '../query/cursor-codec.js';
 import { parseBodyLimit } from './body-limit.js';
 import { parseSecrets } from './cursor-secret.js';
@@ -26,7 +26,15 @@ export interface ResourceOptions {
    * which is how a secret is changed. Default: none, and cursors carry a checksum only.
    */
   cursorSecret?: string | readonly string[];
-  /** Default: warnings and errors as JSON lines on standard error. */
+  /**
+   * Whether routes may take the fast path, where nothing that was plugged in could see a difference: prepared statements
+   * of the library's own, whose results are written into JSON as they come. The answers are the same. Default: true.
+   */
+  fastPath?: boolean;
+  /**
+   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. Default: warnings and errors as
+   * JSON lines on standard error.
+   */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
   routing?: RoutingOptions;
@@ -39,6 +47,7 @@ export interface Settings {
   readonly routePrefix: string;
   readonly bodyLimit: number;
   readonly cursors: CursorCodec;
+  readonly fastPath: boolean;
   readonly logger: Logger;
   readonly routing: RoutingOptions;
   /** What is wrong with the options. */
@@ -51,6 +60,7 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   routePrefix: true,
   bodyLimit: true,
   cursorSecret: true,
+  fastPath: true,
   logger: true,
   routing: true,
 };
@@ -69,10 +79,11 @@ export function resolveSettings(
   otherProblems: readonly string[] = [],
 ): Settings {
   const { models, controllers = [], routePrefix = '', logger = defaultLogger, routing = {} } = options;
+  const { fastPath = true } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
-    ...unknownOptions(options, otherNames),
+    ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
     ...(models ?? [])
       .filter((model) => recordsOf(model).length === 0)
       .map(
@@ -82,6 +93,7 @@ export function resolveSettings(
     ...(ROUTE_PREFIX.test(prefix)
       ? []
       : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
+    ...flagProblems('fastPath', fastPath),
     ...otherProblems,
   ];
   const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
@@ -92,22 +104,18 @@ export function resolveSettings(
     routePrefix: prefix,
     bodyLimit,
     cursors: createCursorCodec(secrets),
+    fastPath,
     logger,
     routing,
     problems,
   });
 }
 
-function recordsOf(model: ModelClass): CrudRecord[] {
-  return crudRecords().filter((record) => record.model === model);
+/** A text such as 'false' would be true. */
+export function flagProblems(name: string, value: unknown): string[] {
+  return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
 }
 
-function unknownOptions(options: ResourceOptions, otherNames: readonly string[]): string[] {
-  const names = [...Object.keys(OPTION_NAMES), ...otherNames];
-  return Object.keys(options)
-    .filter((name) => !Object.hasOwn(OPTION_NAMES, name))
-    .map(
-      (name) =>
-        `bootstrap has no option '${name}'.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
-    );
+function recordsOf(model: ModelClass): CrudRecord[] {
+  return crudRecords().filter((record) => record.model === model);
 }

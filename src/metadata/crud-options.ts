@@ -117,7 +117,10 @@ export interface CrudOptions<M extends Model = Model> {
   updateSchema?: Class;
   /** Run on every route, in order, before the body is read and before any query. Default: none. */
   dependencies?: readonly Dependency[];
-  /** How the id in a path is read; a function may throw to refuse it. Default: from the primary key's type. */
+  /**
+   * How the id in a path is read; a function may throw to refuse it. A name has to fit the type of the primary key.
+   * Default: from that type.
+   */
   idType?: IdType;
   /** What an unknown query parameter does: 400, or nothing. Default: `'reject'`. */
   unknownQuery?: 'reject' | 'ignore';

@@ -1,7 +1,7 @@
 /** The options of the OpenAPI document and its page, checked, with every default filled in. */
-import { didYouMean } from '../plan/did-you-mean.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { showValue } from '../plan/show-value.js';
+import { unknownOptions } from '../plan/unknown-options.js';
 import type { InfoObject } from './openapi-object.js';
 
 /** Options of `docs` in `bootstrap`. */
@@ -53,7 +53,7 @@ export function docsProblems(options: DocsOptions): readonly string[] {
   const given = withDefaults(options);
   const { path } = given;
   return [
-    ...unknownOptions(options),
+    ...unknownOptions('docs', options, ['path', ...TEXTS, ...OBJECTS]),
     ...(typeof path === 'string' && PATH.test(withoutSlash(path))
       ? []
       : [`docs.path ${showValue(path)} is not a plain path; use one such as '/docs'.`]),
@@ -87,16 +87,6 @@ export function docsConflicts(
 function withDefaults(options: DocsOptions) {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...DEFAULTS, ...(Object.fromEntries(given) as DocsOptions) };
-}
-
-function unknownOptions(options: DocsOptions): string[] {
-  const names: readonly string[] = ['path', ...TEXTS, ...OBJECTS];
-  return Object.keys(options)
-    .filter((name) => !names.includes(name))
-    .map(
-      (name) =>
-        `docs has no option '${name}'.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
-    );
 }
 
 function withoutSlash(path: string): string {

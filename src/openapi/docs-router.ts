@@ -32,7 +32,7 @@ export function docsRouter({ path, documentPath, info }: ResolvedDocs, openapi: 
   }
   closePaths(
     router,
-    [path || '/', documentPath].map((each) => ({ verb: 'get', path: each, method: 'docs' })),
+    [path || '/', documentPath].map((each) => ({ verb: 'get', path: each })),
   );
   return router;
 }

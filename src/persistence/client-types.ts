@@ -7,5 +7,5 @@
 /** @ts-ignore */
 export type { ClickHouseClient } from '@clickhouse/client';
 /** @ts-ignore */
-export type { Redis } from 'ioredis';
+export type { Cluster, Redis } from 'ioredis';
 // biome-ignore-end lint/suspicious/noTsIgnore: where the package is installed there is no error to expect

@@ -1,5 +1,6 @@
 /** A transaction that begins when it is first needed, and ends once. */
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import type { Logger } from '../plan/logger.js';
 import { describeFault } from './database-fault.js';
 import { defaultLogger } from './default-logger.js';
 import { EngineSequelize } from './engine-sequelize.js';
@@ -18,19 +19,30 @@ interface KillableTransaction {
   forceCleanup(): Promise<void>;
 }
 
+/** Options of a session: those of its transaction, and where errors go that nobody can be told of. */
+export interface DatabaseSessionOptions extends TransactionOptions {
+  readonly logger?: Logger;
+}
+
 /** A session of one Sequelize instance. */
 export class DatabaseSession implements SessionScope {
   readonly sequelize: Sequelize;
   readonly #mode: SessionMode;
   readonly #options: TransactionOptions;
+  readonly #logger: Logger;
   readonly #callbacks: (() => unknown)[] = [];
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
 
-  constructor(sequelize: Sequelize, mode: SessionMode, options: TransactionOptions = {}) {
+  constructor(
+    sequelize: Sequelize,
+    mode: SessionMode,
+    { logger = defaultLogger, ...options }: DatabaseSessionOptions = {},
+  ) {
     this.sequelize = sequelize;
     this.#mode = mode;
     this.#options = options;
+    this.#logger = logger;
   }
 
   get isReadOnly(): boolean {
@@ -89,7 +101,7 @@ export class DatabaseSession implements SessionScope {
     if (!this.#take()) return;
     await (await this.#begun)?.commit();
     // Not Sequelize's own list, which is worked off when the commit has failed too.
-    for (const callback of this.#callbacks.splice(0)) await notify(callback);
+    for (const callback of this.#callbacks.splice(0)) await notify(callback, this.#logger);
   }
 
   /** Rolls back what has begun. Never throws: whoever rolls back has a better error to tell. */
@@ -137,12 +149,12 @@ function saysConnectionLost(cause: unknown): boolean {
   return describeFault(cause)?.kind === 'unavailable';
 }
 
-async function notify(callback: () => unknown): Promise<void> {
+async function notify(callback: () => unknown, logger: Logger): Promise<void> {
   try {
     await callback();
   } catch (error) {
     const reason = error instanceof Error ? error.stack : `a thrown ${typeof error}`;
-    defaultLogger.error('A callback after a commit failed', { error: reason });
+    logger.error('A callback after a commit failed', { error: reason });
   }
 }
 

@@ -6,10 +6,11 @@ import type { SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
-import type { ClickHouseClient, Redis } from './client-types.js';
+import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
-import { checkClients } from './optional-client.js';
+import { checkClients, untilConnected } from './optional-client.js';
+import { schemeOf } from './scheme-of.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
@@ -19,10 +20,16 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   createAll?: boolean;
   /** Servers that reads go to, in turn: `dbSession`, `@InjectSession` and every generated GET. Default: none. */
   replicas?: readonly string[];
-  /** ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Default: none. */
+  /**
+   * ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Health probes ask through
+   * a client of yours, and through one of their own where it is a URL. Default: none.
+   */
   clickhouse?: string | ClickHouseClient;
-  /** Redis: a URL, for which `ioredis` has to be installed, or a client of yours. Default: none. */
-  cache?: string | Redis;
+  /**
+   * Redis: a URL, for which `ioredis` has to be installed, or a client of yours, which may be a `Cluster`. One made from a
+   * URL fails commands while it is not connected; the start waits for it 2 seconds at most. Default: none.
+   */
+  cache?: string | Redis | Cluster;
 }
 
 /** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
@@ -49,7 +56,7 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
  * await bootstrap(app);
  * ```
- * @throws ConfigError for a malformed DSN, and when the server cannot be reached, refuses the credentials or has no such
+ * @throws ConfigError for a malformed DSN or URL, for a client whose package is missing, and when the server cannot be reached, refuses the credentials or has no such
  * database. The message never holds the password.
  */
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
@@ -65,7 +72,9 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
         ...(clickhouse === undefined ? {} : { clickhouse }),
         ...(cache === undefined ? {} : { cache }),
       };
-      return openEngine({ sequelize, ...clients }, () => sequelize.close());
+      const engine = openEngine({ sequelize, ...clients }, () => sequelize.close());
+      if (typeof cache === 'string' && engine.cache) await untilConnected(engine.cache);
+      return engine;
     } catch (error) {
       await sequelize.close();
       throw error;
@@ -144,9 +153,10 @@ function checkDsn(dsn: string): URL {
   if (typeof dsn !== 'string' || dsn === '')
     throw new ConfigError([`The DSN is ${dsn === '' ? 'empty' : typeof dsn}; ${example}.`]);
   const url = parseUrl(dsn);
-  if (!url) throw new ConfigError([`The DSN is not a URL; ${example}.`]);
+  const scheme = schemeOf(dsn);
+  if (!url || scheme === null) throw new ConfigError([`The DSN is not a URL; ${example}.`]);
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') {
-    throw new ConfigError([`The DSN begins with '${url.protocol}'; ${example}.`]);
+    throw new ConfigError([`The DSN begins with '${scheme}'; ${example}.`]);
   }
   return url;
 }

@@ -2,13 +2,14 @@
 
 import type { Sequelize } from 'sequelize';
 import { ConfigError } from '../plan/config-error.js';
-import type { ClickHouseClient, Redis } from './client-types.js';
+import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 
 /** Connections to the back ends. Closing it closes them. */
 export interface Engine extends AsyncDisposable {
   readonly sequelize: Sequelize;
   readonly clickhouse?: ClickHouseClient;
+  /** Where a `Cluster` was given, it is that one: the commands are the same. */
   readonly cache?: Redis;
 }
 
@@ -17,15 +18,16 @@ export interface EngineParts {
   sequelize: Sequelize;
   /** A URL, or a client of yours. */
   clickhouse?: string | ClickHouseClient;
-  /** A URL, or a client of yours. */
-  cache?: string | Redis;
+  /** A URL, or a client of yours, which may be one of a cluster. */
+  cache?: string | Redis | Cluster;
 }
 
 const engines = new Set<Engine>();
 
 /**
  * Tells the library about a Sequelize instance you made yourself. The instance stays yours, as do clients: disposing the
- * engine does not close them. `engineLifespan` makes and owns an instance instead.
+ * engine does not close them. `engineLifespan` makes and owns an instance instead. A client of Redis that is made from a URL
+ * is connecting when this returns, and fails commands until its event `ready`.
  *
  * @example
  * ```ts

@@ -26,6 +26,11 @@ export class NotFoundError extends PersistenceError {
   override readonly name = 'NotFoundError';
 }
 
+/** What is answered to the id of no row. @internal */
+export function noSuchRecord({ name, key }: { readonly name: string; readonly key: string }): NotFoundError {
+  return new NotFoundError(`There is no ${name} with this ${key}.`);
+}
+
 /**
  * Exactly one row was asked for and there are several. 409.
  *

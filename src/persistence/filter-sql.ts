@@ -2,6 +2,7 @@
 import type { ModelInfo } from '../model/model-info.js';
 import type { Comparison, Filter } from '../query/filter.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { arrayLiteral } from './text-value.js';
 
 /** Gives the SQL of a column. */
 export type ColumnSql = (attribute: string) => SqlFragment;
@@ -57,9 +58,4 @@ function compileComparison({ operator, values }: Comparison, column: SqlFragment
     case '=isnull=':
       return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
   }
-}
-
-/** PostgreSQL's text form of an array; quoted members may hold anything (8.15.6 of its manual). */
-function arrayLiteral(values: readonly string[]): string {
-  return `{${values.map((value) => `"${value.replace(/[\\"]/g, '\\$&')}"`).join(',')}}`;
 }

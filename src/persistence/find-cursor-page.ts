@@ -1,25 +1,38 @@
 /** One page of rows next to a place, in either direction, and the places where its neighbours begin. */
-import type { Model } from 'sequelize';
 import { InvalidCursorError } from '../query/invalid-cursor-error.js';
 import type { Keyset, KeyValues } from '../query/keyset.js';
 import { describeFault } from './database-fault.js';
-import { type KeyTerm, rangesAfter, reversed, rowAt } from './keyset-sql.js';
+import type { ColumnSql } from './filter-sql.js';
+import { type KeyTerm, rangesAfter, reversed } from './keyset-sql.js';
 import type { CursorPage, CursorPageRequest } from './page.js';
-import type { RowFinder } from './row-finder.js';
-import { type SqlFragment, sql } from './sql-fragment.js';
-
-/** Names of the extra columns that hold the key values as text. No attribute can have one. */
-const keyColumn = (index: number): string => `keyset ${index}`;
-/** Name of the one that says whether the row is the one that the place was made from. */
-const PLACE_COLUMN = 'keyset place';
+import type { SqlFragment } from './sql-fragment.js';
 
 /** A row and the values it is sorted by. */
-interface KeyedRow<M> {
-  readonly record: M;
+export interface KeyedRow<R> {
+  readonly record: R;
   readonly values: KeyValues;
   /** Whether it is the row that the place was made from. */
   readonly isPlace: boolean;
 }
+
+/** Rows that can be walked in an order, from a place on. */
+export interface KeyedRows<R> {
+  /** The total order. */
+  readonly terms: readonly KeyTerm[];
+  readonly column: ColumnSql;
+  /** Finds rows of a range in the order of the walk; `place` is what to compare them with. */
+  find(
+    walk: readonly KeyTerm[],
+    range: SqlFragment | null,
+    place: Keyset | null,
+    limit: number,
+  ): Promise<KeyedRow<R>[]>;
+  /** Whether a range has any row. */
+  hasAny(walk: readonly KeyTerm[], range: SqlFragment): Promise<boolean>;
+}
+
+/** What of a request says where the page is. */
+export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
 
 /**
  * Finds a page. Whether rows lie beyond its ends is read from the table each time, never concluded from the request:
@@ -27,12 +40,9 @@ interface KeyedRow<M> {
  *
  * @throws InvalidCursorError for a place whose values are not of the columns' types
  */
-export async function findCursorPage<M extends Model>(
-  finder: RowFinder<M>,
-  request: CursorPageRequest<M>,
-): Promise<CursorPage<M>> {
+export async function findCursorPage<R>(rows: KeyedRows<R>, request: PlaceRequest): Promise<CursorPage<R>> {
   try {
-    return await findPage(finder, request);
+    return await findPage(rows, request);
   } catch (error) {
     // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
     // was made up, which is possible where cursors are not signed.
@@ -41,23 +51,23 @@ export async function findCursorPage<M extends Model>(
   }
 }
 
-async function findPage<M extends Model>(
-  finder: RowFinder<M>,
-  { after = null, before = null, size }: CursorPageRequest<M>,
-): Promise<CursorPage<M>> {
-  const terms = finder.terms();
+async function findPage<R>(
+  source: KeyedRows<R>,
+  { after = null, before = null, size }: PlaceRequest,
+): Promise<CursorPage<R>> {
+  const { terms } = source;
   const isBackward = before !== null;
   const place = before ?? after;
   const walk = isBackward ? reversed(terms) : terms;
   // The row that the place was made from is asked for too: where it still is, the near side is known not to be empty.
   const start = place && { values: place.values, isInclusive: true };
-  const rows = await findRows(finder, walk, start, size + (start ? 2 : 1));
+  const rows = await findRows(source, walk, start, size + (start ? 2 : 1));
   const hasPlaceBefore = place !== null && !place.isInclusive && rows[0]?.isPlace === true;
   if (hasPlaceBefore) rows.shift();
   const page = rows.slice(0, size);
   const far = rows.length > size ? placeOf(page.at(-1)) : null;
   const near = place && nearPlace(page[0], place);
-  const hasNear = near && (hasPlaceBefore || (await hasRows(finder, reversed(walk), near)));
+  const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
   const items = page.map(({ record }) => record);
   const back = hasNear ? near : null;
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
@@ -71,19 +81,9 @@ function nearPlace(first: KeyedRow<unknown> | undefined, place: Keyset): Keyset 
   return placeOf(first) ?? { values: place.values, isInclusive: !place.isInclusive };
 }
 
-async function hasRows<M extends Model>(
-  finder: RowFinder<M>,
-  walk: readonly KeyTerm[],
-  place: Keyset,
-): Promise<boolean> {
-  for (const range of rangesAfter(walk, place, finder.column)) {
-    const found = await finder.find(walk, range, {
-      // Where a scope joins other tables, Sequelize sorts by what is selected.
-      attributes: walk.map(({ attribute }) => attribute),
-      limit: 1,
-      raw: true,
-    });
-    if (found.length > 0) return true;
+async function hasRows<R>(source: KeyedRows<R>, walk: readonly KeyTerm[], place: Keyset): Promise<boolean> {
+  for (const range of rangesAfter(walk, place, source.column)) {
+    if (await source.hasAny(walk, range)) return true;
   }
   return false;
 }
@@ -93,49 +93,17 @@ function placeOf(row: KeyedRow<unknown> | undefined): Keyset | null {
 }
 
 /** Rows in the order of the walk, range after range until there are enough. */
-async function findRows<M extends Model>(
-  finder: RowFinder<M>,
+async function findRows<R>(
+  source: KeyedRows<R>,
   walk: readonly KeyTerm[],
   place: Keyset | null,
   limit: number,
-): Promise<KeyedRow<M>[]> {
-  const rows: KeyedRow<M>[] = [];
-  const ranges = place ? rangesAfter(walk, place, finder.column) : [null];
+): Promise<KeyedRow<R>[]> {
+  const rows: KeyedRow<R>[] = [];
+  const ranges = place ? rangesAfter(walk, place, source.column) : [null];
   for (const range of ranges) {
-    const columns = extraColumns(finder, walk, place);
-    const records = await finder.find(walk, range, { limit: limit - rows.length }, columns);
-    rows.push(...records.map((record) => takeKeys(record, walk.length, place !== null)));
+    rows.push(...(await source.find(walk, range, place, limit - rows.length)));
     if (rows.length >= limit) break;
   }
   return rows;
-}
-
-/** The key values as the database writes them (a JavaScript date would lose the microseconds), and its comparison. */
-function extraColumns<M extends Model>(
-  { column }: RowFinder<M>,
-  walk: readonly KeyTerm[],
-  place: Keyset | null,
-): Record<string, SqlFragment> {
-  return {
-    ...Object.fromEntries(
-      walk.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]),
-    ),
-    ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
-  };
-}
-
-/** Reads the extra columns off a record, and takes them away: nobody else is to see them. */
-function takeKeys<M extends Model>(record: M, count: number, hasPlace: boolean): KeyedRow<M> {
-  const { dataValues } = record as unknown as { dataValues: Record<string, string | boolean | null> };
-  const take = (name: string): string | boolean | null => {
-    const value = dataValues[name];
-    delete dataValues[name];
-    if (value !== undefined) return value;
-    const { name: model } = record.constructor;
-    throw new TypeError(
-      `A hook of ${model} replaced the attributes of a query; a list by cursor needs its own, too.`,
-    );
-  };
-  const values = Array.from({ length: count }, (_, index) => take(keyColumn(index)) as string | null);
-  return { record, values, isPlace: hasPlace && take(PLACE_COLUMN) === true };
 }

@@ -3,6 +3,7 @@
  */
 import { QueryTypes, type Sequelize } from 'sequelize';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
+import { quotedTable } from './quoted-table.js';
 import { identifier } from './sql-fragment.js';
 
 /** One key column of an index. */
@@ -60,17 +61,12 @@ async function adviseGroup(
   plans: readonly ResourcePlan[],
 ): Promise<string[]> {
   if (!sequelize) return [];
-  const tables = plans.map((plan) => quotedTable(sequelize, plan));
+  const tables = plans.map(({ model }) => quotedTable(model));
   const rows = await sequelize.query<IndexRow>(INDEXES, { type: QueryTypes.SELECT, bind: [tables] });
   return plans.flatMap((plan, position) => {
     const table = tables[position] as string;
     return adviseResource(plan, table, rows.filter((row) => row.table === table).map(readIndex));
   });
-}
-
-function quotedTable(sequelize: Sequelize, { model }: ResourcePlan): string {
-  const { queryGenerator } = sequelize.getQueryInterface();
-  return (queryGenerator as { quoteTable(name: unknown): string }).quoteTable(model.getTableName());
 }
 
 /** The usable part of an index: it ends at an expression, or at a key whose NULLs are on the other side. */

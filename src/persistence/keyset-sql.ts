@@ -6,6 +6,8 @@
  * turn, and usually the first one fills the page. PostgreSQL sorts NULL as the largest value, so it is a range of its
  * own, and only for columns that can be null.
  */
+import type { ModelInfo } from '../model/model-info.js';
+import { totalOrder } from '../plan/compile-options.js';
 import type { SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
 import type { ColumnSql } from './filter-sql.js';
@@ -14,6 +16,14 @@ import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
 /** One column of an order, as far as ranges depend on it. */
 export interface KeyTerm extends SortTerm {
   readonly nullable: boolean;
+}
+
+/** The total order of a model's rows that begins with these terms. */
+export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly SortTerm[] = []): KeyTerm[] {
+  return totalOrder(sort, primaryKey.name).map((term) => ({
+    ...term,
+    nullable: attributes.get(term.attribute)?.nullable ?? true,
+  }));
 }
 
 /** The rows after a place, as ranges in their order. None when nothing can follow. */

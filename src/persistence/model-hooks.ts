@@ -45,3 +45,48 @@ function hasAny(model: unknown, names: readonly string[]): boolean {
   const { sequelize } = model as Hookable;
   return names.some((name) => (model as Hookable).hasHook(name) || sequelize?.hasHook(name) === true);
 }
+
+/** Hooks that see neither queries nor records. */
+const OTHER_HOOKS: ReadonlySet<string> = new Set([
+  'beforeDefine',
+  'afterDefine',
+  'beforeInit',
+  'afterInit',
+  'beforeAssociate',
+  'afterAssociate',
+  'beforeConnect',
+  'afterConnect',
+  'beforeDisconnect',
+  'afterDisconnect',
+  'beforePoolAcquire',
+  'afterPoolAcquire',
+  'beforeSync',
+  'afterSync',
+  'beforeBulkSync',
+  'afterBulkSync',
+]);
+
+/** What reads run; others are those of writes. */
+const READ_HOOKS: ReadonlySet<string> = new Set([...FIND_HOOKS, 'afterFind', 'beforeQuery', 'afterQuery']);
+
+/** Whether any code of the user's would see a read, or a write. */
+export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): boolean {
+  const { options, sequelize } = model as unknown as HookedModel;
+  return hasHooks(options.hooks, kind) || hasHooks(sequelize.options.hooks, kind);
+}
+
+type Hooks = Readonly<Record<string, readonly unknown[] | undefined>>;
+
+/** Where Sequelize keeps hooks; not in its types. */
+interface HookedModel {
+  readonly options: { readonly hooks?: Hooks };
+  readonly sequelize: { readonly options: { readonly hooks?: Hooks } };
+}
+
+function hasHooks(hooks: Hooks | undefined, kind: 'read' | 'write'): boolean {
+  for (const name in hooks) {
+    const isSeen = kind === 'read' ? READ_HOOKS.has(name) : !OTHER_HOOKS.has(name);
+    if (isSeen && hooks[name]?.length) return true;
+  }
+  return false;
+}

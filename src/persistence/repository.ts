@@ -18,10 +18,11 @@ import { DatabaseSession } from './database-session.js';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
-  NotFoundError,
+  noSuchRecord,
   RelationNotLoaded,
 } from './errors.js';
 import { findCursorPage } from './find-cursor-page.js';
+import { keyedRecords } from './keyed-records.js';
 import { hasDestroyHooks, hasWriteHooks } from './model-hooks.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from './page.js';
 import { RowFinder } from './row-finder.js';
@@ -154,7 +155,7 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    return findCursorPage(await this.finder(request), request);
+    return findCursorPage(keyedRecords(await this.finder(request)), request);
   }
 
   /**
@@ -223,6 +224,11 @@ export class Repository<M extends Model = Model> {
     );
   }
 
+  /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
+  get isUnbound(): boolean {
+    return this.session === null && Object.keys(this).length === 2;
+  }
+
   /** The transaction that a query of this repository belongs to, as a query option. */
   private async transactionFor(query: 'select' | 'other'): Promise<{ transaction?: Transaction }> {
     if (this.session) return { transaction: this.session.transaction };
@@ -257,6 +263,6 @@ export class Repository<M extends Model = Model> {
   }
 
   private missing(): never {
-    throw new NotFoundError(`There is no ${this.model.name} with this ${this.model.primaryKeyAttribute}.`);
+    throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
 }

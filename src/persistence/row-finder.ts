@@ -11,7 +11,6 @@ import {
 } from 'sequelize';
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { ModelInfo } from '../model/model-info.js';
-import { totalOrder } from '../plan/compile-options.js';
 import { describeModel } from '../plan/describe-model.js';
 import {
   type AppliedScope,
@@ -21,7 +20,7 @@ import {
   withoutScopedOrder,
 } from './default-scope.js';
 import { type ColumnSql, columnsOf, compileFilter } from './filter-sql.js';
-import type { KeyTerm } from './keyset-sql.js';
+import { type KeyTerm, keyTerms } from './keyset-sql.js';
 import { hasFindHooks } from './model-hooks.js';
 import type { RowCriteria } from './page.js';
 import { joinSql, renderSql, type SqlFragment, sql } from './sql-fragment.js';
@@ -55,11 +54,7 @@ export class RowFinder<M extends Model> {
 
   /** The total order of the rows. */
   terms(): KeyTerm[] {
-    const { primaryKey, attributes } = this.info;
-    return totalOrder(this.#criteria.sort ?? [], primaryKey.name).map((term) => ({
-      ...term,
-      nullable: attributes.get(term.attribute)?.nullable ?? true,
-    }));
+    return keyTerms(this.info, this.#criteria.sort);
   }
 
   /** Rows in this order, within a range if one is given, with more columns than their attributes. */

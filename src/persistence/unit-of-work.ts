@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Model, Sequelize, Transaction } from 'sequelize';
 import { ConfigError } from '../plan/config-error.js';
+import type { Logger } from '../plan/logger.js';
 import { describeFault } from './database-fault.js';
 import { DatabaseSession, type SessionMode, SNAPSHOT } from './database-session.js';
 import { currentEngine, type Engine } from './engine.js';
@@ -12,7 +13,8 @@ import { currentSession } from './session.js';
 /** A transaction that reads only. */
 export interface ReadSession {
   readonly transaction: Transaction;
-  /** A repository whose every query runs in the transaction. */
+  /** A repository whose every query runs in the transaction; of a subclass, an instance of that subclass. */
+  repository<R extends Repository>(source: R | (new () => R)): R;
   repository<M extends Model>(source: Source<M>): Repository<M>;
 }
 
@@ -24,8 +26,8 @@ export interface UnitOfWork extends ReadSession {
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs a callback when the commit has succeeded; never when it failed. An error in it is logged, and changes nothing
-   * of the answer.
+   * Runs a callback when the commit has succeeded; never when it failed. An error in it is logged, in a request by the
+   * application's logger, and changes nothing of the answer.
    */
   afterCommit(callback: () => unknown): void;
 }
@@ -45,6 +47,8 @@ export interface UnitOfWorkOptions extends SessionOptions {
   retryable?: boolean;
   /** Default: the server's, which is `READ COMMITTED`. */
   isolationLevel?: Transaction.ISOLATION_LEVELS;
+  /** Where errors of callbacks after the commit go. Default: JSON lines on standard error. */
+  logger?: Logger;
 }
 
 const MAX_RETRIES = 2;
@@ -76,7 +80,7 @@ export async function unitOfWork<T>(
   // What reads only does not begin to write by asking for a unit of work.
   const mode = currentSession(sequelize)?.isReadOnly ? 'read' : 'write';
   for (let attempt = 0; ; attempt += 1) {
-    const session = new DatabaseSession(sequelize, mode, isolationOf(options));
+    const session = new DatabaseSession(sequelize, mode, settingsOf(options));
     try {
       return await session.run(async () => work(await openUnit(session)));
     } catch (error) {
@@ -115,13 +119,17 @@ export async function openReadSession(database: DatabaseSession): Promise<ReadSe
   const transaction = await database.begin();
   const session: ReadSession = {
     transaction,
-    repository: (source) => resolveSource(source).with(session),
+    // The overloads promise what is so: a repository stays one of its class.
+    repository: ((source: Source) => resolveSource(source).with(session)) as ReadSession['repository'],
   };
   return Object.freeze(session);
 }
 
-function isolationOf({ isolationLevel }: UnitOfWorkOptions) {
-  return isolationLevel === undefined ? {} : { isolationLevel };
+function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
+  return {
+    ...(isolationLevel === undefined ? {} : { isolationLevel }),
+    ...(logger === undefined ? {} : { logger }),
+  };
 }
 
 /** Serialization failure and deadlock: the manual says to run the whole transaction again (13.5). */
@@ -157,7 +165,9 @@ class ActiveUnit implements UnitOfWork {
     this.transaction = transaction;
   }
 
-  repository<M extends Model>(source: Source<M>): Repository<M> {
+  repository<R extends Repository>(source: R | (new () => R)): R;
+  repository<M extends Model>(source: Source<M>): Repository<M>;
+  repository(source: Source): Repository {
     return resolveSource(source).with(this);
   }
 

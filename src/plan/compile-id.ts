@@ -1,5 +1,6 @@
 /** How the id of a path becomes the value of a primary key. Own parsers: `Number('0x10')` and `Number('')` are numbers. */
 import type { IdType } from '../metadata/crud-options.js';
+import type { ColumnKind, ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { showValue } from './show-value.js';
 
@@ -11,7 +12,7 @@ export type ParsedId =
   /** An id that no row can have, such as one beyond the column's range: there is nothing to find. */
   | { readonly kind: 'impossible' };
 
-/** What ids look like, for those who describe them; of a function's only it knows. */
+/** What ids look like; of a function's only it knows. */
 export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'custom';
 
 /** Reads the id of a path. Throws only what a user's `idType` function throws. */
@@ -47,13 +48,15 @@ function integerParser(minimum: number, maximum: number): IdParser {
   };
 }
 
-const parseBigint: IdParser = (raw) => {
-  if (!INTEGER.test(raw)) return malformed('an integer');
-  if (raw.length > BIGINT_LENGTH) return IMPOSSIBLE;
-  const value = BigInt(raw);
-  // A string, as the column's values are everywhere else: a JavaScript number would address another row.
-  return value >= BIGINT_MINIMUM && value <= BIGINT_MAXIMUM ? found(raw) : IMPOSSIBLE;
-};
+function bigintParser(minimum: bigint, maximum: bigint): IdParser {
+  return (raw) => {
+    if (!INTEGER.test(raw)) return malformed('an integer');
+    if (raw.length > BIGINT_LENGTH) return IMPOSSIBLE;
+    const value = BigInt(raw);
+    // A string, as the column's values are everywhere else: a JavaScript number would address another row.
+    return value >= minimum && value <= maximum ? found(raw) : IMPOSSIBLE;
+  };
+}
 
 const parseUuid: IdParser = (raw) => (UUID.test(raw) ? found(raw.toLowerCase()) : malformed('a UUID'));
 
@@ -69,53 +72,61 @@ function enumParser(values: readonly string[]): IdParser {
   return (raw) => (values.includes(raw) ? found(raw) : IMPOSSIBLE);
 }
 
-/** The kind of an `idType` that is a name or one of the constructors standing for a name. */
-function namedKind(idType: IdType): IdKind | undefined {
-  switch (idType) {
-    case 'integer':
-    case Number:
-      return 'integer';
-    case 'bigint':
-    case BigInt:
-      return 'bigint';
-    case 'uuid':
-      return 'uuid';
-    case 'string':
-    case String:
-      return 'string';
-    default:
-      return undefined;
-  }
+type IdTypeName = 'integer' | 'bigint' | 'uuid' | 'string';
+
+/** The columns in which a value of the type can be found; any other would have the database refuse the comparison. */
+const FITTING: Readonly<Record<IdTypeName, readonly ColumnKind[]>> = Object.freeze({
+  integer: ['integer', 'bigint', 'decimal', 'float'],
+  bigint: ['integer', 'bigint', 'decimal', 'float', 'string'],
+  uuid: ['uuid', 'string'],
+  string: ['string'],
+});
+
+/** What a column of a type that only the database understands can be compared with, only the database knows. */
+function fits(name: IdTypeName, { kind }: ColumnType): boolean {
+  return kind === 'other' || FITTING[name].includes(kind);
 }
 
-function derivedKind({ type }: AttributeInfo): IdKind | undefined {
-  switch (type.kind) {
-    case 'integer':
-    case 'bigint':
-    case 'uuid':
-    case 'string':
-    case 'enum':
-      return type.kind;
-    default:
-      return undefined;
-  }
+const CONSTRUCTORS: ReadonlyMap<unknown, IdTypeName> = new Map<unknown, IdTypeName>([
+  [Number, 'integer'],
+  [BigInt, 'bigint'],
+  [String, 'string'],
+]);
+
+/** The name of an `idType` that is one, or one of the constructors standing for a name. */
+function nameOf(idType: IdType): IdTypeName | undefined {
+  if (typeof idType !== 'string') return CONSTRUCTORS.get(idType);
+  return Object.hasOwn(FITTING, idType) ? idType : undefined;
 }
 
-/** The parser of a kind, within the bounds of the column where it is of that kind. */
-function parserOf(kind: Exclude<IdKind, 'custom'>, { type }: AttributeInfo): IdParser {
-  switch (kind) {
+function namedParser(name: IdTypeName, type: ColumnType): IdParser {
+  switch (name) {
     case 'integer':
       return type.kind === 'integer'
         ? integerParser(type.minimum, type.maximum)
         : integerParser(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
     case 'bigint':
-      return parseBigint;
+      return type.kind === 'integer'
+        ? bigintParser(BigInt(type.minimum), BigInt(type.maximum))
+        : bigintParser(BIGINT_MINIMUM, BIGINT_MAXIMUM);
     case 'uuid':
       return parseUuid;
     case 'string':
       return stringParser(type.kind === 'string' ? type.maxLength : null);
+  }
+}
+
+function derivedParser({ type }: AttributeInfo): { parser: IdParser; kind: IdKind } | undefined {
+  switch (type.kind) {
+    case 'integer':
+    case 'bigint':
+    case 'uuid':
+    case 'string':
+      return { parser: namedParser(type.kind, type), kind: type.kind };
     case 'enum':
-      return enumParser(type.kind === 'enum' ? type.values : []);
+      return { parser: enumParser(type.values), kind: 'enum' };
+    default:
+      return undefined;
   }
 }
 
@@ -134,15 +145,36 @@ export function compileId(
   primaryKey: AttributeInfo,
   idType: IdType | undefined,
 ): { readonly parser: IdParser | null; readonly kind: IdKind | null; readonly problems: readonly string[] } {
-  const kind = idType === undefined ? derivedKind(primaryKey) : namedKind(idType);
-  if (kind && kind !== 'custom') return { parser: parserOf(kind, primaryKey), kind, problems: [] };
-  if (typeof idType === 'function') {
-    return { parser: functionParser(idType), kind: 'custom', problems: [] };
+  const { name: attribute, type } = primaryKey;
+  const refuse = (problem: string) => ({
+    parser: null,
+    kind: null,
+    problems: [`${modelName}: ${problem}`],
+  });
+  if (idType === undefined) {
+    const derived = derivedParser(primaryKey);
+    if (derived) return { ...derived, problems: [] };
+    return refuse(
+      `the primary key '${attribute}' is of type ${type.kind}, which no path segment can hold; ` +
+        'give @Crud an idType function that reads it.',
+    );
   }
-  const problem =
-    idType === undefined
-      ? `${modelName}: the primary key '${primaryKey.name}' is of type ${primaryKey.type.kind}, which no path ` +
-        'segment can hold; give @Crud an idType function that reads it.'
-      : `${modelName}: idType ${showValue(idType)} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`;
-  return { parser: null, kind: null, problems: [problem] };
+  const name = nameOf(idType);
+  if (name) {
+    if (fits(name, type)) return { parser: namedParser(name, type), kind: name, problems: [] };
+    return refuse(
+      `idType '${name}' does not fit the primary key '${attribute}', which is of type ${type.kind}; ${adviceFor(type)}.`,
+    );
+  }
+  if (typeof idType === 'function') return { parser: functionParser(idType), kind: 'custom', problems: [] };
+  return refuse(
+    `idType ${showValue(idType)} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
+  );
+}
+
+function adviceFor(type: ColumnType): string {
+  const names = (Object.keys(FITTING) as IdTypeName[]).filter((name) => fits(name, type));
+  return names.length === 0
+    ? 'use a function'
+    : `leave it out, or use ${names.map((name) => `'${name}'`).join(', ')} or a function`;
 }

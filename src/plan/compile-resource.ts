@@ -16,6 +16,7 @@ import { compilePrefix } from './compile-prefix.js';
 import { didYouMean } from './did-you-mean.js';
 import type { Exposure, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 import { showValue } from './show-value.js';
+import { unknownOptions } from './unknown-options.js';
 
 /** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
 export interface DecoratorReader {
@@ -67,7 +68,7 @@ export function compileResource(
   const exposure = decorators.describeExposure(info, report);
   const options = checkOptionShapes(info.name, given, report);
   const check: OptionCheck = { info, exposure, options, report };
-  checkOptionNames(check);
+  problems.push(...unknownOptions(`${info.name}: @Crud`, options, Object.keys(OPTION_NAMES)));
   const id = compileId(info.name, info.primaryKey, options.idType);
   problems.push(...id.problems);
   const compiled = {
@@ -95,16 +96,6 @@ export function compileResource(
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   return { plan: Object.freeze({ ...compiled, parseId: id.parser, idKind: id.kind }), problems: [], claim };
-}
-
-function checkOptionNames({ info, options, report }: OptionCheck): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(OPTION_NAMES, name)) continue;
-    report(
-      `${info.name}: @Crud has no option '${name}'.${didYouMean(name, Object.keys(OPTION_NAMES))} ` +
-        `The options are ${Object.keys(OPTION_NAMES).join(', ')}.`,
-    );
-  }
 }
 
 /** The first choice is the default. */

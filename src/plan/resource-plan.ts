@@ -59,6 +59,7 @@ export interface ResourcePlan {
   };
   readonly dependencies: readonly Dependency[];
   readonly parseId: IdParser;
+  /** `custom`: ids are read by a function of the user's, which may give anything. */
   readonly idKind: IdKind;
   readonly unknownQuery: 'reject' | 'ignore';
 }

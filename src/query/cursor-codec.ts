@@ -102,8 +102,21 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Digests of lists without a filter, by the order: one that the plan holds comes again with every request. */
+const digests = new WeakMap<CursorScope['sort'], { readonly plan: ResourcePlan; readonly digest: string }>();
+
 /** The typed filter, not its text: blanks and spellings do not make another list. */
-function digestOf({ plan, sort, filter }: CursorScope): string {
+function digestOf(scope: CursorScope): string {
+  const { plan, sort, filter } = scope;
+  if (filter !== null) return computeDigest(scope);
+  const known = digests.get(sort);
+  if (known?.plan === plan) return known.digest;
+  const digest = computeDigest(scope);
+  digests.set(sort, { plan, digest });
+  return digest;
+}
+
+function computeDigest({ plan, sort, filter }: CursorScope): string {
   const scope = [
     plan.name,
     plan.prefix,

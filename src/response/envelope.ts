@@ -40,3 +40,10 @@ export function cursorEnvelope({
 }): CursorEnvelope {
   return { items, next_cursor: next, prev_cursor: prev, has_next: next !== null, has_prev: prev !== null };
 }
+
+const NO_ITEMS = '{"items":[]';
+
+/** The JSON text of an envelope with the texts of its items, which are not in it. The items come first in every envelope. */
+export function envelopeJson(envelope: OffsetEnvelope | CursorEnvelope, items: readonly string[]): string {
+  return `{"items":[${items.join(',')}]${JSON.stringify(envelope).slice(NO_ITEMS.length)}`;
+}

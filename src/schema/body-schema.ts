@@ -6,6 +6,7 @@ import { didYouMean } from '../plan/did-you-mean.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
+import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, writableAttributes } from './derive-body-class.js';
 import { InvalidBodyError } from './invalid-body-error.js';
 import { createSchema, updateSchema } from './model-schemas.js';
@@ -17,10 +18,14 @@ import { holdsUnsafeKey } from './wire-value.js';
 /** What a body is checked against. */
 export interface BodySchema {
   readonly class: Class;
+  /** class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only. */
+  readonly hasRules: boolean;
   /** The only properties a body may have. */
   readonly properties: ReadonlySet<string>;
   /** Properties that a client can see but not set; naming them is a mistake of its own kind. */
   readonly readOnly: ReadonlySet<string>;
+  /** Reads what is right at first sight. */
+  readonly read: BodyReader;
 }
 
 /** The values of a checked body, by attribute. */
@@ -36,14 +41,26 @@ const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbi
 /** The schema of a resource's create or update body: the user's class where he gave one, else the derived one. */
 export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
   const explicit = plan.explicitSchemas[kind];
-  const properties = explicit
-    ? classProperties(explicit, 'write')
-    : new Set(writableAttributes(plan.info, plan.exposure, kind).map(({ name }) => name));
+  if (explicit) return describeBody(plan, explicit, classProperties(explicit, 'write'), readNothing);
+  const derived = (kind === 'create' ? createSchema : updateSchema)(plan.model);
+  const attributes = writableAttributes(plan.info, plan.exposure, kind);
+  const properties = new Set(attributes.map(({ name }) => name));
+  return describeBody(plan, derived, properties, compileBodyReader(derived, attributes, kind));
+}
+
+function describeBody(
+  plan: ResourcePlan,
+  target: Class,
+  properties: ReadonlySet<string>,
+  read: BodyReader,
+): BodySchema {
   const visible = [...plan.info.attributes.keys()].filter((name) => !plan.exposure.unreadable.has(name));
   return Object.freeze({
-    class: explicit ?? (kind === 'create' ? createSchema : updateSchema)(plan.model),
+    class: target,
+    hasRules: hasValidators(target),
     properties,
     readOnly: new Set(visible.filter((name) => !properties.has(name))),
+    read,
   });
 }
 
@@ -53,6 +70,11 @@ export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
  * @throws InvalidBodyError with all problems at once
  */
 export async function parseBody(schema: BodySchema, body: unknown): Promise<BodyValues> {
+  return schema.read(body) ?? (await parseThroughClass(schema, body));
+}
+
+/** What the class says of the body: its values, or all that is wrong with it. */
+async function parseThroughClass(schema: BodySchema, body: unknown): Promise<BodyValues> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidBodyError([
       { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
@@ -70,8 +92,7 @@ export async function parseBody(schema: BodySchema, body: unknown): Promise<Body
   }
   issues.push(...[...unsafe].map(unsafeIssue));
   const instance = plainToInstance(schema.class as new () => object, known, { exposeUnsetFields: false });
-  // class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only.
-  const failures = hasValidators(schema.class) ? await validate(instance, STRICT) : [];
+  const failures = schema.hasRules ? await validate(instance, STRICT) : [];
   const told = failures.filter(
     ({ property, constraints }) =>
       // What is undeclared at the top is refused already, or was set by the user's class itself.

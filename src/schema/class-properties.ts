@@ -1,4 +1,4 @@
-/** Which properties a class of the user's declares, read from its class-validator and class-transformer decorators. */
+/** Which properties a class declares, and what shapes them: its class-validator and class-transformer decorators. */
 
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage } from 'class-validator';
@@ -30,6 +30,27 @@ export function hasValidators(target: Class): boolean {
   return validatorsOf(target).length > 0;
 }
 
-function validatorsOf(target: Class) {
-  return getMetadataStorage().getTargetValidationMetadatas(target, '', true, false);
+/** The class-validator decorators of the class, or of one of its properties. */
+export function validatorsOf(target: Class, property?: string) {
+  const all = getMetadataStorage().getTargetValidationMetadatas(target, '', true, false);
+  return property === undefined ? all : all.filter(({ propertyName }) => propertyName === property);
+}
+
+/** Whether `@Expose()` or `@Exclude()` decide which properties of a body get into the class. */
+export function choosesProperties(target: Class): boolean {
+  return (
+    defaultMetadataStorage.getStrategy(target) !== 'none' ||
+    defaultMetadataStorage.getExposedProperties(target, DIRECTIONS.write).length > 0 ||
+    defaultMetadataStorage.getExcludedProperties(target, DIRECTIONS.write).length > 0
+  );
+}
+
+/** How many `@Transform`s a value goes through on its way into the class. */
+export function transformsInto(target: Class, property: string): number {
+  return defaultMetadataStorage.findTransformMetadatas(target, property, DIRECTIONS.write).length;
+}
+
+/** Whether `@Type` gives the property a class of its own. */
+export function isTyped(target: Class, property: string): boolean {
+  return defaultMetadataStorage.findTypeMetadata(target, property) !== undefined;
 }

@@ -34,11 +34,11 @@ export function deriveBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyK
   for (const attribute of attributes) {
     const { type } = attribute;
     applyColumnRules(derived, attribute, presenceOf(attribute, kind));
-    copyValidators(info, attribute.name, derived);
     copyWriteTransforms(info, attribute.name, derived.prototype, (value) => holdsColumnRules(type, value));
     // Last, because class-transformer runs first what was added last: the user's transforms get the parsed value.
     applyParsing(info, attribute, derived);
   }
+  copyValidators(info, new Set(attributes.map((attribute) => attribute.name)), derived);
   return derived;
 }
 

@@ -142,13 +142,18 @@ export function copyType(info: ModelInfo, attribute: string, target: object): bo
 }
 
 /**
- * Gives a derived class the class-validator decorators of the model's attribute. `@IsOptional` is left out: it skips
+ * Gives a derived class the class-validator decorators of the model's attributes. `@IsOptional` is left out: it skips
  * null as well as undefined, while whether null is allowed is the column's business.
  */
-export function copyValidators(info: ModelInfo, attribute: string, target: new () => object): void {
+export function copyValidators(
+  info: ModelInfo,
+  attributes: ReadonlySet<string>,
+  target: new () => object,
+): void {
   const storage = getMetadataStorage();
+  // A look-up goes through the classes of all models, so there is one for all attributes.
   for (const metadata of storage.getTargetValidationMetadatas(info.model, '', true, false)) {
-    if (metadata.propertyName !== attribute || metadata.name === 'isOptional') continue;
+    if (!attributes.has(metadata.propertyName) || metadata.name === 'isOptional') continue;
     storage.addValidationMetadata(
       Object.assign(Object.create(Object.getPrototypeOf(metadata)), metadata, { target }),
     );

@@ -34,37 +34,36 @@ export type Presence =
 
 /** Adds the rules of an attribute's column to a class. */
 export function applyColumnRules(target: SchemaClass, attribute: AttributeInfo, presence: Presence): void {
-  const { name, type } = attribute;
-  applyPresence(target, name, presence);
-  for (const rule of columnRules(type)) applyRule(target, name, rule);
+  for (const decorate of columnDecorators(attribute, presence)) decorate(target.prototype, attribute.name);
 }
 
-/** Adds what absence and null mean to a class. */
-export function applyPresence(target: SchemaClass, attribute: string, presence: Presence): void {
+/** The decorators that an attribute's column amounts to: what absence and null mean, then the rules of its type. */
+export function columnDecorators(
+  { name, type }: AttributeInfo,
+  presence: Presence,
+): readonly PropertyDecorator[] {
+  return [...presenceDecorators(presence), ...columnRules(type).map((rule) => ruleDecorator(name, rule))];
+}
+
+function presenceDecorators(presence: Presence): readonly PropertyDecorator[] {
   const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
-  if (presence === 'nullable') {
-    ValidateIf((_object, value) => isGiven(value))(target.prototype, attribute);
-    return;
-  }
-  if (presence === 'optional')
-    ValidateIf((_object, value) => value !== undefined)(target.prototype, attribute);
-  ValidateBy({
+  if (presence === 'nullable') return [ValidateIf((_object, value) => isGiven(value))];
+  const isDefined = ValidateBy({
     name: 'isDefined',
     validator: {
       validate: isGiven,
       defaultMessage: (validation) =>
         validation?.value === undefined ? '$property is required' : '$property must not be null',
     },
-  })(target.prototype, attribute);
+  });
+  return presence === 'optional'
+    ? [ValidateIf((_object, value) => value !== undefined), isDefined]
+    : [isDefined];
 }
 
-function applyRule(
-  target: SchemaClass,
-  attribute: string,
-  { name, constraints, check, text }: ColumnRule,
-): void {
+function ruleDecorator(attribute: string, { name, constraints, check, text }: ColumnRule): PropertyDecorator {
   const context: RuleContext = { columnRule: text };
-  ValidateBy(
+  return ValidateBy(
     {
       name,
       constraints: [...constraints],
@@ -75,5 +74,5 @@ function applyRule(
       },
     },
     { context },
-  )(target.prototype, attribute);
+  );
 }

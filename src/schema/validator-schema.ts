@@ -2,8 +2,8 @@
  * class-validator's decorators -> JSON Schema. Only decorators whose meaning is known here say anything: one that is
  * not known, the user's own above all, leaves the schema wider than what is accepted, and never wrong.
  */
-import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
+import { validatorsOf } from './class-properties.js';
 import { bothSchemas, type JsonSchema } from './json-schema.js';
 
 /** What the decorators of one property say. */
@@ -93,13 +93,11 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-type Metadata = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
+type Metadata = ReturnType<typeof validatorsOf>[number];
 
 /** What the decorators of a class say of one of its properties. */
-export function propertyRules(target: Class | object, property: string): PropertyRules {
-  const found = getMetadataStorage()
-    .getTargetValidationMetadatas(target as Class, '', true, false)
-    .filter(({ propertyName }) => propertyName === property);
+export function propertyRules(target: Class, property: string): PropertyRules {
+  const found = validatorsOf(target, property);
   const isOptional = found.some(({ name }) => name === 'isOptional');
   const nested = found.find(({ type }) => type === 'nestedValidation');
   // A condition, or a group, decides whether any of the others is asked.

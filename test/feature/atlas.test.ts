@@ -1,7 +1,10 @@
 /** The sample that `npm start` runs, as its user meets it: a process, its addresses, and Ctrl-C. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { AtlasProcess } from '../support/atlas-process.js';
@@ -97,11 +100,37 @@ suite('the sample atlas', function () {
     expect(second.output).to.equal(`Port ${port} is taken. Choose another one: PORT=${port + 1} npm start\n`);
   });
 
-  it('closes at Ctrl-C, twice or once, and leaves no server', async () => {
-    void atlas.end('SIGINT');
-    expect(await atlas.end('SIGINT')).to.equal(0);
-    expect(existsSync(join(folder.path, 'data', 'postmaster.pid'))).to.equal(false);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    it(`closes at ${signal}, and leaves no server`, async () => {
+      expect(await atlas.end(signal)).to.equal(0);
+      expect(atlas.output).to.match(/\nClosed\n$/);
+      expect(existsSync(postmasterFile())).to.equal(false);
+      await open();
+    });
+  }
+
+  it('does not wait for a request at a second Ctrl-C, and leaves no server either', async () => {
+    const { hostname, port } = atlas.urls[0] ?? new URL('http://nowhere');
+    const silent = connect(Number(port), hostname);
+    silent.on('error', () => {});
+    await once(silent, 'connect');
+    // The atlas has accepted the connection when it has answered on a later one.
+    await atlas.get('/countries/FRA');
+    atlas.signal('SIGINT');
+    while (await isListening(Number(port), hostname));
+    expect(await atlas.end('SIGINT')).to.equal(1);
+    silent.destroy();
+    while (existsSync(postmasterFile())) await sleep(20);
     await open();
+  });
+
+  it('gives up its start at Ctrl-C, and leaves no server', async () => {
+    const other = await createTemporaryFolder('atlas');
+    const starting = new AtlasProcess(other.path);
+    await starting.untilPrinted('Loading cities');
+    expect(await starting.end('SIGINT')).to.equal(0);
+    expect(existsSync(join(other.path, 'data', 'postmaster.pid'))).to.equal(false);
+    other.remove();
   });
 
   it('opens within five seconds on the data of one that was killed', async () => {
@@ -110,6 +139,10 @@ suite('the sample atlas', function () {
     await open();
     expect(Date.now() - started).to.be.below(5_000);
   });
+
+  function postmasterFile(): string {
+    return join(folder.path, 'data', 'postmaster.pid');
+  }
 
   async function open(): Promise<void> {
     atlas = new AtlasProcess(folder.path);
@@ -125,3 +158,13 @@ suite('the sample atlas', function () {
     return response.json();
   }
 });
+
+async function isListening(port: number, host: string): Promise<boolean> {
+  const socket = connect(port, host);
+  const isAccepted = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isAccepted;
+}

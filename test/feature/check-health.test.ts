@@ -235,6 +235,14 @@ describe('a health check', () => {
     );
   });
 
+  it('records a Sequelize instance that cannot even be looked at', async () => {
+    configureEngine({ sequelize: {} as Sequelize });
+    expect(timeless(await checkHealth())).to.deep.equal({
+      status: 'unhealthy',
+      checks: [{ name: 'postgres', healthy: false, latency_ms: null, error: 'failed' }],
+    });
+  });
+
   it('gives frozen reports', async () => {
     configureEngine({ sequelize: connectTo(database.url) });
     const report = await checkHealth({ timeout: LONG });
@@ -409,6 +417,48 @@ describe('a health check', () => {
       expect(errorsOf(report)).to.deep.equal([null, 'connection refused']);
     });
 
+    it('is healthy while all connections of its own to ClickHouse are busy', async () => {
+      await using gate = await Gate.before(clickhouse.url);
+      const { clickhouse: columns } = configureEngine({
+        sequelize: connectTo(database.url),
+        clickhouse: gate.url,
+      });
+      gate.delay = 60_000;
+      const slow = Array.from({ length: 10 }, () => columns?.query({ query: 'SELECT 1' }));
+      const ends = Promise.allSettled(slow);
+      while (gate.connections < slow.length) await new Promise(setImmediate);
+      gate.delay = 0;
+      const report = timeless(await checkHealth({ timeout: 2 }));
+      await gate.close();
+      await ends;
+      expect(report).to.deep.equal({
+        status: 'healthy',
+        checks: [healthy('postgres'), healthy('clickhouse')],
+      });
+    });
+
+    it('has connected its own to the cache when a lifespan has started', async () => {
+      await using gate = await Gate.before(redis.url);
+      gate.delay = 100;
+      const { cache } = await engineLifespan(database.url, { models: [], cache: gate.url })();
+      expect(await cache?.echo('at once')).to.equal('at once');
+    });
+
+    it('starts without a cache that cannot be reached', async () => {
+      await using gate = await Gate.before(redis.url);
+      await gate.close();
+      await engineLifespan(database.url, { models: [], cache: gate.url })();
+      expect(errorsOf(await checkHealth({ timeout: LONG }))).to.deep.equal([null, 'connection refused']);
+    });
+
+    it('starts without a cache that says nothing, after two seconds', async () => {
+      await using silent = await startSilentServer();
+      const start = performance.now();
+      await engineLifespan(database.url, { models: [], cache: `redis://127.0.0.1:${silent.port}` })();
+      expect(performance.now() - start).to.be.within(1_990, 5_000);
+      expect(silent.accepted()).to.be.above(0);
+    });
+
     it('says that a password is missing, or wrong', async () => {
       const guarded = await startRedis({ password: 'letmein' });
       const { host } = new URL(guarded.url);
@@ -451,6 +501,15 @@ describe('a health check', () => {
       [
         'no URL for either',
         { cache: 's3cret', clickhouse: 's3cret' },
+        [
+          '2 problems:',
+          '  - The engine option clickhouse is not a URL; use one that begins with http:// or https://.',
+          '  - The engine option cache is not a URL; use one that begins with redis:// or rediss://.',
+        ].join('\n'),
+      ],
+      [
+        'a user and a password that are no URL',
+        { cache: 's3cret:s3cret@localhost', clickhouse: 's3cret:s3cret@localhost' },
         [
           '2 problems:',
           '  - The engine option clickhouse is not a URL; use one that begins with http:// or https://.',

@@ -5,6 +5,7 @@ import { Crud, crudController, type Operation } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { onPath } from '../support/path-option.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud()
@@ -91,7 +92,8 @@ describe('choosing endpoints', () => {
 
   it('lists the routes that there are', async () => {
     const { crud } = await serve(['list', 'read', 'create', 'update', 'delete']);
-    const common = { resource: 'Report' };
+    const generalPathReasons = onPath({ fast: [], general: ['fastPath is false'] });
+    const common = { resource: 'Report', generalPathReasons };
     expect(crud.routes).to.deep.equal([
       { ...common, method: 'GET', path: '/reports', operation: 'list', handler: 'list' },
       { ...common, method: 'POST', path: '/reports', operation: 'create', handler: 'create' },

@@ -5,6 +5,7 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectIssue, expectProblem } from '../support/expect-answer.js';
+import { onPath } from '../support/path-option.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -174,11 +175,16 @@ describe('filtering a list', () => {
 
     it('by the text of a column, in one statement, with the values apart from it', async () => {
       const { statements } = await sql.during(() => get({ q: "name=='x;y',age=in=(1,2)" }));
-      expect(statements).to.deep.equal([
-        'SELECT "id", "full_name" AS "name", "age", "grade", "born", "note", "tags", "city", "password" FROM "people" ' +
-          'AS "Person" WHERE (("Person"."full_name" = $1) OR ("Person"."age" = ANY($2))) ' +
-          'ORDER BY "Person"."id" ASC LIMIT 50 OFFSET 0;',
-      ]);
+      const where = 'WHERE (("Person"."full_name" = $1) OR ("Person"."age" = ANY($2)))';
+      const expected = onPath({
+        fast:
+          'SELECT "id", "full_name", "age", "grade", "born", "note", "tags", "city" FROM "people" ' +
+          `AS "Person" ${where} ORDER BY "Person"."id" LIMIT 50`,
+        general:
+          'SELECT "id", "full_name" AS "name", "age", "grade", "born", "note", "tags", "city", "password" FROM "people" ' +
+          `AS "Person" ${where} ORDER BY "Person"."id" ASC LIMIT 50 OFFSET 0;`,
+      });
+      expect(statements).to.deep.equal([expected]);
     });
   });
 

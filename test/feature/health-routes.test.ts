@@ -81,6 +81,18 @@ describe('the health routes', () => {
       });
     });
 
+    it('wait five seconds by default, as a check in code does', async () => {
+      gate.delay = 60_000;
+      const { agent } = await buildApp({ models: [] });
+      const [response, report] = await Promise.all([agent.get('/health/ready'), checkHealth()]);
+      const late = {
+        status: 'unhealthy',
+        checks: [{ name: 'postgres', healthy: false, latency_ms: null, error: 'timed out after 5 s' }],
+      };
+      expectJson(response, 503, late);
+      expect(report.toJSON()).to.deep.equal(late);
+    });
+
     it('answer 1,000 requests at once from one check', async () => {
       const { app } = await buildApp({ models: [] });
       await using site = await listen(app);
@@ -208,6 +220,11 @@ describe('the health routes', () => {
       'an option that is not there',
       { health: { perfix: '/x' } as object },
       "health has no option 'perfix'. Did you mean 'prefix'? The options are prefix, timeout, includeLiveness.",
+    ],
+    [
+      'an includeLiveness that is neither true nor false',
+      { health: { includeLiveness: 'no' } as object },
+      'The health option includeLiveness is "no"; use true or false.',
     ],
     [
       'everything at once',

@@ -1,9 +1,10 @@
 /** A secret in a body that fails, for whatever reason: it is in no answer and in no log line, nor is anything internal. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { Transform } from 'class-transformer';
 import { Contains, IsNotEmpty, Length, Matches } from 'class-validator';
 import express from 'express';
-import { Body, JsonController, Post } from 'routing-controllers';
+import { Body, BodyParam, JsonController, Post } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, disposeEngine } from '../../src/index.js';
@@ -132,10 +133,26 @@ class Login {
   declare password: string;
 }
 
+class QuotingLogin {
+  @Transform(({ value }) => ` ${String(value)} `)
+  @Matches(/^[a-z]+$/, { message: '$value does not match' })
+  declare password: string;
+}
+
 @JsonController('/logins')
 class LoginController {
   @Post('/')
   login(@Body() login: Login): object {
+    return { length: login.password.length };
+  }
+
+  @Post('/pin')
+  loginByPin(@BodyParam('pin') pin: number): object {
+    return { digits: String(pin).length };
+  }
+
+  @Post('/quoting')
+  loginQuoting(@Body() login: QuotingLogin): object {
     return { length: login.password.length };
   }
 }
@@ -290,6 +307,25 @@ describe('keeping secrets', () => {
     it('says nothing of one that a hand-written controller validates', async () => {
       expectSilence(await site.agent.post('/logins').send({ password: SECRET }), 400);
       expectSilence(await site.agent.post('/logins').send({ password: 'ok', other: SECRET }), 400);
+    });
+
+    it('says nothing of one that a validator of a hand-written controller quotes, transformed or not', async () => {
+      const response = await site.agent.post('/logins/quoting').send({ password: SECRET });
+      expectSilence(response, 400);
+      expect(response.body).to.deep.equal({
+        detail: 'The request has problems.',
+        errors: [{ pointer: '/password', code: 'matches', detail: 'password is not valid' }],
+      });
+    });
+
+    it('says nothing of one that a parameter of a hand-written controller cannot be read from', async () => {
+      for (const pin of [SECRET, `${SECRET}\n) cannot be parsed into number.`]) {
+        const response = await site.agent.post('/logins/pin').send({ pin });
+        expectSilence(response, 400);
+        expect(response.body).to.deep.equal({
+          detail: 'Given parameter pin is invalid. It cannot be parsed into number.',
+        });
+      }
     });
 
     it('says nothing of one for a record that does not exist', async () => {

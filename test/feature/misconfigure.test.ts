@@ -156,7 +156,7 @@ describe('misconfiguring', () => {
       docz: false,
     } as BootstrapOptions;
     expect(await problemsOf(options)).to.deep.equal([
-      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, logger, routing, health, docs.",
+      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, health, docs.",
       'Undecorated is in models but has no @Crud; decorate it or leave it out.',
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
       'bodyLimit is "many"; use a number of bytes from 1, or a text such as \'100kb\'.',
@@ -214,6 +214,7 @@ describe('misconfiguring', () => {
       [{ updateSchema: 5 }, 'Fine: updateSchema is 5; give it a class.'],
       [{ dependencies: ['auth'] }, 'Fine: dependencies[0] is "auth"; use an Express handler'],
       [{ idType: 'int' }, 'Fine: idType "int" is unknown'],
+      [{ idType: 'uuid' }, "Fine: idType 'uuid' does not fit the primary key 'id', which is of type integer"],
       [{ unknownQuery: 'allow' }, "Fine: unknownQuery is \"allow\"; use 'reject' or 'ignore'."],
       [{ prefixx: '/a' }, "Fine: @Crud has no option 'prefixx'. Did you mean 'prefix'?"],
     ];

@@ -102,7 +102,7 @@ describe('the running application and its document', () => {
       // Whatever is asked while the tables are locked waits at the same time.
       engine: {
         pool: { max: 20 },
-        dialectOptions: { statement_timeout: 1_500, lock_timeout: 4_000, connectionTimeoutMillis: 1_000 },
+        dialectOptions: { statement_timeout: 2_000, lock_timeout: 4_000 },
       },
       minPool: 20,
       bootstrap: DESCRIBED_OPTIONS,

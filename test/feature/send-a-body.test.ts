@@ -1,4 +1,5 @@
 /** Bodies that cannot be read, and those that can in unusual ways. */
+import { once } from 'node:events';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
@@ -8,6 +9,7 @@ import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../support/expect-answer.js';
+import { exchange, listen, readToEnd, requestHead } from '../support/listen.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -141,6 +143,45 @@ describe('sending a body', () => {
       const { body, status } = await post(JSON.stringify({ content }));
       expect(status).to.equal(201);
       expect(body.content).to.deep.equal(content);
+    });
+  });
+
+  describe('that arrives', () => {
+    const body = Buffer.from('{"label":"ä"}');
+    const head = requestHead('POST /parcels', {
+      'Content-Type': 'application/json',
+      'Content-Length': String(body.length),
+      Connection: 'close',
+    });
+    const created = { id: 1, label: 'ä', content: null };
+
+    it('is taken with the head of its request, and behind it', async () => {
+      await using server = await listen(site.app);
+      const together = await exchange(server, Buffer.concat([Buffer.from(head), body]));
+      expect(together.status).to.equal(201);
+      expect(JSON.parse(together.body)).to.deep.equal(created);
+      const socket = await server.connect();
+      socket.write(head);
+      await once(server.server, 'request');
+      // In the middle of a character.
+      socket.write(body.subarray(0, 11));
+      socket.write(body.subarray(11));
+      const apart = await readToEnd(socket);
+      expect(apart.status).to.equal(201);
+      expect(JSON.parse(apart.body)).to.deep.equal({ ...created, id: 2 });
+    });
+
+    it('ends the request for those who wait for it', async () => {
+      const ended: string[] = [];
+      const { app } = await buildApp({ models: [Parcel] }, (prepared) => {
+        prepared.use((request, _response, next) => {
+          request.on('end', () => ended.push(request.method));
+          next();
+        });
+      });
+      await using server = await listen(app);
+      await exchange(server, Buffer.concat([Buffer.from(head), body]));
+      expect(ended).to.deep.equal(['POST']);
     });
   });
 

@@ -8,6 +8,7 @@ import { bootstrap, ConfigError, type ServeOptions, serve } from '../../src/inde
 import { caughtError } from '../support/caught-error.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const OPTIONS = 'port, host, lifespan, drainDelay, shutdownTimeout';
 
 describe('serve', () => {
   let app: Express;
@@ -97,6 +98,20 @@ describe('serve', () => {
     expect(listenerCounts()).to.deep.equal(before);
   });
 
+  it('hooks them once for all servers', async () => {
+    const before = listenerCounts();
+    const [first, second] = [await start(), await start()];
+    const during = listenerCounts();
+    const after: number[][] = [];
+    for (const server of [first, second]) {
+      server.close();
+      await once(server, 'close');
+      after.push(listenerCounts());
+    }
+    expect(during).to.deep.equal(before.map((count) => count + 1));
+    expect(after).to.deep.equal([during, before]);
+  });
+
   it('is the only one that hooks them', async () => {
     const before = listenerCounts();
     await bootstrap(app, { models: [] });
@@ -148,6 +163,24 @@ describe('serve', () => {
         '2 problems:',
         '  - drainDelay is -1; use a number of milliseconds from 0 to 2000000000.',
         '  - shutdownTimeout is NaN; use a number of milliseconds from 0 to 2000000000.',
+      ].join('\n'),
+    ],
+    [
+      'an option that it does not have',
+      { drainDelai: 5, constructor: 1 },
+      [
+        '2 problems:',
+        `  - serve has no option 'drainDelai'. Did you mean 'drainDelay'? The options are ${OPTIONS}.`,
+        `  - serve has no option 'constructor'. The options are ${OPTIONS}.`,
+      ].join('\n'),
+    ],
+    [
+      'an engine as its lifespan, and a number as the host',
+      { lifespan: {}, host: 127 },
+      [
+        '2 problems:',
+        '  - host is 127; use a name or an address of this machine, or leave it out.',
+        '  - lifespan is {}; use a function such as engineLifespan(dsn).',
       ].join('\n'),
     ],
     [

@@ -143,6 +143,21 @@ describe('the packed package', function () {
     expect(JSON.parse(output)).to.deep.equal({ required: names, same: names });
   });
 
+  it('says which optional packages are missing before it connects to anything', async () => {
+    const file = addFile(
+      'optional.cjs',
+      `const { engineLifespan } = require('crud-controllers');
+      const urls = { clickhouse: 'http://localhost', cache: 'redis://localhost' };
+      engineLifespan('postgres://localhost:1/nowhere', { models: [], ...urls })()
+        .catch(({ problems }) => console.log(JSON.stringify(problems)));`,
+    );
+    const { output } = await run(process.execPath, [file], project);
+    expect(JSON.parse(output)).to.deep.equal([
+      'The engine option clickhouse needs the package @clickhouse/client; npm install @clickhouse/client.',
+      'The engine option cache needs the package ioredis; npm install ioredis.',
+    ]);
+  });
+
   it('keeps its files to itself', async () => {
     const file = addFile(
       'inside.cjs',

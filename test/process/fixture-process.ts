@@ -52,6 +52,11 @@ export class FixtureProcess implements AsyncDisposable {
     return Number(/listening (\d+)/.exec(this.output)?.[1]);
   }
 
+  /** A path on the second server. */
+  second(path: string): string {
+    return `http://127.0.0.1:${/second (\d+)/.exec(this.output)?.[1]}${path}`;
+  }
+
   get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
@@ -80,6 +85,7 @@ export class FixtureProcess implements AsyncDisposable {
     return { code: this.#child.exitCode, took: performance.now() - from };
   }
 
+  /** The path may be a whole URL. */
   get(path: string): Promise<Answer> {
     return this.#send('GET', path);
   }
@@ -128,7 +134,7 @@ export class FixtureProcess implements AsyncDisposable {
   }
 
   #url(path: string): string {
-    return `http://127.0.0.1:${this.port}${path}`;
+    return new URL(path, `http://127.0.0.1:${this.port}`).href;
   }
 }
 

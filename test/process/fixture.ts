@@ -1,11 +1,20 @@
 /** The application that the tests of this folder run as a process; its options are the first argument, as JSON. */
 import '../support/express-version.js';
 import 'reflect-metadata';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import express from 'express';
+import express, { type Express } from 'express';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { bootstrap, engineLifespan, serve, unitOfWork } from '../../src/index.js';
+import {
+  type BootstrapOptions,
+  bootstrap,
+  engineLifespan,
+  type Logger,
+  type ServeOptions,
+  serve,
+  unitOfWork,
+} from '../../src/index.js';
 
 /** What a test may set. */
 export interface FixtureOptions {
@@ -15,7 +24,11 @@ export interface FixtureOptions {
   /** The database of the current engine, which was there before `serve`. */
   readonly databaseUrl?: string;
   /** Whether `serve` gets a lifespan, and what becomes of its end. */
-  readonly lifespan?: 'disposes' | 'fails';
+  readonly lifespan?: 'disposes' | 'fails' | 'hangs';
+  /** A second server of the process, for an application of its own with the same routes. */
+  readonly second?: Pick<ServeOptions, 'drainDelay' | 'shutdownTimeout'>;
+  /** Gives the application a logger of its own. */
+  readonly ownLogger?: boolean;
   /** Keeps the process busy for ever. */
   readonly neverIdle?: boolean;
 }
@@ -27,14 +40,35 @@ class Note extends Model {
   declare text: string;
 }
 
+const LOGGER: Logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (message) => say(`own logger: ${message}`),
+};
+
 async function main(): Promise<void> {
-  const { databaseUrl, lifespan, neverIdle, ...options }: FixtureOptions = JSON.parse(
+  const { databaseUrl, lifespan, neverIdle, ownLogger, second, ...options }: FixtureOptions = JSON.parse(
     process.argv[2] ?? '{}',
   );
-  const app = express();
   if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
   if (neverIdle) setInterval(() => {}, 1_000);
+  if (second) say(`second ${portOf(await serve(await createApplication(), { port: 0, ...second }))}`);
 
+  const server = await serve(await createApplication(ownLogger ? { logger: LOGGER } : {}), {
+    port: 0,
+    ...options,
+    ...(lifespan ? { lifespan: async () => ({ [Symbol.asyncDispose]: () => dispose(lifespan) }) } : {}),
+  });
+  server.on('upgrade', (_request, socket) => {
+    socket.on('error', () => {});
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+  });
+  say(`listening ${portOf(server)}`);
+}
+
+async function createApplication(options: BootstrapOptions = {}): Promise<Express> {
+  const app = express();
   app.get('/pid', (_request, response) => void response.json({ pid: process.pid }));
   app.get('/wait/:ms', async ({ params }, response) => {
     say('working');
@@ -62,23 +96,18 @@ async function main(): Promise<void> {
     });
     response.status(201).json({});
   });
-  await bootstrap(app, { models: [] });
-
-  const server = await serve(app, {
-    port: 0,
-    ...options,
-    ...(lifespan ? { lifespan: async () => ({ [Symbol.asyncDispose]: () => dispose(lifespan) }) } : {}),
-  });
-  server.on('upgrade', (_request, socket) => {
-    socket.on('error', () => {});
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
-  });
-  say(`listening ${(server.address() as AddressInfo).port}`);
+  await bootstrap(app, { models: [], ...options });
+  return app;
 }
 
-async function dispose(outcome: 'disposes' | 'fails'): Promise<void> {
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+async function dispose(outcome: NonNullable<FixtureOptions['lifespan']>): Promise<void> {
   say('disposed');
   if (outcome === 'fails') throw new Error('On purpose');
+  if (outcome === 'hangs') await new Promise(() => {});
 }
 
 function say(line: string): void {

@@ -53,6 +53,20 @@ describe('a process that is told to stop', () => {
     expect(took).to.be.within(990, 1_000 + SOON);
   });
 
+  it('sends clients elsewhere during drainDelay: every answer says that its connection ends', async () => {
+    await using fixture = await FixtureProcess.start({ drainDelay: 2_000 });
+    fixture.keepConnections();
+    const before = await fixture.get('/pid');
+    const underWay = fixture.get('/wait/500');
+    await fixture.untilPrinted('working');
+    fixture.signal();
+    while ((await fixture.get('/health/ready')).status === 200);
+    const answers = [await fixture.get('/pid'), await fixture.get('/health/live'), await underWay];
+    expect(before.connection).to.equal('keep-alive');
+    expect(answers.map(({ connection }) => connection)).to.deep.equal(['close', 'close', 'close']);
+    expect(await fixture.untilEnded()).to.include({ code: 0 });
+  });
+
   it('accepts no connection after drainDelay, while it still works', async () => {
     await using fixture = await FixtureProcess.start({ drainDelay: 200 });
     const answer = fixture.get('/wait/1500');
@@ -111,15 +125,85 @@ describe('a process that is told to stop', () => {
     expect(took).to.be.within(290, 300 + SOON);
   });
 
-  it('ends at once with 1 at a second signal', async () => {
-    await using fixture = await FixtureProcess.start({ drainDelay: 60_000 });
+  for (const [first, second] of [
+    ['SIGTERM', 'SIGINT'],
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGINT', 'SIGINT'],
+  ] as const) {
+    it(`ends at once with 1 at ${second} while it drains after ${first}`, async () => {
+      await using fixture = await FixtureProcess.start({ drainDelay: 60_000, second: {} });
+      fixture.signal(first);
+      while ((await fixture.get('/health/ready')).status === 200);
+      const start = performance.now();
+      fixture.signal(second);
+      const { code, took } = await fixture.untilEnded(start);
+      expect(code).to.equal(1);
+      expect(took).to.be.below(SOON);
+    });
+  }
+
+  it('ends at once with 1 at a second signal while a request finishes', async () => {
+    await using fixture = await FixtureProcess.start();
+    const answer = caughtError(() => fixture.get('/wait/60000'));
+    await fixture.untilPrinted('working');
     fixture.signal();
-    while ((await fixture.get('/health/ready')).status === 200);
+    while ((await fixture.tryToConnect()) !== 'ECONNREFUSED');
     const start = performance.now();
-    fixture.signal('SIGINT');
+    fixture.signal();
     const { code, took } = await fixture.untilEnded(start);
+    expect(await answer).to.include({ code: 'ECONNRESET' });
     expect(code).to.equal(1);
     expect(took).to.be.below(SOON);
+  });
+
+  it('ends as it has stopped, at a signal that comes after everything', async () => {
+    await using fixture = await FixtureProcess.start({ lifespan: 'disposes', neverIdle: true });
+    fixture.signal();
+    await fixture.untilPrinted('disposed');
+    await sleep(200);
+    fixture.signal();
+    expect(await fixture.untilEnded()).to.include({ code: 0 });
+  });
+
+  describe('and serves on two ports', () => {
+    it('finishes what is under way on either before anything that they share is gone', async () => {
+      const database = await freshDatabase();
+      await using fixture = await FixtureProcess.start({ databaseUrl: database.url, second: {} });
+      const answer = fixture.post(fixture.second('/notes/2500'));
+      await fixture.untilPrinted('working');
+      fixture.signal();
+      expect(await answer).to.include({ status: 201 });
+      expect(await fixture.untilEnded()).to.include({ code: 0 });
+      const rows = await query(database.url, 'SELECT text FROM notes');
+      await database.drop();
+      expect(rows).to.deep.equal([{ text: 'kept' }]);
+      expect(fixture.output.endsWith(BY_ITSELF)).to.equal(true);
+    });
+
+    it('disposes the lifespan of one when the other has stopped as well', async () => {
+      await using fixture = await FixtureProcess.start({ lifespan: 'disposes', second: {} });
+      const answer = fixture.get(fixture.second('/wait/1500'));
+      await fixture.untilPrinted('working');
+      fixture.signal();
+      while ((await fixture.tryToConnect()) !== 'ECONNREFUSED');
+      const during = fixture.output;
+      expect(await answer).to.include({ status: 200 });
+      expect(await fixture.untilEnded()).to.include({ code: 0 });
+      expect(during).to.not.include('disposed');
+      expect(fixture.output).to.match(/working\ndisposed\nnothing is left\n$/);
+    });
+
+    it('ends with 1 when either had to cut off a request, whichever stops last', async () => {
+      await using fixture = await FixtureProcess.start({ second: { shutdownTimeout: 100 } });
+      const cut = caughtError(() => fixture.get(fixture.second('/wait/60000')));
+      await fixture.untilPrinted('working');
+      const answer = fixture.get('/wait/1000');
+      await fixture.untilPrinted('working\nworking');
+      fixture.signal();
+      expect(await cut).to.include({ code: 'ECONNRESET' });
+      expect(await answer).to.include({ status: 200 });
+      expect(await fixture.untilEnded()).to.include({ code: 1 });
+    });
   });
 
   it('does not wait for clients that keep their connections', async () => {
@@ -191,7 +275,7 @@ describe('a process that is told to stop', () => {
     expect(took).to.be.below(2 * SOON);
   });
 
-  it('closes the connections of the current engine', async () => {
+  it('disposes an engine that was there before, and then ends by itself', async () => {
     const database = await freshDatabase();
     await using fixture = await FixtureProcess.start({ databaseUrl: database.url });
     const sessions =
@@ -220,7 +304,41 @@ describe('a process that is told to stop', () => {
     await using fixture = await FixtureProcess.start({ lifespan: 'fails' });
     fixture.signal();
     expect(await fixture.untilEnded()).to.include({ code: 1 });
-    expect(fixture.output).to.include('Disposing the engine failed').and.to.include('On purpose');
+    expect(fixture.output).to.include('Disposing failed').and.to.include('On purpose');
+  });
+
+  it("tells that to the application's logger, where it has one", async () => {
+    await using fixture = await FixtureProcess.start({ lifespan: 'fails', ownLogger: true });
+    fixture.signal();
+    await fixture.untilEnded();
+    expect(fixture.output).to.match(/\ndisposed\nown logger: Disposing failed\nnothing is left\n$/);
+  });
+
+  it('disposes the engine, and ends with 1, when that hangs', async () => {
+    const database = await freshDatabase();
+    await using fixture = await FixtureProcess.start({
+      databaseUrl: database.url,
+      lifespan: 'hangs',
+      shutdownTimeout: 300,
+    });
+    await fixture.post('/notes/0');
+    const start = performance.now();
+    fixture.signal();
+    const { code, took } = await fixture.untilEnded(start);
+    await database.drop();
+    expect(code).to.equal(1);
+    expect(took).to.be.below(SOON);
+    expect(fixture.output).to.include('Disposing took too long');
+    expect(fixture.output.endsWith(BY_ITSELF)).to.equal(true);
+  });
+
+  it('lets what its lifespan gave take the rest of shutdownTimeout', async () => {
+    await using fixture = await FixtureProcess.start({ lifespan: 'hangs', shutdownTimeout: 3_000 });
+    const start = performance.now();
+    fixture.signal();
+    const { code, took } = await fixture.untilEnded(start);
+    expect(code).to.equal(1);
+    expect(took).to.be.within(2_900, 3_000 + SOON);
   });
 
   it('ends even if something else would keep it', async () => {

@@ -35,9 +35,14 @@ export class AtlasProcess {
   }
 
   /** Waits until it can be used; rejects when it ends instead. */
-  async untilOpen(): Promise<void> {
+  untilOpen(): Promise<void> {
+    return this.untilPrinted(OPEN);
+  }
+
+  /** Waits until it has printed the text; rejects when it ends instead. */
+  async untilPrinted(part: string): Promise<void> {
     const closed = once(this.#child, 'close');
-    while (!this.output.includes(OPEN)) {
+    while (!this.output.includes(part)) {
       if (this.#hasEnded) throw new Error(`The sample has ended: ${this.output}`);
       await Promise.race([once(this.#child.stdout ?? this.#child, 'data'), closed]);
     }
@@ -49,9 +54,13 @@ export class AtlasProcess {
     return this.#child.exitCode;
   }
 
+  signal(name: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): void {
+    this.#child.kill(name);
+  }
+
   /** Sends it a signal and waits until it has ended. */
-  async end(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): Promise<number | null> {
-    this.#child.kill(signal);
+  async end(name: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): Promise<number | null> {
+    this.signal(name);
     return this.untilEnded();
   }
 

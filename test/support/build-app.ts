@@ -3,6 +3,7 @@ import express, { type Express } from 'express';
 import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication } from '../../src/index.js';
 import { watchForLeaks } from './leak-watch.js';
+import { pathOption } from './path-option.js';
 
 /** An application, and something to send requests with. */
 export interface BuiltApp {
@@ -18,6 +19,6 @@ export async function buildApp(
 ): Promise<BuiltApp> {
   const app = express();
   prepare(app);
-  const crud = await bootstrap(app, options);
+  const crud = await bootstrap(app, { ...pathOption(), ...options });
   return { app, crud, agent: watchForLeaks(supertest(app)) };
 }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 /** Passes bytes on between clients and a server, on a port that stays the same. */
 export class Gate implements AsyncDisposable {
-  /** Milliseconds by which everything that the server says arrives later. */
+  /** Milliseconds by which everything that the server says arrives later, on the connections that come from now on. */
   delay = 0;
   /** How many connections came through so far. */
   connections = 0;
@@ -66,6 +66,7 @@ export class Gate implements AsyncDisposable {
   }
 
   #pass(client: Socket): void {
+    const { delay } = this;
     this.connections += 1;
     this.#open.add(client);
     const server = connect(Number(this.#target.port), this.#target.hostname);
@@ -77,8 +78,8 @@ export class Gate implements AsyncDisposable {
     for (const socket of [client, server]) socket.on('error', end).once('close', end);
     client.on('data', (chunk) => server.write(chunk));
     server.on('data', (chunk) => {
-      if (this.delay === 0) client.write(chunk);
-      else setTimeout(() => client.destroyed || client.write(chunk), this.delay).unref();
+      if (delay === 0) client.write(chunk);
+      else setTimeout(() => client.destroyed || client.write(chunk), delay).unref();
     });
   }
 }

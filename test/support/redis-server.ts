@@ -2,6 +2,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
 import { installPackage, isThere } from './install-package.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
@@ -15,16 +17,21 @@ export interface RedisServer {
 const READY = 'Ready to accept connections';
 
 /**
- * Starts a server. Given a password, it is one of our own even where REDIS_URL is set, since that one has its own rules.
+ * Starts a server. Given a password, or as a cluster of one node, it is one of our own even where REDIS_URL is set, since
+ * that one has its own rules.
  */
-export async function startRedis({ password = '' } = {}): Promise<RedisServer> {
+export async function startRedis({ password = '', isCluster = false } = {}): Promise<RedisServer> {
   const { REDIS_URL } = process.env;
-  if (REDIS_URL && !password) return { url: REDIS_URL, stop: async () => {} };
+  if (REDIS_URL && !password && !isCluster) return { url: REDIS_URL, stop: async () => {} };
   provide();
   const folder = await createTemporaryFolder('redis');
   const port = await freePort();
   const settings = { port, bind: '127.0.0.1', dir: folder.path, save: '', appendonly: 'no' };
-  const flags = Object.entries({ ...settings, ...(password ? { requirepass: password } : {}) });
+  const flags = Object.entries({
+    ...settings,
+    ...(password ? { requirepass: password } : {}),
+    ...(isCluster ? await clusterSettings() : {}),
+  });
   const child = spawn(
     'redis-server',
     flags.flatMap(([name, value]) => [`--${name}`, String(value)]),
@@ -42,6 +49,7 @@ export async function startRedis({ password = '' } = {}): Promise<RedisServer> {
     await Promise.race([once(child.stdout, 'data'), closed]);
     if (child.exitCode !== null) throw new Error(`redis-server did not start.\n${output}`);
   }
+  if (isCluster) await takeAllSlots(port);
   return {
     url: `redis://${password ? `:${password}@` : ''}127.0.0.1:${port}`,
     async stop() {
@@ -51,6 +59,23 @@ export async function startRedis({ password = '' } = {}): Promise<RedisServer> {
       folder.remove();
     },
   };
+}
+
+/** It would take the port and 10000 for its bus, which may be more than there are, and tells nobody where it is. */
+async function clusterSettings(): Promise<Record<string, string | number>> {
+  return {
+    'cluster-enabled': 'yes',
+    'cluster-announce-ip': '127.0.0.1',
+    'cluster-port': await freePort(),
+  };
+}
+
+/** Until then, a cluster is down. */
+async function takeAllSlots(port: number): Promise<void> {
+  const node = new Redis(port, '127.0.0.1');
+  await node.cluster('ADDSLOTSRANGE', 0, 16_383);
+  while (!String(await node.cluster('INFO')).includes('cluster_state:ok')) await sleep(50);
+  node.disconnect();
 }
 
 /** Makes sure that there is a `redis-server`. */

@@ -6,6 +6,7 @@ import type { Engine } from '../../src/persistence/engine.js';
 import { type EngineOptions, engineLifespan } from '../../src/persistence/engine-lifespan.js';
 import { watchConnections } from './connections-at-rest.js';
 import { watchForLeaks } from './leak-watch.js';
+import { pathOption } from './path-option.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 
 /** A running application. */
@@ -42,7 +43,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   })(app);
   const unwatch = watchConnections(engine);
   options.prepare?.(app);
-  const crud = await bootstrap(app, { models: options.models, ...options.bootstrap });
+  const crud = await bootstrap(app, { models: options.models, ...pathOption(), ...options.bootstrap });
   return {
     app,
     crud,

@@ -1,5 +1,11 @@
 /** Records in and out of a repository. */
-import { type OffsetPage, Repository } from '../../src/index.js';
+import {
+  type OffsetPage,
+  type ReadSession,
+  Repository,
+  repository,
+  type UnitOfWork,
+} from '../../src/index.js';
 import type { Equal, Expect } from './expect-type.js';
 import { City, InferredCity, SelfCity, TypedCity } from './models.js';
 
@@ -26,6 +32,34 @@ export type Checks = [
   Expect<Equal<ReturnType<typeof cities.delete>, Promise<void>>>,
   Expect<Equal<ReturnType<CityRepository['capitals']>, Promise<City[]>>>,
   Expect<Equal<ReturnType<CityRepository['get']>, Promise<City>>>,
+];
+
+/** What a session binds stays of its class. */
+export function bound(uow: UnitOfWork, session: ReadSession, any: City['constructor']) {
+  const results = {
+    bySubclass: uow.repository(CityRepository),
+    byInstance: uow.repository(new CityRepository()),
+    byPlainInstance: uow.repository(cities),
+    byModel: uow.repository(City),
+    byNamedModel: uow.repository<City>(City),
+    reading: session.repository(CityRepository),
+    provided: repository(CityRepository)(),
+    providedByModel: repository(City)(),
+  };
+  // @ts-expect-error: neither a model nor a repository
+  uow.repository(any);
+  return results;
+}
+type Bound = ReturnType<typeof bound>;
+export type BoundChecks = [
+  Expect<Equal<Bound['bySubclass'], CityRepository>>,
+  Expect<Equal<Bound['byInstance'], CityRepository>>,
+  Expect<Equal<Bound['byPlainInstance'], Repository<City>>>,
+  Expect<Equal<Bound['byModel'], Repository<City>>>,
+  Expect<Equal<Bound['byNamedModel'], Repository<City>>>,
+  Expect<Equal<Bound['reading'], CityRepository>>,
+  Expect<Equal<Bound['provided'], CityRepository>>,
+  Expect<Equal<Bound['providedByModel'], Repository<City>>>,
 ];
 
 export const accepted = [

@@ -320,6 +320,18 @@ describe('toProblem', () => {
     });
   });
 
+  it('trusts no message about a value that was hidden from it', async () => {
+    class Login {
+      @IsString({ message: '$value is no password' }) password: unknown = 4711;
+    }
+    const errors = await validate(new Login(), { validationError: { value: false } });
+    expect(toProblem(Object.assign(new BadRequestError(), { errors }))).to.deep.equal({
+      status: 400,
+      detail: 'The request has problems.',
+      errors: [{ pointer: '/password', code: 'isString', detail: 'password is not valid' }],
+    });
+  });
+
   describe('of errors of Express and its middleware', () => {
     for (const [label, error, expected] of [
       [

@@ -9,7 +9,8 @@ describe('the DSN of engineLifespan', () => {
     [undefined, 'The DSN is undefined'],
     [5, 'The DSN is number'],
     ['hunter22', 'The DSN is not a URL'],
-    ['localhost:5432/test', "The DSN begins with 'localhost:'"],
+    ['localhost:5432/test', 'The DSN is not a URL'],
+    ['ann:hunter22@localhost/test', 'The DSN is not a URL'],
     ['mysql://user:hunter22@localhost/test', "The DSN begins with 'mysql:'"],
   ] as const) {
     it(`is refused before anything connects: ${problem}`, async () => {

@@ -157,7 +157,7 @@ describe('compileId', () => {
       ['bigint', BigInt],
       ['string', String],
     ];
-    const key: ColumnType = { kind: 'decimal', precision: 20, scale: 0 };
+    const key: ColumnType = { kind: 'other', sqlType: 'CITEXT' };
     const raws = ['7', '9007199254740993', '1.5', 'x', '', '9223372036854775808'];
 
     for (const [name, standIn] of pairs) {
@@ -209,6 +209,48 @@ describe('compileId', () => {
         found(new Date('2026-01-31')),
       );
     });
+
+    it("keeps the range of an integer column for a 'bigint'", () => {
+      const parse = parserOf(INT2, 'bigint');
+      expect([parse('32767'), parse('32768')]).to.deep.equal([found('32767'), IMPOSSIBLE]);
+    });
+
+    const misfits: readonly (readonly [IdType, ColumnType, string])[] = [
+      [
+        'string',
+        INT4,
+        "idType 'string' does not fit the primary key 'id', which is of type integer; leave it out, or use 'integer', 'bigint' or a function",
+      ],
+      [
+        Number,
+        { kind: 'string', maxLength: null },
+        "idType 'integer' does not fit the primary key 'id', which is of type string; leave it out, or use 'bigint', 'uuid', 'string' or a function",
+      ],
+      [
+        'uuid',
+        { kind: 'bigint' },
+        "idType 'uuid' does not fit the primary key 'id', which is of type bigint; leave it out, or use 'integer', 'bigint' or a function",
+      ],
+      [
+        BigInt,
+        { kind: 'uuid' },
+        "idType 'bigint' does not fit the primary key 'id', which is of type uuid; leave it out, or use 'uuid' or a function",
+      ],
+      [
+        String,
+        { kind: 'date' },
+        "idType 'string' does not fit the primary key 'id', which is of type date; use a function",
+      ],
+    ];
+    for (const [idType, type, problem] of misfits) {
+      it(`refuses ${typeof idType === 'string' ? `'${idType}'` : idType.name} for a key of type ${type.kind}`, () => {
+        expect(compileId('Article', keyOf(type), idType)).to.deep.equal({
+          parser: null,
+          kind: null,
+          problems: [`Article: ${problem}.`],
+        });
+      });
+    }
 
     for (const [idType, shown] of [
       ['int', '"int"'],

@@ -32,7 +32,7 @@ describe('parseBody', () => {
       @Column(DataType.DOUBLE) declare n: number;
       @Exclude() @Column(DataType.STRING) declare hidden: string;
     }
-    const plan = planOf(attach(Everything), { idType: 'string' });
+    const plan = planOf(attach(Everything), { idType: (raw: string) => raw });
     const schemas = [bodySchema(plan, 'create'), bodySchema(plan, 'update')];
     const names = [...'abcdefghijklmn', 'id', 'hidden', '__proto__', 'constructor', 'then'];
 

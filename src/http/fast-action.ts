@@ -1,0 +1,118 @@
+/** The fast path of one generated route: rows of texts, written into JSON as they are. */
+import type { Request, Response } from 'express';
+import type { Operation } from '../metadata/crud-options.js';
+import type { TextRow } from '../persistence/driver-query.js';
+import { noSuchRecord } from '../persistence/errors.js';
+import { FastFinder, type TextPage, type TextRows } from '../persistence/fast-finder.js';
+import { FastWriter } from '../persistence/fast-writer.js';
+import { hasQueryHooks } from '../persistence/model-hooks.js';
+import type { Page } from '../persistence/page.js';
+import { currentSession } from '../persistence/session.js';
+import { textValue } from '../persistence/text-value.js';
+import type { Keyset } from '../query/keyset.js';
+import type { ListQuery } from '../query/list-query.js';
+import { cursorEnvelope, envelopeJson, offsetEnvelope } from '../response/envelope.js';
+import { compileRowWriters, type RowWriters } from '../response/row-writer.js';
+import { readableAttributes } from '../schema/derive-read-class.js';
+import { locationOf } from './answer.js';
+import { EmptyAnswer, JsonAnswer, writesPlainJson } from './json-answer.js';
+import type { RequestArguments } from './parse-request.js';
+import { existingWork } from './request-work.js';
+import type { Resource } from './resource.js';
+
+/** An answer that writes itself. */
+export type FastAnswer = JsonAnswer | EmptyAnswer;
+
+/** The fast path of a route. */
+export interface FastAction {
+  /** Whether nothing of the user's would see a difference for this request: no hook, unit of work or patched response. */
+  isOpen(request: Request, response: Response): boolean;
+  /** Answers; null when only Sequelize can, and then nothing has happened yet. */
+  answer(args: RequestArguments, request: Request): Promise<FastAnswer | null>;
+}
+
+/** Compiles the fast path of an operation, for a resource that has one. */
+export function compileFastAction(resource: Resource, operation: Operation): FastAction {
+  const { model } = resource.plan;
+  const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
+  return Object.freeze({
+    isOpen: (request: Request, response: Response) =>
+      !hasQueryHooks(model, kind) &&
+      currentSession(model.sequelize) === undefined &&
+      existingWork(request) === undefined &&
+      writesPlainJson(response),
+    answer: operationAnswer(resource, operation),
+  });
+}
+
+function operationAnswer(resource: Resource, operation: Operation): FastAction['answer'] {
+  const { info, exposure } = resource.plan;
+  const attributes = readableAttributes(info, exposure);
+  const rows = { resource, writers: compileRowWriters(attributes) };
+  const finder = new FastFinder(info, attributes);
+  const writer = new FastWriter(info, attributes);
+  const keyText = (id: unknown): string => textValue(info.primaryKey.type, id) as string;
+  const keyAt = attributes.indexOf(info.primaryKey);
+  switch (operation) {
+    case 'list':
+      return async ({ query }) => new JsonAnswer(200, await listJson(rows, finder, query as ListQuery));
+    case 'read':
+      return async ({ id, fields }) =>
+        new JsonAnswer(200, recordJson(rows, await finder.find(keyText(id)), fields));
+    case 'create':
+      return async ({ values = {} }, request) => {
+        const created = await writer.insert(values);
+        if (created === null) return null;
+        const location = locationOf(request, resource.plan, created.rows[0]?.[keyAt]);
+        return new JsonAnswer(201, recordJson(rows, created), location);
+      };
+    case 'update':
+      return async ({ id, values = {} }) => {
+        const updated = await writer.update(keyText(id), values);
+        return updated && new JsonAnswer(200, recordJson(rows, updated));
+      };
+    case 'delete':
+      return async ({ id }) => {
+        if (!(await writer.delete(keyText(id)))) throw missing(resource);
+        return new EmptyAnswer();
+      };
+  }
+}
+
+/** How the rows of a resource are written. */
+interface RowsJson {
+  readonly resource: Resource;
+  readonly writers: RowWriters;
+}
+
+function recordJson(
+  { resource, writers }: RowsJson,
+  { rows, parsers }: TextRows,
+  fields?: readonly string[] | null,
+): string {
+  const [row] = rows;
+  if (row === undefined) throw missing(resource);
+  return writers(parsers, fields)(row);
+}
+
+async function listJson(
+  { resource: { plan, cursors }, writers }: RowsJson,
+  finder: FastFinder,
+  query: ListQuery,
+): Promise<string> {
+  // Where there are no rows, nobody has said how to read one.
+  const write = ({ items, parsers }: TextPage<Page<TextRow>>): string[] =>
+    items.length === 0 ? [] : items.map(writers(parsers, query.fields));
+  if (query.kind === 'offset') {
+    const page = await finder.page(query);
+    return envelopeJson(offsetEnvelope({ ...page, items: [] }), write(page));
+  }
+  const page = await finder.cursorPage(query);
+  const encode = (place: Keyset | null) => place && cursors.encode(place, { plan, ...query });
+  const envelope = cursorEnvelope({ items: [], next: encode(page.next), prev: encode(page.prev) });
+  return envelopeJson(envelope, write(page));
+}
+
+function missing({ plan }: Resource): Error {
+  return noSuchRecord({ name: plan.name, key: plan.info.primaryKey.name });
+}

@@ -1,0 +1,222 @@
+/**
+ * Executes a statement on a connection of pg, and gives the results as the texts that PostgreSQL sent. The only file that
+ * knows pg's internals: its own query object asks for a description of the results each time, makes an object of each
+ * row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg, or another
+ * driver, is used through its public interface.
+ */
+import { createRequire } from 'node:module';
+import { encodeExecution } from './encode-execution.js';
+import type { PreparedStatement, TextParser } from './prepared-statement.js';
+
+/** The values of a row. */
+export type TextRow = readonly (string | null)[];
+
+/** The values of the parameters, as the texts that PostgreSQL reads. */
+export type TextValues = readonly (string | null)[];
+
+/** What an execution gave. */
+export interface TextResult {
+  readonly rows: readonly TextRow[];
+  /** Rows that were found or written. */
+  readonly count: number;
+  /** How the driver would read the columns. */
+  readonly parsers: readonly TextParser[];
+}
+
+/** A description of columns, as pg has it. */
+interface Fields {
+  readonly fields: readonly { readonly dataTypeID: number }[];
+}
+
+const NO_FIELDS: Fields = { fields: [] };
+
+/** pg's view of the socket, as far as it is used here. */
+interface DriverConnection {
+  /** Texts of prepared statements by name: those that PostgreSQL has confirmed, and those that were only sent. */
+  readonly parsedStatements: Record<string, string | undefined>;
+  readonly submittedNamedStatements: Record<string, string | undefined>;
+  readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): unknown };
+  close(message: { type: 'S'; name: string }): void;
+  parse(message: { name: string; text: string; types: readonly number[] }): void;
+  bind(message: { statement: string; values: TextValues }): void;
+  describe(message: { type: 'P'; name: string }): void;
+  execute(message: object): void;
+  sync(): void;
+}
+
+/** A client of pg. */
+export interface DriverClient {
+  readonly connection?: DriverConnection;
+  /** Whether the next query is sent before the last one is answered. Since pg 8.23. */
+  pipeline?: boolean;
+  getTypeParser(oid: number, format: 'text'): TextParser;
+  query(query: object, callback?: (error: Error | null, result?: PublicResult) => void): unknown;
+}
+
+/** What pg's public interface gives with `rowMode: 'array'`. */
+interface PublicResult extends Fields {
+  readonly rows: readonly TextRow[];
+  readonly rowCount: number | null;
+}
+
+/** The module of the driver. */
+export interface Driver {
+  readonly Query?: { readonly prototype: object };
+}
+
+const load = createRequire(__filename);
+const { version } = load('pg/package.json') as { version: string };
+const [MAJOR = 0, MINOR = 0] = version.split('.').map(Number);
+/** Between these, what is used here is the same. */
+const IS_KNOWN_VERSION = MAJOR === 8 && MINOR >= 11;
+/** The first version with `pipeline`. */
+const HAS_PIPELINE = IS_KNOWN_VERSION && MINOR >= 23;
+
+/** Takes what became of an execution: an error, or else a result. */
+export type Settle = (error: Error | null, result?: TextResult) => void;
+
+/** Executes statements on the connections of one driver. */
+export interface StatementExecutor {
+  /** Whether several executions may be under way on a connection. */
+  readonly canPipeline: boolean;
+  execute(client: DriverClient, statement: PreparedStatement, values: TextValues, settle: Settle): void;
+}
+
+/** The executor for a driver: pg as it is installed here is known, others are not. */
+export function createExecutor(driver: Driver): StatementExecutor {
+  const isKnown = IS_KNOWN_VERSION && driver === load('pg') && driver.Query !== undefined;
+  if (!isKnown) return { canPipeline: false, execute: executePublicly };
+  const Query = textQueryClass(driver.Query as { readonly prototype: object });
+  return {
+    canPipeline: HAS_PIPELINE,
+    execute(client, statement, values, settle) {
+      if (client.connection) client.query(new Query(client, statement, values, settle));
+      else executePublicly(client, statement, values, settle);
+    },
+  };
+}
+
+/** Not prepared under a name, because pg refuses to give a name to another text later. */
+function executePublicly(
+  client: DriverClient,
+  statement: PreparedStatement,
+  values: TextValues,
+  settle: Settle,
+): void {
+  const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
+  client.query(query, (error, result) => {
+    if (error || !result) return settle(error);
+    describe(statement, client, result);
+    settle(null, { rows: result.rows, count: result.rowCount ?? 0, parsers: statement.parsers });
+  });
+}
+
+const asText: TextParser = (text) => text;
+
+function describe(statement: PreparedStatement, client: DriverClient, { fields }: Fields): void {
+  const oids = fields.map(({ dataTypeID }) => dataTypeID);
+  statement.describe(oids, (oid) => client.getTypeParser(oid, 'text'));
+}
+
+type TextQueryClass = new (
+  client: DriverClient,
+  statement: PreparedStatement,
+  values: TextValues,
+  callback: Settle,
+) => object;
+
+/**
+ * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
+ * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual), and takes it for done when PostgreSQL
+ * is ready for the next one.
+ */
+function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
+  class TextQuery {
+    readonly text: string;
+    readonly name: string;
+    callback: Settle;
+    readonly #client: DriverClient;
+    readonly #statement: PreparedStatement;
+    readonly #values: TextValues;
+    /** Not `rows`: pg takes that for a limit. */
+    readonly #found: TextRow[] = [];
+    #tag = '';
+
+    constructor(client: DriverClient, statement: PreparedStatement, values: TextValues, callback: Settle) {
+      this.text = statement.text;
+      this.name = statement.name;
+      this.callback = callback;
+      this.#client = client;
+      this.#statement = statement;
+      this.#values = values;
+    }
+
+    submit(connection: DriverConnection): null {
+      const { name } = this;
+      const known = connection.submittedNamedStatements[name] ?? connection.parsedStatements[name];
+      const isPrepared = name !== '' && known === this.text;
+      if (isPrepared && this.#statement.isDescribed) {
+        connection.stream.write(encodeExecution(name, this.#values));
+        return null;
+      }
+      connection.stream.cork();
+      if (!isPrepared) this.#prepare(connection, known !== undefined);
+      connection.bind({ statement: name, values: this.#values });
+      connection.describe({ type: 'P', name: '' });
+      connection.execute({});
+      connection.sync();
+      connection.stream.uncork();
+      return null;
+    }
+
+    #prepare(connection: DriverConnection, isTaken: boolean): void {
+      const { name, text } = this;
+      if (isTaken) connection.close({ type: 'S', name });
+      connection.parse({ name, text, types: [] });
+      if (name !== '') connection.submittedNamedStatements[name] = text;
+    }
+
+    handleRowDescription(message: Fields): void {
+      describe(this.#statement, this.#client, message);
+    }
+
+    handleDataRow({ fields }: { fields: TextRow }): void {
+      this.#found.push(fields);
+    }
+
+    handleCommandComplete({ text }: { text: string }): void {
+      this.#tag = text;
+    }
+
+    handleEmptyQuery(): void {}
+
+    handleError(error: Error, connection: DriverConnection): void {
+      forget(connection, this.name, error);
+      this.callback(error);
+    }
+
+    handleReadyForQuery(): void {
+      // What gives no rows has no description.
+      if (!this.#statement.isDescribed) describe(this.#statement, this.#client, NO_FIELDS);
+      // The tag ends with the number of rows: "UPDATE 1".
+      const count = Number(this.#tag.slice(this.#tag.lastIndexOf(' ') + 1));
+      this.callback(null, { rows: this.#found, count, parsers: this.#statement.parsers });
+    }
+  }
+  Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
+  return TextQuery;
+}
+
+/**
+ * Whether an error says that what a connection has prepared is of no use any more: the table was changed, which PostgreSQL
+ * would go on to refuse for ever, or the statement is gone (`DISCARD ALL`, a pooler). Nothing was executed then.
+ */
+export function isStale(error: unknown): boolean {
+  const { code, routine } = error as { code?: unknown; routine?: unknown };
+  return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
+}
+
+/** Makes the next execution on the connection close the name and prepare it again. */
+function forget({ parsedStatements }: DriverConnection, name: string, error: unknown): void {
+  if (name !== '' && isStale(error)) parsedStatements[name] = '';
+}

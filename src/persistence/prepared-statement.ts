@@ -1,0 +1,53 @@
+/** A statement that connections prepare under a name, and what is known of its results. */
+
+/** Reads the text of a value as the driver would. */
+export type TextParser = (text: string) => unknown;
+
+/** One SQL text. */
+export class PreparedStatement {
+  readonly text: string;
+  /** Empty for one that is not kept: PostgreSQL plans it anew for the values of each execution. */
+  readonly name: string;
+  #oids: string | null = null;
+  #parsers: readonly TextParser[] = [];
+  #fastest = Number.POSITIVE_INFINITY;
+  #executions = 0;
+
+  constructor(text: string, name: string) {
+    this.text = text;
+    this.name = name;
+  }
+
+  /** Whether the types of the results are known; an execution that fails may not tell them. */
+  get isDescribed(): boolean {
+    return this.#oids !== null;
+  }
+
+  /** How the driver reads the columns of the results; the same array as long as the columns have the same types. */
+  get parsers(): readonly TextParser[] {
+    return this.#parsers;
+  }
+
+  /** Takes the types of the results, which each connection that prepares the statement is told. */
+  describe(oids: readonly number[], parserOf: (oid: number) => TextParser): void {
+    const key = oids.join();
+    if (key === this.#oids) return;
+    this.#oids = key;
+    this.#parsers = Object.freeze(oids.map(parserOf));
+  }
+
+  /** Milliseconds of the fastest of the last executions: the slower ones of a cheap statement waited for something else. */
+  get cost(): number {
+    return this.#fastest;
+  }
+
+  /** Takes how long an execution was, in milliseconds. */
+  measure(duration: number): void {
+    this.#executions += 1;
+    const isNewWindow = this.#executions % MEASURED_EXECUTIONS === 0;
+    if (isNewWindow || duration < this.#fastest) this.#fastest = duration;
+  }
+}
+
+/** How many executions the cost is taken of; a table that has grown shows in the next ones. */
+const MEASURED_EXECUTIONS = 256;

@@ -1,0 +1,174 @@
+/** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
+import { DatabaseError, type Sequelize } from 'sequelize';
+import { ConnectionSource, type Destination, type PooledClient } from './connection-source.js';
+import {
+  createExecutor,
+  isStale,
+  type Settle,
+  type StatementExecutor,
+  type TextResult,
+  type TextValues,
+} from './driver-query.js';
+import type { PreparedStatement } from './prepared-statement.js';
+import { type LaneRead, ReadLane } from './read-lane.js';
+import { StatementCache } from './statement-cache.js';
+
+/** What Sequelize does not type of itself. */
+interface LoggingSequelize extends Sequelize {
+  readonly options: { readonly logging?: unknown };
+  log(message: string): void;
+}
+
+/** Two keep PostgreSQL and Node busy at the same time; more only make the batches smaller. */
+const LANES = 2;
+/** A lane is opened when the others have as many reads under way. */
+const LANE_LOAD = 4;
+/** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
+const CHEAP = 3;
+
+const runners = new WeakMap<Sequelize, StatementRunner>();
+
+/** Instances whose connections keep no statements. */
+const unprepared = new WeakSet<Sequelize>();
+
+/** From now on statements are prepared anew for each execution: behind a pooler they may meet another connection. */
+export function keepNoStatements(sequelize: Sequelize): void {
+  unprepared.add(sequelize);
+  runners.delete(sequelize);
+}
+
+/** The runner over the connections of a Sequelize instance. */
+export function statementRunner(sequelize: Sequelize): StatementRunner {
+  const known = runners.get(sequelize) ?? new StatementRunner(sequelize, !unprepared.has(sequelize));
+  runners.set(sequelize, known);
+  return known;
+}
+
+/** Runs statements on the connections of one Sequelize instance. */
+export class StatementRunner {
+  readonly #sequelize: LoggingSequelize;
+  readonly #source: ConnectionSource;
+  readonly #executor: StatementExecutor;
+  readonly #lanes: readonly ReadLane[];
+  readonly #named: StatementCache;
+  readonly #unnamed = new StatementCache(false);
+
+  constructor(sequelize: Sequelize, isNaming: boolean) {
+    this.#sequelize = sequelize as LoggingSequelize;
+    this.#source = new ConnectionSource(sequelize);
+    this.#executor = createExecutor(this.#source.driver);
+    this.#named = new StatementCache(isNaming);
+    // One connection at least is left to those who need it alone.
+    const count = this.#executor.canPipeline ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
+    const askAlone = (read: LaneRead): void => void this.#askAlone(read);
+    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor, askAlone));
+  }
+
+  /** Runs a read whose values do not change how it is planned, such as one by primary key. */
+  read(text: string, values: TextValues): Promise<TextResult> {
+    const statement = this.#named.get(text);
+    const lane = statement.cost < CHEAP ? this.#laneFor() : undefined;
+    return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
+  }
+
+  /** Runs a read that is planned for its values, which can make it slow. */
+  readPlanned(text: string, values: TextValues): Promise<TextResult> {
+    return this.#run('read', this.#unnamed.get(text), values);
+  }
+
+  /** Runs a write, or a read that has to see the last write, on the primary. */
+  write(text: string, values: TextValues): Promise<TextResult> {
+    return this.#run('write', this.#named.get(text), values);
+  }
+
+  /** The lane with the fewest reads; one that is not in use only when those that are have enough. */
+  #laneFor(): ReadLane | undefined {
+    let best: ReadLane | undefined;
+    for (const lane of this.#lanes) {
+      if (!lane.isOpen || (best && lane.load >= best.load)) continue;
+      const isEnough = best && best.load < LANE_LOAD && lane.load === 0;
+      if (!isEnough) best = lane;
+    }
+    return best;
+  }
+
+  #share(lane: ReadLane, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
+    return new Promise((resolve, reject) => {
+      this.#log(statement);
+      const settle = settled(statement, values, resolve, reject);
+      const healing: Settle = (error, result) => {
+        if (error && isStale(error)) resolve(this.#run('read', statement, values));
+        else settle(error, result);
+      };
+      lane.add({ statement, values, settle: healing, fail: reject });
+    });
+  }
+
+  async #askAlone({ statement, values, settle, fail }: LaneRead): Promise<void> {
+    try {
+      const client = await this.#source.acquire('read');
+      this.#execute(client, statement, values, (error, result) => {
+        this.#source.release(client);
+        settle(error, result);
+      });
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  async #run(
+    destination: Destination,
+    statement: PreparedStatement,
+    values: TextValues,
+  ): Promise<TextResult> {
+    const client = await this.#source.acquire(destination);
+    try {
+      return await healing(
+        () =>
+          new Promise((resolve, reject) => {
+            this.#log(statement);
+            this.#execute(client, statement, values, settled(statement, values, resolve, reject));
+          }),
+      );
+    } finally {
+      this.#source.release(client);
+    }
+  }
+
+  #execute(client: PooledClient, statement: PreparedStatement, values: TextValues, settle: Settle): void {
+    const started = performance.now();
+    this.#executor.execute(client, statement, values, (error, result) => {
+      statement.measure(performance.now() - started);
+      // Sequelize does the same: what was given up is still under way.
+      if (error?.message === 'Query read timeout') client._invalid = true;
+      settle(error, result);
+    });
+  }
+
+  #log({ text }: PreparedStatement): void {
+    if (this.#sequelize.options.logging) this.#sequelize.log(`Executing (default): ${text}`);
+  }
+}
+
+/** Settles a promise as Sequelize's own queries do: failures are told with the statement. */
+function settled(
+  { text }: PreparedStatement,
+  values: TextValues,
+  resolve: (result: TextResult) => void,
+  reject: (error: unknown) => void,
+): Settle {
+  return (error, result) => {
+    if (error) reject(new DatabaseError(Object.assign(error, { sql: text, parameters: [...values] })));
+    else resolve(result as TextResult);
+  };
+}
+
+/** A statement that was prepared before its table changed has done nothing; now it is prepared again. */
+async function healing(execute: () => Promise<TextResult>): Promise<TextResult> {
+  try {
+    return await execute();
+  } catch (error) {
+    if (error instanceof DatabaseError && isStale(error.parent)) return execute();
+    throw error;
+  }
+}

@@ -1,0 +1,92 @@
+/** The text that PostgreSQL sent for a value -> its JSON text, by column type: the same bytes as over the driver's value. */
+import type { ColumnType } from '../model/column-type.js';
+import { type WireFormat, wireFormat } from './wire-format.js';
+
+/** Turns the text of a value that is not NULL into JSON text. */
+export type TextFormat = (text: string) => string;
+
+/** Reads the text of a value as the driver does. */
+type TextParser = (text: string) => unknown;
+
+/** What PostgreSQL writes of a moment when the time zone is UTC, in the years that RFC 3339 can write. */
+const TIMESTAMP = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
+
+/**
+ * The format of a column. What the driver makes of a text of the kind is tried out once: where that is what it usually
+ * is, the text is used directly; else, as after `pg.types.setTypeParser`, the driver's value is written.
+ */
+export function textFormat(type: ColumnType, parse: TextParser): TextFormat {
+  const toWire = wireFormat(type);
+  const direct = directFormat(type);
+  const throughValue: TextFormat = (text) => valueJson(toWire, parse(text));
+  if (!direct) return throughValue;
+  const { format, probes } = direct(throughValue);
+  return probes.every((probe) => format(probe) === throughValue(probe)) ? format : throughValue;
+}
+
+function valueJson(toWire: WireFormat, value: unknown): string {
+  return JSON.stringify(toWire(value)) ?? 'null';
+}
+
+/** A short cut, and texts for which it must give what the driver's value gives. */
+interface Direct {
+  readonly format: TextFormat;
+  readonly probes: readonly string[];
+}
+
+/** The short cut for a kind of column, if it has one; what it cannot write goes the long way. */
+function directFormat({ kind }: ColumnType): ((throughValue: TextFormat) => Direct) | undefined {
+  switch (kind) {
+    case 'integer':
+      return () => ({ format: asIs, probes: ['0', '-7', '2147483647'] });
+    case 'float':
+      return () => ({ format: numberJson, probes: ['0.1', '-0', '1e+20', 'NaN', '-Infinity'] });
+    case 'boolean':
+      return () => ({ format: (text) => (text === 't' ? 'true' : 'false'), probes: ['t', 'f'] });
+    case 'bigint':
+      return () => ({ format: quoted, probes: ['0', '-9223372036854775808'] });
+    case 'decimal':
+      return () => ({ format: quoted, probes: ['0', '-1.50', '12345678901234567890.1', 'NaN'] });
+    case 'uuid':
+      return () => ({ format: quoted, probes: ['0f8fad5b-d9cb-469f-a165-70867728950e'] });
+    case 'time':
+      return () => ({ format: quoted, probes: ['08:00:00', '24:00:00', '08:00:00.000001'] });
+    case 'string':
+    case 'enum':
+      return () => ({ format: stringJson, probes: ['', 'a "b" \\ \n', '\u{1f600}', '12', 't', '{1}'] });
+    case 'date':
+      return (throughValue) => ({
+        format: (text) => timestampJson(text) ?? throughValue(text),
+        probes: ['2026-01-31 08:00:00+00', '0099-12-31 23:59:59.9999+00', '2026-01-31 08:00:00.001999+00'],
+      });
+    case 'dateonly':
+      return (throughValue) => ({
+        format: (text) => (text.length === 10 ? quoted(text) : throughValue(text)),
+        probes: ['2026-01-31', '0001-01-01'],
+      });
+    default:
+      return undefined;
+  }
+}
+
+const asIs: TextFormat = (text) => text;
+
+/** For texts without anything to escape. */
+const quoted: TextFormat = (text) => `"${text}"`;
+
+const numberJson: TextFormat = (text) => {
+  const value = Number(text);
+  return Number.isFinite(value) ? String(value) : 'null';
+};
+
+/** Lone surrogates cannot come from a database in UTF-8. */
+const stringJson: TextFormat = (text) => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes (RFC 8259, section 7)
+const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
+
+function timestampJson(text: string): string | undefined {
+  const match = TIMESTAMP.exec(text);
+  if (!match) return undefined;
+  const [, day, time, fraction = ''] = match;
+  return `"${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z"`;
+}
