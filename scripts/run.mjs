@@ -1,11 +1,12 @@
-/** `npm start` and `npm test`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run bench`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
+import { bench } from './bench.mjs';
 import { setUp } from './set-up.mjs';
 import { start } from './start.mjs';
 import { StepFailed } from './step.mjs';
 import { test } from './test.mjs';
 
-const commands = { start, test };
+const commands = { start, test, bench };
 
 const command = commands[process.argv[2]];
 if (!command) {
@@ -15,7 +16,7 @@ if (!command) {
 
 try {
   await setUp();
-  await command();
+  await command(process.argv.slice(3));
 } catch (error) {
   if (!(error instanceof StepFailed)) throw error;
   if (error.message) process.stderr.write(`${error.message}\n`);

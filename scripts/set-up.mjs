@@ -8,7 +8,7 @@ const OLDEST_NODE = [20, 19];
 
 export async function setUp() {
   checkNode();
-  if (isInstalled()) return;
+  if (isInstalled(root)) return;
   await step('Install packages', install);
 }
 
@@ -20,10 +20,10 @@ function checkNode() {
   );
 }
 
-/** npm writes the second file when it has installed what the first one says. */
-function isInstalled() {
-  const installedAt = changedAt('node_modules/.package-lock.json');
-  return installedAt !== undefined && installedAt >= (changedAt('package-lock.json') ?? 0);
+/** Whether a package has what its lock file says: npm writes the first file when it has installed that. */
+export function isInstalled(folder) {
+  const installedAt = changedAt(path.join(folder, 'node_modules/.package-lock.json'));
+  return installedAt !== undefined && installedAt >= (changedAt(path.join(folder, 'package-lock.json')) ?? 0);
 }
 
 /**
@@ -35,5 +35,5 @@ async function install() {
 }
 
 function changedAt(file) {
-  return statSync(path.join(root, file), { throwIfNoEntry: false })?.mtimeMs;
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs;
 }

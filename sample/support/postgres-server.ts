@@ -100,7 +100,8 @@ function logFile(folder: string): string {
   return join(folder, 'postgres.log');
 }
 
-async function findFreePort(): Promise<number> {
+/** A port of 127.0.0.1 that nobody listens on now. */
+export async function findFreePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address() as AddressInfo;

@@ -3,9 +3,10 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import { isDraining } from './draining.js';
+import { OpenResponses } from './open-responses.js';
 
 /** The responses that a server is writing now. */
-const OPEN = new WeakMap<Server, Set<ServerResponse>>();
+const OPEN = new WeakMap<Server, OpenResponses>();
 
 /** The connections of a server, those too that are no longer HTTP. */
 const SOCKETS = new WeakMap<Server, Set<Socket>>();
@@ -37,7 +38,7 @@ export function closeIdleConnections(server: Server): void {
  * are born with these prototypes are left as they are.
  */
 export function createExpressServer(app: Express): Server {
-  const open = new Set<ServerResponse>();
+  const open = new OpenResponses();
   const server = createServer(bornAsExpress(app), (request, response) => {
     open.add(response);
     response.once('close', () => {

@@ -1,10 +1,13 @@
 /** The fast path of one generated route: rows of texts, written into JSON as they are. */
 import type { Request, Response } from 'express';
 import type { Operation } from '../metadata/crud-options.js';
+import type { AttributeInfo } from '../model/model-info.js';
 import type { TextRow } from '../persistence/driver-query.js';
 import { noSuchRecord } from '../persistence/errors.js';
 import { FastFinder, type TextPage, type TextRows } from '../persistence/fast-finder.js';
 import { FastWriter } from '../persistence/fast-writer.js';
+import { needsRecords } from '../persistence/general-path-reasons.js';
+import { recordMaker, storedAttributes } from '../persistence/light-record.js';
 import { hasQueryHooks } from '../persistence/model-hooks.js';
 import type { Page } from '../persistence/page.js';
 import { currentSession } from '../persistence/session.js';
@@ -31,28 +34,55 @@ export interface FastAction {
   answer(args: RequestArguments, request: Request): Promise<FastAnswer | null>;
 }
 
-/** Compiles the fast path of an operation, for a resource that has one. */
-export function compileFastAction(resource: Resource, operation: Operation): FastAction {
-  const { model } = resource.plan;
-  const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
-  return Object.freeze({
-    isOpen: (request: Request, response: Response) =>
-      !hasQueryHooks(model, kind) &&
-      currentSession(model.sequelize) === undefined &&
-      existingWork(request) === undefined &&
-      writesPlainJson(response),
-    answer: operationAnswer(resource, operation),
-  });
+/** Compiles the fast paths of the operations that have one. */
+export function compileFastActions(
+  resource: Resource,
+  operations: readonly Operation[],
+): ReadonlyMap<Operation, FastAction> {
+  if (operations.length === 0) return new Map();
+  const { info, model } = resource.plan;
+  const rows = describeRows(resource);
+  const finder = new FastFinder(info, rows.attributes);
+  const writer = new FastWriter(info, rows.attributes);
+  const isOpen = (kind: 'read' | 'write') => (request: Request, response: Response) =>
+    !hasQueryHooks(model, kind) &&
+    currentSession(model.sequelize) === undefined &&
+    existingWork(request) === undefined &&
+    writesPlainJson(response);
+  return new Map(
+    operations.map((operation) => {
+      const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
+      const answer = operationAnswer(rows, finder, writer, operation);
+      return [operation, Object.freeze({ isOpen: isOpen(kind), answer })];
+    }),
+  );
 }
 
-function operationAnswer(resource: Resource, operation: Operation): FastAction['answer'] {
+/** Rows are written as they come, unless a getter or a virtual attribute has to see a record. */
+function describeRows(resource: Resource): RowsJson {
   const { info, exposure } = resource.plan;
-  const attributes = readableAttributes(info, exposure);
-  const rows = { resource, writers: compileRowWriters(attributes) };
-  const finder = new FastFinder(info, attributes);
-  const writer = new FastWriter(info, attributes);
-  const keyText = (id: unknown): string => textValue(info.primaryKey.type, id) as string;
-  const keyAt = attributes.indexOf(info.primaryKey);
+  const readable = readableAttributes(info, exposure);
+  if (!needsRecords(info, readable)) {
+    return { resource, attributes: readable, writers: compileRowWriters(readable) };
+  }
+  const attributes = storedAttributes(info);
+  const writers: RowWriters = (parsers, fields) => {
+    const record = recordMaker(info, attributes, parsers);
+    return (row) => JSON.stringify(resource.serialize(record(row), fields));
+  };
+  return { resource, attributes, writers };
+}
+
+function operationAnswer(
+  rows: RowsJson,
+  finder: FastFinder,
+  writer: FastWriter,
+  operation: Operation,
+): FastAction['answer'] {
+  const { resource, attributes } = rows;
+  const { primaryKey } = resource.plan.info;
+  const keyText = (id: unknown): string => textValue(primaryKey.type, id) as string;
+  const keyAt = attributes.indexOf(primaryKey);
   switch (operation) {
     case 'list':
       return async ({ query }) => new JsonAnswer(200, await listJson(rows, finder, query as ListQuery));
@@ -82,6 +112,8 @@ function operationAnswer(resource: Resource, operation: Operation): FastAction['
 /** How the rows of a resource are written. */
 interface RowsJson {
   readonly resource: Resource;
+  /** What rows are read with, in order. */
+  readonly attributes: readonly AttributeInfo[];
   readonly writers: RowWriters;
 }
 

@@ -14,7 +14,7 @@ import {
 } from './controller-metadata.js';
 import type { CrudContext } from './crud-context.js';
 import { CrudController } from './crud-controller.js';
-import { compileFastAction, type FastAction } from './fast-action.js';
+import { compileFastActions } from './fast-action.js';
 import { generalRouteReasons, type PathSettings } from './general-route-reasons.js';
 import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
 import { setRequestResource } from './request-resource.js';
@@ -138,7 +138,11 @@ function createRunner(
   reasons: ReadonlyMap<string, readonly string[]>,
 ): ActionRunner {
   const instance = createInstanceSource(resource);
-  const fastActions = compileFastActions(resource, reasons);
+  const fastRoutes = GENERATED_ROUTES.filter(({ method }) => reasons.get(method)?.length === 0);
+  const fastActions = compileFastActions(
+    resource,
+    fastRoutes.map(({ operation }) => operation),
+  );
   return async ({ method, params: { length: decorated } }, action, params) => {
     const route = generatedRouteOf(method);
     const { request, response } = action;
@@ -148,7 +152,7 @@ function createRunner(
     }
     const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
     const args = readArguments ? {} : await resource.parsers[route.operation](request);
-    const fast = fastActions.get(method);
+    const fast = fastActions.get(route.operation);
     const answer = fast?.isOpen(request, response) ? await fast.answer(args, request) : null;
     if (answer) return answer;
     const values = readArguments
@@ -161,18 +165,6 @@ function createRunner(
     const context = { request, response, readArguments: readArguments ?? (() => args) };
     return shapeAnswer(resource, route.operation, result, context);
   };
-}
-
-/** The fast paths of the methods that have one. */
-function compileFastActions(
-  resource: Resource,
-  reasons: ReadonlyMap<string, readonly string[]>,
-): ReadonlyMap<string, FastAction> {
-  const actions = new Map<string, FastAction>();
-  for (const { method, operation } of GENERATED_ROUTES) {
-    if (reasons.get(method)?.length === 0) actions.set(method, compileFastAction(resource, operation));
-  }
-  return actions;
 }
 
 /** The user's class comes from his container, under its own name; the generated one needs nothing injected. */

@@ -62,3 +62,8 @@ export class ConnectionSource {
     return pool.read ?? pool;
   }
 }
+
+/** What was given up is still under way, so nobody else may have the connection. Sequelize does the same. */
+export function markGivenUp(client: PooledClient, error: Error | null): void {
+  if (error?.message === 'Query read timeout') client._invalid = true;
+}

@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module';
 import { encodeExecution } from './encode-execution.js';
 import type { PreparedStatement, TextParser } from './prepared-statement.js';
+import { QueryWatch } from './query-watch.js';
 
 /** The values of a row. */
 export type TextRow = readonly (string | null)[];
@@ -32,10 +33,9 @@ const NO_FIELDS: Fields = { fields: [] };
 
 /** pg's view of the socket, as far as it is used here. */
 interface DriverConnection {
-  /** Texts of prepared statements by name: those that PostgreSQL has confirmed, and those that were only sent. */
+  /** Texts of prepared statements by name. pg fills it when PostgreSQL confirms one; ours are there once they are sent. */
   readonly parsedStatements: Record<string, string | undefined>;
-  readonly submittedNamedStatements: Record<string, string | undefined>;
-  readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): unknown };
+  readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): unknown; destroy(): void };
   close(message: { type: 'S'; name: string }): void;
   parse(message: { name: string; text: string; types: readonly number[] }): void;
   bind(message: { statement: string; values: TextValues }): void;
@@ -47,6 +47,7 @@ interface DriverConnection {
 /** A client of pg. */
 export interface DriverClient {
   readonly connection?: DriverConnection;
+  readonly connectionParameters?: { query_timeout?: number | false | undefined };
   /** Whether the next query is sent before the last one is answered. Since pg 8.23. */
   pipeline?: boolean;
   getTypeParser(oid: number, format: 'text'): TextParser;
@@ -87,12 +88,41 @@ export function createExecutor(driver: Driver): StatementExecutor {
   const isKnown = IS_KNOWN_VERSION && driver === load('pg') && driver.Query !== undefined;
   if (!isKnown) return { canPipeline: false, execute: executePublicly };
   const Query = textQueryClass(driver.Query as { readonly prototype: object });
+  const watch = new QueryWatch();
   return {
     canPipeline: HAS_PIPELINE,
     execute(client, statement, values, settle) {
-      if (client.connection) client.query(new Query(client, statement, values, settle));
-      else executePublicly(client, statement, values, settle);
+      const { connection, connectionParameters } = client;
+      if (!connection || !connectionParameters) executePublicly(client, statement, values, settle);
+      else {
+        const { query_timeout: limit } = connectionParameters;
+        const query = new Query(
+          client,
+          statement,
+          values,
+          limit ? watched(watch, limit, client, settle) : settle,
+        );
+        // pg looks at it now, and only to start a timer of its own.
+        connectionParameters.query_timeout = false;
+        client.query(query);
+        connectionParameters.query_timeout = limit;
+      }
     },
+  };
+}
+
+/** Gives up a query as pg does, with the same error; the answers to those behind it will not come either. */
+function watched(watch: QueryWatch, limit: number, client: DriverClient, settle: Settle): Settle {
+  let isGivenUp = false;
+  const slot = watch.begin(limit, () => {
+    isGivenUp = true;
+    settle(new Error('Query read timeout'));
+    if (client.pipeline) client.connection?.stream.destroy();
+  });
+  return (error, result) => {
+    if (isGivenUp) return;
+    watch.end(slot);
+    settle(error, result);
   };
 }
 
@@ -133,18 +163,20 @@ type TextQueryClass = new (
 function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   class TextQuery {
     readonly text: string;
-    readonly name: string;
     callback: Settle;
+    /** Not `name`: pg would note late, and for the wrong text where a name changes hands in a pipeline, what is prepared. */
+    readonly #name: string;
     readonly #client: DriverClient;
     readonly #statement: PreparedStatement;
     readonly #values: TextValues;
     /** Not `rows`: pg takes that for a limit. */
     readonly #found: TextRow[] = [];
     #tag = '';
+    #isPreparing = false;
 
     constructor(client: DriverClient, statement: PreparedStatement, values: TextValues, callback: Settle) {
       this.text = statement.text;
-      this.name = statement.name;
+      this.#name = statement.name;
       this.callback = callback;
       this.#client = client;
       this.#statement = statement;
@@ -152,8 +184,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     submit(connection: DriverConnection): null {
-      const { name } = this;
-      const known = connection.submittedNamedStatements[name] ?? connection.parsedStatements[name];
+      const name = this.#name;
+      const known = connection.parsedStatements[name];
       const isPrepared = name !== '' && known === this.text;
       if (isPrepared && this.#statement.isDescribed) {
         connection.stream.write(encodeExecution(name, this.#values));
@@ -170,10 +202,13 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     #prepare(connection: DriverConnection, isTaken: boolean): void {
-      const { name, text } = this;
+      const { text } = this;
+      const name = this.#name;
       if (isTaken) connection.close({ type: 'S', name });
       connection.parse({ name, text, types: [] });
-      if (name !== '') connection.submittedNamedStatements[name] = text;
+      if (name === '') return;
+      this.#isPreparing = true;
+      connection.parsedStatements[name] = text;
     }
 
     handleRowDescription(message: Fields): void {
@@ -190,8 +225,9 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     handleEmptyQuery(): void {}
 
-    handleError(error: Error, connection: DriverConnection): void {
-      forget(connection, this.name, error);
+    handleError(error: Error, { parsedStatements }: DriverConnection): void {
+      // The next one closes the name and prepares it again. A statement may have failed before it was prepared.
+      if (this.#name !== '' && (this.#isPreparing || isStale(error))) parsedStatements[this.#name] = '';
       this.callback(error);
     }
 
@@ -214,9 +250,4 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 export function isStale(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown };
   return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
-}
-
-/** Makes the next execution on the connection close the name and prepare it again. */
-function forget({ parsedStatements }: DriverConnection, name: string, error: unknown): void {
-  if (name !== '' && isStale(error)) parsedStatements[name] = '';
 }

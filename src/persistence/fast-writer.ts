@@ -1,21 +1,30 @@
 /** Writes rows of a model, with statements made from the model alone. Knows no instances, hooks and setters. */
 import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import { changedSql } from './changed-sql.js';
 import type { TextValues } from './driver-query.js';
 import type { TextRows } from './fast-finder.js';
 import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, describeTable, timestampsOf } from './table-sql.js';
 import { textValue } from './text-value.js';
-import { changedSql, parameterSql } from './write-cast.js';
 
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
 
-/** Columns and their texts. */
-interface TextColumns {
-  readonly attributes: AttributeInfo[];
-  readonly values: (string | null)[];
+/** A column that rows are written with. */
+interface WrittenColumn {
+  readonly attribute: AttributeInfo;
+  /** What Sequelize gives a new row that has no value for it. */
+  readonly makeDefault: (() => unknown) | undefined;
+  readonly isTimestamp: boolean;
+}
+
+/** Texts of the columns that are written. */
+interface WrittenValues {
+  /** Which of the columns those are: a digit for each. */
+  readonly shape: string;
+  readonly texts: (string | null)[];
 }
 
 /** Writes rows of one model, and gives them back with the columns of the attributes. */
@@ -25,6 +34,10 @@ export class FastWriter {
   readonly #returning: string;
   /** The row with the key `$1`, if it is there. */
   readonly #row: string;
+  readonly #updatedAt: string | undefined;
+  readonly #columns: readonly WrittenColumn[];
+  readonly #inserts = new TextMemo((shape) => this.#insertText(this.#columnsOf(shape)));
+  readonly #updates = new TextMemo((shape) => this.#updateText(this.#columnsOf(shape)));
 
   constructor(info: ModelInfo, attributes: readonly AttributeInfo[]) {
     this.#info = info;
@@ -34,16 +47,17 @@ export class FastWriter {
     const deletedAt = this.#columnOf(deletedAtOf(info));
     const isAlive = deletedAt === undefined ? '' : ` AND ${deletedAt} IS NULL`;
     this.#row = `${identifier(info.primaryKey.column)} = $1${isAlive}`;
+    this.#updatedAt = this.#columnOf(timestampsOf(info.model).updatedAt);
+    this.#columns = writtenColumns(info);
   }
 
   /** Inserts a row. Null for values that only Sequelize can write: nothing has happened then. */
   async insert(given: WriteValues): Promise<TextRows | null> {
-    const columns = textColumns(this.#info, this.#withDefaults(given));
-    if (columns === null) return null;
-    const names = columns.attributes.map(({ column }) => identifier(column));
-    const places = names.map((_, index) => `$${index + 1}`);
-    const row = names.length === 0 ? 'DEFAULT VALUES' : `(${names.join(', ')}) VALUES (${places.join(', ')})`;
-    return this.#run(`INSERT INTO ${this.#table} ${row} RETURNING ${this.#returning}`, columns.values);
+    const moment = now();
+    const written = this.#write(given, ({ isTimestamp, makeDefault }) =>
+      isTimestamp ? moment : makeDefault?.(),
+    );
+    return written && this.#run(this.#inserts.get(written.shape), written.texts);
   }
 
   /**
@@ -51,10 +65,12 @@ export class FastWriter {
    * `insert`.
    */
   async update(id: string, changes: WriteValues): Promise<TextRows | null> {
-    const columns = textColumns(this.#info, changes);
-    if (columns === null) return null;
-    if (columns.attributes.length > 0) {
-      const changed = await this.#change(id, columns);
+    const written = this.#write(changes, () => undefined);
+    if (written === null) return null;
+    if (written.texts.length > 0) {
+      const moment = this.#updatedAt === undefined ? [] : [now()];
+      const values = [id, ...written.texts, ...written.texts, ...moment];
+      const changed = await this.#run(this.#updates.get(written.shape), values);
       if (changed.rows.length > 0) return changed;
     }
     return this.#run(`SELECT ${this.#returning} FROM ${this.#table} WHERE ${this.#row}`, [id]);
@@ -70,32 +86,49 @@ export class FastWriter {
     return count > 0;
   }
 
-  /** Only a row that differs is written, so that `updatedAt` and triggers tell of changes. */
-  #change(id: string, { attributes, values }: TextColumns): Promise<TextRows> {
-    const sets = attributes.map(
-      ({ column, type }, index) => `${identifier(column)} = ${parameterSql(type, index + 2)}`,
-    );
-    const differences = attributes.map(({ column, type }, index) =>
-      changedSql(type, identifier(column), index + 2),
-    );
-    const updatedAt = this.#columnOf(timestampsOf(this.#info.model).updatedAt);
-    if (updatedAt !== undefined) sets.push(`${updatedAt} = $${values.length + 2}`);
-    const text =
-      `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#row} AND (${differences.join(' OR ')}) ` +
-      `RETURNING ${this.#returning}`;
-    return this.#run(text, [id, ...values, ...(updatedAt === undefined ? [] : [now()])]);
+  /** The texts of the values that are given, and of those that are made for columns without one. */
+  #write(given: WriteValues, make: (column: WrittenColumn) => unknown): WrittenValues | null {
+    const texts: (string | null)[] = [];
+    let shape = '';
+    for (const column of this.#columns) {
+      const { name, type } = column.attribute;
+      const own = given[name];
+      const value = own === undefined ? make(column) : own;
+      shape += value === undefined ? '0' : '1';
+      if (value === undefined) continue;
+      // A timestamp of ours is a text already.
+      const text = column.isTimestamp && typeof value === 'string' ? value : textValue(type, value);
+      if (text === undefined) return null;
+      texts.push(text);
+    }
+    return { shape, texts };
   }
 
-  /** The values of a new row: those of the model's defaults for what is not given, and its timestamps. */
-  #withDefaults(given: WriteValues): WriteValues {
-    const { model } = this.#info;
-    const { _defaultValues: defaults } = model as unknown as ModelDefaults;
-    const { createdAt, updatedAt } = timestampsOf(model);
-    const values: Record<string, unknown> = {};
-    for (const [name, make] of Object.entries(defaults)) if (given[name] === undefined) values[name] = make();
-    const moment = new Date();
-    for (const name of [createdAt, updatedAt]) if (name) values[name] = moment;
-    return { ...values, ...given };
+  #columnsOf(shape: string): AttributeInfo[] {
+    return this.#columns.filter((_, index) => shape[index] === '1').map(({ attribute }) => attribute);
+  }
+
+  #insertText(attributes: readonly AttributeInfo[]): string {
+    const names = attributes.map(({ column }) => identifier(column)).join(', ');
+    const places = attributes.map((_, index) => `$${index + 1}`).join(', ');
+    const row = attributes.length === 0 ? 'DEFAULT VALUES' : `(${names}) VALUES (${places})`;
+    return `INSERT INTO ${this.#table} ${row} RETURNING ${this.#returning}`;
+  }
+
+  /** Only a row that differs is written, so that `updatedAt` and triggers tell of changes. */
+  #updateText(attributes: readonly AttributeInfo[]): string {
+    const count = attributes.length;
+    const columns = attributes.map(({ column }) => identifier(column));
+    const sets = columns.map((column, index) => `${column} = $${index + 2}`);
+    // Each value comes twice: PostgreSQL gives a parameter one type, and a column may be compared as another.
+    const differences = attributes.map(({ type }, index) =>
+      changedSql(type, columns[index] as string, `$${count + index + 2}`),
+    );
+    if (this.#updatedAt !== undefined) sets.push(`${this.#updatedAt} = $${2 * count + 2}`);
+    return (
+      `UPDATE ${this.#table} SET ${sets.join(', ')} WHERE ${this.#row} AND (${differences.join(' OR ')}) ` +
+      `RETURNING ${this.#returning}`
+    );
   }
 
   #columnOf(name: string | undefined): string | undefined {
@@ -117,16 +150,34 @@ function now(): string {
   return new Date().toISOString();
 }
 
-/** The values as texts, in the order of the model's attributes, so that one set of them is one statement. */
-function textColumns({ attributes }: ModelInfo, values: WriteValues): TextColumns | null {
-  const columns: TextColumns = { attributes: [], values: [] };
-  for (const attribute of attributes.values()) {
-    const value = values[attribute.name];
-    if (value === undefined || attribute.type.kind === 'virtual') continue;
-    const text = textValue(attribute.type, value);
-    if (text === undefined) return null;
-    columns.attributes.push(attribute);
-    columns.values.push(text);
+function writtenColumns({ model, attributes }: ModelInfo): WrittenColumn[] {
+  const { _defaultValues: defaults } = model as unknown as ModelDefaults;
+  const { createdAt, updatedAt } = timestampsOf(model);
+  return [...attributes.values()]
+    .filter(({ type }) => type.kind !== 'virtual')
+    .map((attribute) => ({
+      attribute,
+      makeDefault: defaults[attribute.name],
+      isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
+    }));
+}
+
+/** Clients choose which values they give. */
+const MAX_TEXTS = 500;
+
+/** Texts by what they are made from. */
+class TextMemo {
+  readonly #texts = new Map<string, string>();
+  readonly #make: (key: string) => string;
+
+  constructor(make: (key: string) => string) {
+    this.#make = make;
   }
-  return columns;
+
+  get(key: string): string {
+    const text = this.#texts.get(key) ?? this.#make(key);
+    if (this.#texts.size >= MAX_TEXTS) this.#texts.clear();
+    this.#texts.set(key, text);
+    return text;
+  }
 }

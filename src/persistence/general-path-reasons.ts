@@ -8,6 +8,7 @@ import type { Operation } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { appliedScope } from './default-scope.js';
+import { hasInstanceFields } from './light-record.js';
 import { timestampsOf } from './table-sql.js';
 
 /** Internals of a model that are not in its types. */
@@ -66,7 +67,7 @@ export function generalPathReasons(
 ): string[] {
   const model = info.model as unknown as ModelInternals;
   const always = [...instanceReasons(model), ...overrideReasons(info), ...scopeReasons(info)];
-  const reads = operation === 'delete' ? [] : readReasons(model, readable);
+  const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
   const writes = operation === 'create' || operation === 'update' ? writeReasons(info) : [];
   return [...always, ...reads, ...writes];
 }
@@ -115,14 +116,15 @@ function scopeReasons({ model }: ModelInfo): string[] {
   return Object.keys(appliedScope(model)).length > 0 ? ['the model has a default scope'] : [];
 }
 
-function readReasons({ prototype }: ModelInternals, readable: readonly AttributeInfo[]): string[] {
-  const getters = Object.keys(prototype._customGetters ?? {});
-  return [
-    ...readable
-      .filter(({ name, type }) => type.kind !== 'virtual' && getters.includes(name))
-      .map(({ name }) => `${name} has a getter`),
-    ...readable.filter(({ type }) => type.kind === 'virtual').map(({ name }) => `${name} is virtual`),
-  ];
+/** Whether answers hold what only a record can tell: the value of a getter, or of a virtual attribute. */
+export function needsRecords({ model }: ModelInfo, readable: readonly AttributeInfo[]): boolean {
+  const { _customGetters = {} } = (model as unknown as ModelInternals).prototype;
+  return readable.some(({ name, type }) => type.kind === 'virtual' || Object.hasOwn(_customGetters, name));
+}
+
+/** Why a record cannot be made without Sequelize. */
+function recordReasons(info: ModelInfo): string[] {
+  return hasInstanceFields(info) ? ['the model has getters, and fields that its constructor sets'] : [];
 }
 
 function writeReasons(info: ModelInfo): string[] {

@@ -2,7 +2,7 @@
  * A connection that several reads share: each is sent without waiting for the answers to those before it, which saves both
  * sides most of their system calls. It is one of the pool's and goes back there as soon as nothing is under way.
  */
-import type { ConnectionSource, PooledClient } from './connection-source.js';
+import { type ConnectionSource, markGivenUp, type PooledClient } from './connection-source.js';
 import type { Settle, StatementExecutor, TextValues } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
 
@@ -27,6 +27,8 @@ export class ReadLane {
   readonly #askElsewhere: (read: LaneRead) => void;
   /** In the order in which PostgreSQL answers them. */
   #underway: LaneRead[] = [];
+  /** Those of them that were asked again elsewhere. */
+  readonly #givenUp = new WeakSet<LaneRead>();
   #client: PooledClient | null = null;
   #isOpening = false;
   #isClosing = false;
@@ -77,8 +79,10 @@ export class ReadLane {
   #send(client: PooledClient, read: LaneRead): void {
     this.#cork(client);
     this.#executor.execute(client, read.statement, read.values, (error, result) => {
+      markGivenUp(client, error);
       this.#answered(client, read);
-      read.settle(error, result);
+      // Who asked elsewhere has nothing to do with what goes wrong here.
+      if (!error || !this.#givenUp.has(read)) read.settle(error, result);
     });
   }
 
@@ -104,6 +108,7 @@ export class ReadLane {
 
   #close(client: PooledClient): void {
     clearTimeout(this.#watch);
+    this.#watch = undefined;
     client.pipeline = false;
     this.#client = null;
     this.#isClosing = false;
@@ -112,8 +117,10 @@ export class ReadLane {
 
   /** Asked behind whatever the event loop has not come to yet: an answer may be there and not have been read. */
   #check(): void {
+    const watch = this.#watch;
     setImmediate(() => {
-      if (this.#client === null) return;
+      // Closed, and perhaps opened again, which is another watch's.
+      if (this.#watch !== watch || watch === undefined) return;
       const silence = performance.now() - this.#lastAnswer;
       if (silence >= PATIENCE) this.#giveUp();
       else this.#watch = setTimeout(() => this.#check(), PATIENCE - silence);
@@ -124,6 +131,9 @@ export class ReadLane {
   #giveUp(): void {
     this.#isClosing = true;
     const [, ...behind] = this.#underway;
-    for (const read of behind) this.#askElsewhere(read);
+    for (const read of behind) {
+      this.#givenUp.add(read);
+      this.#askElsewhere(read);
+    }
   }
 }

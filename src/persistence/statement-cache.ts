@@ -19,13 +19,14 @@ export class StatementCache {
     const known = this.#statements.get(text);
     // Moved to the end: a Map is in the order of insertion.
     if (known) this.#statements.delete(text);
-    const statement = known ?? new PreparedStatement(text, this.#isNaming ? this.#takeName() : '');
+    const statement = known ?? new PreparedStatement(text, this.#takeName());
     this.#statements.set(text, statement);
     return statement;
   }
 
   #takeName(): string {
-    if (this.#statements.size < MAX_STATEMENTS) return `crud_${this.#statements.size}`;
+    const { size } = this.#statements;
+    if (size < MAX_STATEMENTS) return this.#isNaming ? `crud_${size}` : '';
     const [oldest] = this.#statements.values();
     this.#statements.delete((oldest as PreparedStatement).text);
     return (oldest as PreparedStatement).name;

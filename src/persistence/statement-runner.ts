@@ -1,6 +1,6 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import { DatabaseError, type Sequelize } from 'sequelize';
-import { ConnectionSource, type Destination, type PooledClient } from './connection-source.js';
+import { ConnectionSource, type Destination, markGivenUp, type PooledClient } from './connection-source.js';
 import {
   createExecutor,
   isStale,
@@ -139,8 +139,7 @@ export class StatementRunner {
     const started = performance.now();
     this.#executor.execute(client, statement, values, (error, result) => {
       statement.measure(performance.now() - started);
-      // Sequelize does the same: what was given up is still under way.
-      if (error?.message === 'Query read timeout') client._invalid = true;
+      markGivenUp(client, error);
       settle(error, result);
     });
   }

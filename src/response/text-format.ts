@@ -21,7 +21,16 @@ export function textFormat(type: ColumnType, parse: TextParser): TextFormat {
   const throughValue: TextFormat = (text) => valueJson(toWire, parse(text));
   if (!direct) return throughValue;
   const { format, probes } = direct(throughValue);
-  return probes.every((probe) => format(probe) === throughValue(probe)) ? format : throughValue;
+  return probes.every((probe) => isSame(probe, format, throughValue)) ? format : throughValue;
+}
+
+/** A driver's parser of another type, or a user's, may throw at what is no value of its type. */
+function isSame(probe: string, format: TextFormat, throughValue: TextFormat): boolean {
+  try {
+    return format(probe) === throughValue(probe);
+  } catch {
+    return false;
+  }
 }
 
 function valueJson(toWire: WireFormat, value: unknown): string {
@@ -38,19 +47,23 @@ interface Direct {
 function directFormat({ kind }: ColumnType): ((throughValue: TextFormat) => Direct) | undefined {
   switch (kind) {
     case 'integer':
-      return () => ({ format: asIs, probes: ['0', '-7', '2147483647'] });
+      // A table may have floats where the model has integers: `NaN`, `1e+20` and `-0` look otherwise in JSON.
+      return (throughValue) => ({
+        format: (text) => (INTEGER.test(text) ? text : throughValue(text)),
+        probes: ['0', '-7', '2147483647'],
+      });
     case 'float':
       return () => ({ format: numberJson, probes: ['0.1', '-0', '1e+20', 'NaN', '-Infinity'] });
     case 'boolean':
       return () => ({ format: (text) => (text === 't' ? 'true' : 'false'), probes: ['t', 'f'] });
     case 'bigint':
-      return () => ({ format: quoted, probes: ['0', '-9223372036854775808'] });
+      return quotedWhere(['0', '-9223372036854775808']);
     case 'decimal':
-      return () => ({ format: quoted, probes: ['0', '-1.50', '12345678901234567890.1', 'NaN'] });
+      return quotedWhere(['0', '-1.50', '12345678901234567890.1', 'NaN']);
     case 'uuid':
-      return () => ({ format: quoted, probes: ['0f8fad5b-d9cb-469f-a165-70867728950e'] });
+      return quotedWhere(['0f8fad5b-d9cb-469f-a165-70867728950e']);
     case 'time':
-      return () => ({ format: quoted, probes: ['08:00:00', '24:00:00', '08:00:00.000001'] });
+      return quotedWhere(['08:00:00', '24:00:00', '08:00:00.000001']);
     case 'string':
     case 'enum':
       return () => ({ format: stringJson, probes: ['', 'a "b" \\ \n', '\u{1f600}', '12', 't', '{1}'] });
@@ -61,7 +74,7 @@ function directFormat({ kind }: ColumnType): ((throughValue: TextFormat) => Dire
       });
     case 'dateonly':
       return (throughValue) => ({
-        format: (text) => (text.length === 10 ? quoted(text) : throughValue(text)),
+        format: (text) => (DATE_ONLY.test(text) ? `"${text}"` : throughValue(text)),
         probes: ['2026-01-31', '0001-01-01'],
       });
     default:
@@ -69,10 +82,18 @@ function directFormat({ kind }: ColumnType): ((throughValue: TextFormat) => Dire
   }
 }
 
-const asIs: TextFormat = (text) => text;
+/** As a float of PostgreSQL can be written, too, one that is written so is the same in JSON. */
+const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
+const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
+/** Without letters that a wire format may change, and without anything to escape: a table may have texts here. */
+const PLAIN = /^[0-9a-f:.-]*$/;
 
-/** For texts without anything to escape. */
-const quoted: TextFormat = (text) => `"${text}"`;
+function quotedWhere(probes: readonly string[]): (throughValue: TextFormat) => Direct {
+  return (throughValue) => ({
+    format: (text) => (PLAIN.test(text) ? `"${text}"` : throughValue(text)),
+    probes,
+  });
+}
 
 const numberJson: TextFormat = (text) => {
   const value = Number(text);

@@ -129,7 +129,7 @@ describe('changing a record', () => {
     const { statements } = await sql.during(() => change('/notes/1', { text: 'Changed' }));
     const updates = onPath({
       fast: [
-        'UPDATE "notes" SET "text" = $2::text WHERE "id" = $1 AND ("text"::text IS DISTINCT FROM $2::text) ' +
+        'UPDATE "notes" SET "text" = $2 WHERE "id" = $1 AND ("text"::text IS DISTINCT FROM $3::text) ' +
           'RETURNING "id", "title", "text", "stars", "state", "labels"',
       ],
       general: ['UPDATE "notes" SET "text"=$1 WHERE "id" = $2'],

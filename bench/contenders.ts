@@ -1,0 +1,67 @@
+/** Who is compared: each is a process of its own, which is told a port and a database. */
+import { join } from 'node:path';
+import { feathers, finale, handWritten, nest, ours, type Wire } from './load/wires.js';
+import { BENCH } from './paths.js';
+
+/** One of those who are compared. */
+export interface Contender {
+  /** As `--only` takes it. */
+  readonly name: string;
+  readonly title: string;
+  readonly group: 'limit' | 'hand-written' | 'peer' | 'ours';
+  /** The compiled program. */
+  readonly script: string;
+  readonly wire: Wire;
+  /** Packages whose versions the report names. */
+  readonly packages: readonly string[];
+}
+
+/** The one that all ratios are to. */
+export const LIMIT = 'node-http';
+
+/** The one that the ratios to the others are of. */
+export const OURS = 'ours';
+
+/** Where programs of the project look for packages, and programs of the peers. */
+const OWN = join(__dirname, 'contenders');
+const PEERS = join(BENCH, 'peers/dist');
+
+export const CONTENDERS: readonly Contender[] = [
+  limit('node-http-pipelined', 'node:http + pg, pipelined', ['pg']),
+  limit(LIMIT, 'node:http + pg', ['pg']),
+  peer('fastify-pg', 'Fastify 5 + pg', handWritten, ['fastify', 'pg'], 'hand-written'),
+  written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
+  written('express5-pg', 'Express 5 + pg', ['express', 'pg']),
+  written('express4-sequelize', 'Express 4 + Sequelize', ['express4', 'sequelize']),
+  written('routing-controllers-sequelize', 'routing-controllers + Sequelize', ['routing-controllers']),
+  peer('nest-crud', 'NestJS + @dataui/crud + TypeORM', nest, ['@nestjs/core', '@dataui/crud', 'typeorm']),
+  peer('feathers-sequelize', 'Feathers + Sequelize', feathers, ['@feathersjs/koa', 'feathers-sequelize']),
+  peer('feathers-knex', 'Feathers + Knex', feathers, ['@feathersjs/knex', 'knex']),
+  peer('finale-rest', 'finale-rest', finale, ['finale-rest']),
+  own(OURS, 'crud-controllers'),
+  own('ours-general', 'crud-controllers, general path'),
+  own('ours-listen', 'crud-controllers, app.listen'),
+];
+
+function limit(name: string, title: string, packages: readonly string[]): Contender {
+  return { name, title, group: 'limit', script: join(OWN, `${name}.js`), wire: handWritten, packages };
+}
+
+function written(name: string, title: string, packages: readonly string[]): Contender {
+  return { name, title, group: 'hand-written', script: join(OWN, `${name}.js`), wire: handWritten, packages };
+}
+
+function peer(
+  name: string,
+  title: string,
+  wire: Wire,
+  packages: readonly string[],
+  group: Contender['group'] = 'peer',
+): Contender {
+  return { name, title, group, script: join(PEERS, `${name}.js`), wire, packages };
+}
+
+function own(name: string, title: string): Contender {
+  const packages = ['express', 'routing-controllers', 'sequelize', 'pg'];
+  return { name, title, group: 'ours', script: join(OWN, `${name}.js`), wire: ours, packages };
+}

@@ -1,0 +1,129 @@
+/**
+ * The leanest variant: reads go through two pipelined connections, whose packets of a turn of the event loop are written
+ * at once; texts of PostgreSQL become JSON without being parsed. Writes have a pool, as they could block the reads.
+ */
+import { Client, Pool } from 'pg';
+import { checkChanges, checkValues } from './support/article-values.js';
+import { CONNECTIONS, readEnvironment } from './support/environment.js';
+import { serveArticles } from './support/http.js';
+import { LeanQuery, type TextRow } from './support/lean-query.js';
+import { quote } from './support/quote.js';
+import {
+  COUNT,
+  insertStatement,
+  type PageQuery,
+  pageStatement,
+  readStatement,
+  type Statement,
+  updateStatement,
+} from './support/statements.js';
+
+const LANES = 2;
+
+/** A pipelined connection. */
+class Lane {
+  readonly #client: Client & { readonly connection?: { readonly stream: { cork(): void; uncork(): void } } };
+  #isCorked = false;
+
+  constructor(connectionString: string) {
+    // The sessions' time zone decides how timestamps are written.
+    this.#client = new Client({ connectionString, pipeline: true, options: '-c TimeZone=UTC' } as object);
+  }
+
+  async connect(): Promise<this> {
+    await this.#client.connect();
+    return this;
+  }
+
+  query(statement: Statement): Promise<readonly TextRow[]> {
+    this.#cork();
+    return new Promise((resolve, reject) => {
+      this.#client.query(new LeanQuery(statement, (error, rows) => (error ? reject(error) : resolve(rows))));
+    });
+  }
+
+  #cork(): void {
+    if (this.#isCorked) return;
+    this.#isCorked = true;
+    const stream = this.#client.connection?.stream;
+    stream?.cork();
+    setImmediate(() => {
+      this.#isCorked = false;
+      stream?.uncork();
+    });
+  }
+}
+
+const { port, databaseUrl } = readEnvironment();
+const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS, options: '-c TimeZone=UTC' });
+let turn = 0;
+
+/** Counting and writing take long, and would hold up everything behind them in a lane. */
+async function queryPool(statement: Statement): Promise<readonly TextRow[]> {
+  const client = await pool.connect();
+  try {
+    return await new Promise((resolve, reject) => {
+      client.query(new LeanQuery(statement, (error, rows) => (error ? reject(error) : resolve(rows))));
+    });
+  } finally {
+    client.release();
+  }
+}
+
+async function page(lanes: readonly Lane[], query: PageQuery): Promise<string> {
+  const rows = await nextLane(lanes).query(pageStatement(query));
+  const count = Math.min(rows.length, query.size);
+  let items = '';
+  for (let index = 0; index < count; index += 1) {
+    items += (index > 0 ? ',' : '') + toJson(rows[index] as TextRow);
+  }
+  return `{"items":[${items}],"next":${rows.length > count ? rows[count - 1]?.[0] : null}`;
+}
+
+function nextLane(lanes: readonly Lane[]): Lane {
+  turn = (turn + 1) % lanes.length;
+  return lanes[turn] as Lane;
+}
+
+function toJson(row: TextRow): string {
+  return (
+    `{"id":${row[0]},"title":${quote(row[1])},"body":${quote(row[2])},"category":${quote(row[3])},` +
+    `"author":${quote(row[4])},"price":${row[5]},"stock":${row[6]},"active":${row[7] === 't'},` +
+    `"createdAt":"${toIso(row[8] as string)}","updatedAt":"${toIso(row[9] as string)}"}`
+  );
+}
+
+/** `2026-01-31 08:00:00.12+00` is `2026-01-31T08:00:00.120Z`. */
+function toIso(text: string): string {
+  const milliseconds = text.slice(20, -3).padEnd(3, '0').slice(0, 3);
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
+}
+
+function first(rows: readonly TextRow[]): string | null {
+  return rows[0] ? toJson(rows[0]) : null;
+}
+
+async function main(): Promise<void> {
+  const lanes = await Promise.all(Array.from({ length: LANES }, () => new Lane(databaseUrl).connect()));
+  serveArticles(
+    {
+      read: async (id) => first(await nextLane(lanes).query(readStatement(id))),
+      page: async (query) => `${await page(lanes, query)}}`,
+      countedPage: async (query) => {
+        const [text, [total]] = await Promise.all([page(lanes, query), queryPool(COUNT)]);
+        return `${text},"total":${total?.[0]}}`;
+      },
+      create: async (body) => {
+        const values = checkValues(body);
+        return values && first(await queryPool(insertStatement(values)));
+      },
+      update: async (id, body) => {
+        const changes = checkChanges(body);
+        return changes ? first(await queryPool(updateStatement(id, changes))) : undefined;
+      },
+    },
+    port,
+  );
+}
+
+void main();

@@ -1,0 +1,28 @@
+/** Ours with as many models or columns as the environment says; `GET /bootstrap` tells what they took to start. */
+import 'reflect-metadata';
+import { bootstrap, engineLifespan, serve } from 'crud-controllers';
+import express from 'express';
+import { CONNECTIONS, HOST, readEnvironment } from './support/environment.js';
+import { articleModels, wideModel } from './support/scaled-models.js';
+
+async function main(): Promise<void> {
+  const { port, databaseUrl } = readEnvironment();
+  const { BENCH_MODELS = '1', BENCH_COLUMNS } = process.env;
+  const heapBefore = usedHeap();
+  const models = BENCH_COLUMNS ? [wideModel(Number(BENCH_COLUMNS))] : articleModels(Number(BENCH_MODELS));
+  const app = express();
+  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS } })(app);
+  const started = performance.now();
+  app.get('/bootstrap', (_request, response) => void response.json(took));
+  await bootstrap(app, { models });
+  const took = { milliseconds: performance.now() - started, heap: usedHeap() - heapBefore };
+  await serve(app, { port, host: HOST });
+}
+
+/** Bytes, without garbage: the benchmark starts this with --expose-gc. */
+function usedHeap(): number {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+}
+
+void main();

@@ -1,0 +1,50 @@
+/** Models for the scaling curves: many of one table, or one with many columns. */
+import { Crud } from 'crud-controllers';
+import type { ModelCtor } from 'sequelize-typescript';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { ArticleColumns } from './article-columns.js';
+
+/** The same types in turn, so that each column costs what an average one does. */
+const TYPES = [DataType.INTEGER, DataType.STRING(40), DataType.DOUBLE, DataType.BOOLEAN, DataType.DATE];
+
+const PAGE_SIZE = { default: 20, max: 1_000 };
+
+/** The first is at `/articles`, the others at `/articles-1` and so on. */
+export function articleModels(count: number): ModelCtor[] {
+  return Array.from({ length: count }, (_, index) => {
+    const sortAllow = ['id', 'price', 'author'];
+    const filterAllow = ['category'];
+    const prefix = index === 0 ? '/articles' : `/articles-${index}`;
+    const model = named(`Article${index}`, class extends ArticleColumns {});
+    return declare(model, 'articles', {
+      prefix,
+      pagination: 'cursor',
+      pageSize: PAGE_SIZE,
+      sortAllow,
+      filterAllow,
+    });
+  });
+}
+
+/** A model of the table `wide_…`, at `/articles`, with an id and this many columns beside it. */
+export function wideModel(columns: number): ModelCtor {
+  const model = named('Wide', class extends Model {});
+  for (let index = 1; index <= columns; index += 1) {
+    Column({ type: TYPES[index % TYPES.length] as (typeof TYPES)[number] })(
+      model.prototype,
+      `column${index}`,
+    );
+  }
+  return declare(model, `wide_${columns}`, { prefix: '/articles', pagination: 'cursor' }, false);
+}
+
+/** What a class expression with decorators would do. */
+function declare(model: ModelCtor, tableName: string, options: object, timestamps = true): ModelCtor {
+  Table({ tableName, timestamps })(model);
+  Crud(options)(model);
+  return model;
+}
+
+function named<Class extends object>(name: string, model: Class): Class {
+  return Object.defineProperty(model, 'name', { value: name });
+}

@@ -1,0 +1,47 @@
+/** The benchmark; `npm run bench -- --help` tells what it can do. */
+import { StartProblem } from '../sample/support/start-problem.js';
+import { runCompare } from './compare.js';
+import { CONTENDERS } from './contenders.js';
+import { provideWrk } from './load/wrk.js';
+import { HELP, type Options, readOptions } from './options.js';
+import { runContenders } from './run-contenders.js';
+import { say } from './say.js';
+import { runScaling } from './scaling/run-scaling.js';
+
+async function main(command: readonly string[]): Promise<void> {
+  const options = readOptions(command);
+  if (options.kind === 'help') return say(HELP);
+  checkSystem();
+  provideWrk();
+  stopOnSignals();
+  if (!(await work(options, command))) process.exitCode = 1;
+}
+
+function work(options: Options, command: readonly string[]): Promise<boolean> {
+  switch (options.kind) {
+    case 'scaling':
+      return runScaling(options, command);
+    case 'compare':
+      return runCompare(options, command);
+    default:
+      return runContenders(options, command);
+  }
+}
+
+function checkSystem(): void {
+  if (process.platform === 'linux') return;
+  throw new StartProblem('The benchmark reads processor times from /proc, which only Linux has.');
+}
+
+/** What was started ends with this process. */
+function stopOnSignals(): void {
+  // Each of them waits for it; Node would take that many for a mistake.
+  process.setMaxListeners(CONTENDERS.length + 10);
+  process.once('SIGINT', () => process.exit(130));
+  process.once('SIGTERM', () => process.exit(143));
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`${error instanceof StartProblem ? error.message : (error as Error).stack}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,127 @@
+/** A contender that runs. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../../sample/support/postgres-server.js';
+import { StartProblem } from '../../sample/support/start-problem.js';
+import type { Contender } from '../contenders.js';
+import { type Ask, askPort } from '../load/call.js';
+import { peakMemory, processorTime } from './processor-time.js';
+
+/** What a process is given beside the port. */
+export interface ContenderEnvironment {
+  readonly databaseUrl: string;
+  /** Variables of single contenders. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Flags of Node. */
+  readonly flags?: readonly string[];
+}
+
+/** Milliseconds. */
+const START_DEADLINE = 60_000;
+const STOP_DEADLINE = 5_000;
+/** Characters. */
+const LONGEST_COMPLAINT = 10_000;
+const READY_PATH = '/articles/1';
+
+/** Runs until it is disposed, or this process ends. */
+export class ContenderProcess implements AsyncDisposable {
+  readonly port: number;
+  readonly ask: Ask;
+  readonly #child: ChildProcess;
+  readonly #pid: number;
+  readonly #kill = (): void => void this.#child.kill('SIGKILL');
+  #startTime = 0;
+
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child;
+    this.#pid = child.pid ?? 0;
+    this.port = port;
+    this.ask = askPort(port);
+    process.once('exit', this.#kill);
+  }
+
+  /** Starts it, and waits until it answers. */
+  static async start(contender: Contender, environment: ContenderEnvironment): Promise<ContenderProcess> {
+    const { databaseUrl, variables, flags = [] } = environment;
+    const port = await findFreePort();
+    const given = { NODE_ENV: 'production', PORT: String(port), DATABASE_URL: databaseUrl };
+    const started = performance.now();
+    const child = spawn(process.execPath, [...flags, contender.script], {
+      env: { ...process.env, ...variables, ...given },
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    let complaints = '';
+    child.stderr.on('data', (chunk: Buffer) => {
+      complaints = (complaints + chunk).slice(0, LONGEST_COMPLAINT);
+    });
+    const running = new ContenderProcess(child, port);
+    try {
+      await untilReady(child, port);
+    } catch (cause) {
+      await running[Symbol.asyncDispose]();
+      const { message } = cause as Error;
+      throw new StartProblem(`${contender.title} ${message}.\n${complaints.trim()}`, { cause });
+    }
+    running.#startTime = performance.now() - started;
+    return running;
+  }
+
+  /** Milliseconds from the start to the first answer. */
+  get startTime(): number {
+    return this.#startTime;
+  }
+
+  /** Microseconds. */
+  processorTime(): number {
+    return processorTime(this.#pid);
+  }
+
+  /** Bytes. */
+  peakMemory(): number {
+    return peakMemory(this.#pid);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    process.removeListener('exit', this.#kill);
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const closed = once(this.#child, 'close');
+    this.#child.kill('SIGTERM');
+    const timer = setTimeout(this.#kill, STOP_DEADLINE);
+    await closed;
+    clearTimeout(timer);
+  }
+}
+
+async function untilReady(child: ChildProcess, port: number): Promise<void> {
+  const deadline = Date.now() + START_DEADLINE;
+  let last = 'does not listen';
+  while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
+    if (isListening(port)) last = await statusOf(`http://127.0.0.1:${port}${READY_PATH}`);
+    if (last === '200') return;
+    await sleep(10);
+  }
+  const end = child.exitCode ?? child.signalCode;
+  throw new Error(end === null ? `is not ready: ${last}` : `ended with ${end}`);
+}
+
+/**
+ * Connecting in order to find out could, while nobody listens, be given the very port as its own, and connect to itself;
+ * the contender could not have it then.
+ */
+function isListening(port: number): boolean {
+  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync('/proc/net/tcp', 'utf8').includes(`${address} 00000000:0000 0A`);
+}
+
+/** Or why there is none. */
+async function statusOf(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(START_DEADLINE) });
+    await response.arrayBuffer();
+    return String(response.status);
+  } catch (error) {
+    return String((error as Error).cause ?? error);
+  }
+}

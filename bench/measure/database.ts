@@ -1,0 +1,158 @@
+/** The PostgreSQL of a run: one of its own with everything in memory, or that of BENCH_DATABASE_URL. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { dataFolder, startPostgresServer } from '../../sample/support/postgres-server.js';
+import { readPostmaster } from '../../sample/support/postmaster-file.js';
+import { StartProblem } from '../../sample/support/start-problem.js';
+import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
+import { fillStatements } from '../load/article.js';
+import { processorTimeOfFamily } from './processor-time.js';
+
+/** A server to measure on. Disposing it stops it, and deletes what it held. */
+export interface Server extends AsyncDisposable {
+  /** Creates a database with a table of that many rows. */
+  createArticles(rows: number): Promise<Database>;
+  /** Microseconds, of all its processes; null where they are not of this machine. */
+  processorTime(): number | null;
+}
+
+/** The settings that differ from PostgreSQL's own; the report names them. */
+export const SETTINGS: Readonly<Record<string, string>> = {
+  shared_buffers: '1GB',
+  max_connections: '500',
+  // What is measured is not the disk.
+  synchronous_commit: 'off',
+  fsync: 'off',
+  // Nothing may happen in the background while somebody is measured.
+  autovacuum: 'off',
+  checkpoint_timeout: '1h',
+  max_wal_size: '16GB',
+};
+
+/** Milliseconds that what was begun may take when nobody waits for it any more. */
+const QUIET_DEADLINE = 120_000;
+
+/** Starts it. */
+export async function startServer(): Promise<Server> {
+  const { BENCH_DATABASE_URL } = process.env;
+  return BENCH_DATABASE_URL ? useServer(BENCH_DATABASE_URL) : startOwnServer();
+}
+
+async function startOwnServer(): Promise<Server> {
+  const folder = await createTemporaryFolder('bench');
+  const password = randomBytes(18).toString('base64url');
+  const server = await startPostgresServer({
+    folder: folder.path,
+    password,
+    settings: SETTINGS,
+    exitSignal: 'SIGQUIT',
+  });
+  const { pid } = (await readPostmaster(dataFolder(folder.path))) ?? {};
+  return serverOf(
+    server.url('postgres'),
+    () => (pid ? processorTimeOfFamily(pid) : null),
+    async () => {
+      await server.stop();
+      folder.remove();
+    },
+  );
+}
+
+function useServer(url: string): Server {
+  return serverOf(
+    url,
+    () => null,
+    async () => {},
+  );
+}
+
+function serverOf(url: string, processorTime: () => number | null, stop: () => Promise<void>): Server {
+  const databases: Database[] = [];
+  return {
+    async createArticles(rows) {
+      const database = await createDatabase(url, rows);
+      databases.push(database);
+      return database;
+    },
+    processorTime,
+    async [Symbol.asyncDispose]() {
+      for (const database of databases) await database.drop();
+      await stop();
+    },
+  };
+}
+
+async function createDatabase(adminUrl: string, rows: number): Promise<Database> {
+  const name = `bench_${randomBytes(6).toString('hex')}`;
+  const admin = await connect(adminUrl);
+  await admin.query(`CREATE DATABASE ${name}`).finally(() => admin.end());
+  const url = new URL(adminUrl);
+  url.pathname = `/${name}`;
+  const client = await connect(url.href);
+  for (const statement of fillStatements(rows)) await client.query(statement);
+  return new Database(url.href, name, client, adminUrl, rows);
+}
+
+async function connect(connectionString: string): Promise<Client> {
+  const client = new Client({ connectionString });
+  try {
+    await client.connect();
+  } catch (cause) {
+    const { host } = new URL(connectionString);
+    throw new StartProblem(`PostgreSQL at ${host} cannot be used: ${(cause as Error).message}.`, { cause });
+  }
+  return client;
+}
+
+/** A database with the table `articles`. */
+export class Database {
+  readonly url: string;
+  readonly rows: number;
+  readonly #name: string;
+  readonly #client: Client;
+  readonly #adminUrl: string;
+
+  constructor(url: string, name: string, client: Client, adminUrl: string, rows: number) {
+    this.url = url;
+    this.rows = rows;
+    this.#name = name;
+    this.#client = client;
+    this.#adminUrl = adminUrl;
+  }
+
+  async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    const { rows } = await this.#client.query(text, values);
+    return rows as Row[];
+  }
+
+  /** The version of the server. */
+  async version(): Promise<string> {
+    const [row] = await this.query<{ server_version: string }>('SHOW server_version');
+    return row?.server_version ?? '';
+  }
+
+  /** Takes away what was added, and what updates left behind. */
+  async restore(): Promise<void> {
+    await this.query('DELETE FROM articles WHERE id > $1', [this.rows]);
+    await this.query('VACUUM articles');
+  }
+
+  /** Waits until no statement of anybody is under way. */
+  async untilQuiet(): Promise<void> {
+    const deadline = Date.now() + QUIET_DEADLINE;
+    const text =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()";
+    for (let quiet = 0; quiet < 2; ) {
+      if (Date.now() > deadline) throw new Error('PostgreSQL is still busy two minutes after the load.');
+      quiet = (await this.query(text)).length === 0 ? quiet + 1 : 0;
+      await sleep(30);
+    }
+  }
+
+  async drop(): Promise<void> {
+    await this.#client.end();
+    const admin = await connect(this.#adminUrl);
+    await admin.query(`DROP DATABASE ${this.#name} WITH (FORCE)`).finally(() => admin.end());
+  }
+}

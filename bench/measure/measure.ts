@@ -1,0 +1,138 @@
+/** Measures contenders against each other: in rounds, in turn, so that what the machine does meets all of them alike. */
+import { join } from 'node:path';
+import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
+import type { Contender } from '../contenders.js';
+import type { Call } from '../load/call.js';
+import { WalkFailed } from '../load/walk.js';
+import type { Workload, WorkloadName } from '../load/workloads.js';
+import { writeRequests } from '../load/wrk.js';
+import { findDifference } from './check-answers.js';
+import type { ContenderProcess } from './contender-process.js';
+import type { Database, Server } from './database.js';
+import { type Sample, takeSample } from './sample.js';
+
+/** How long, how often, and how many at once. */
+export interface Schedule {
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUp: number;
+  readonly connections: number;
+}
+
+/** A contender that runs. */
+export interface Entrant {
+  readonly contender: Contender;
+  readonly process: ContenderProcess;
+}
+
+/** One contender under one workload. */
+export interface Row {
+  readonly contender: string;
+  readonly workload: WorkloadName;
+  readonly samples: readonly Sample[];
+  /** Why the samples do not count; null where they do. */
+  readonly problem: string | null;
+}
+
+/** What a run is done on, and who is told how far it is. */
+export interface Bench {
+  readonly server: Server;
+  readonly database: Database;
+  readonly schedule: Schedule;
+  say(text: string): void;
+}
+
+/** A contender that has passed the check of its answers, and its requests. */
+interface Turn extends Entrant {
+  readonly calls: readonly Call[];
+  readonly requests: string;
+  readonly samples: Sample[];
+  problem: string | null;
+}
+
+/** Measures all under all workloads, one workload after the other. */
+export async function measure(
+  bench: Bench,
+  entrants: readonly Entrant[],
+  workloads: readonly Workload[],
+): Promise<Row[]> {
+  const folder = await createTemporaryFolder('bench-requests');
+  try {
+    const rows: Row[] = [];
+    for (const workload of workloads) {
+      bench.say(`\n${workload.title}`);
+      rows.push(...(await measureWorkload(bench, entrants, workload, folder.path)));
+    }
+    return rows;
+  } finally {
+    folder.remove();
+  }
+}
+
+async function measureWorkload(
+  bench: Bench,
+  entrants: readonly Entrant[],
+  workload: Workload,
+  folder: string,
+): Promise<Row[]> {
+  const turns: Turn[] = [];
+  for (const entrant of entrants) turns.push(await prepare(bench, entrant, workload, folder));
+  const { rounds, warmUp } = bench.schedule;
+  for (const turn of turns) await takeTurn(bench, workload, turn, warmUp);
+  for (let round = 0; round < rounds; round += 1) {
+    // Whoever comes after somebody else in one round comes before him in the next.
+    for (const turn of round % 2 === 0 ? turns : [...turns].reverse()) {
+      const sample = await takeTurn(bench, workload, turn, bench.schedule.seconds);
+      if (sample) turn.samples.push(sample);
+    }
+  }
+  return turns.map((turn) => {
+    bench.say(`  ${turn.contender.title.padEnd(36)}${turn.problem ?? describe(turn.samples)}`);
+    const { contender, samples, problem } = turn;
+    return { contender: contender.name, workload: workload.name, samples, problem };
+  });
+}
+
+/** The answers are compared first; where they differ nothing is measured. */
+async function prepare(
+  { database }: Bench,
+  entrant: Entrant,
+  workload: Workload,
+  folder: string,
+): Promise<Turn> {
+  const { contender, process } = entrant;
+  const { wire } = contender;
+  const requests = join(folder, `${contender.name}.txt`);
+  const { ask } = process;
+  const calls = await workload.calls(wire, ask).catch(orMessage);
+  if (typeof calls === 'string') return { ...entrant, calls: [], requests, samples: [], problem: calls };
+  const problem = await findDifference(workload.name, { wire, ask, calls, database });
+  if (workload.writes) await database.restore();
+  await writeRequests(requests, calls);
+  return { ...entrant, calls, requests, samples: [], problem };
+}
+
+function orMessage(error: unknown): string {
+  if (error instanceof WalkFailed) return error.message;
+  throw error;
+}
+
+/** Null where the turn gives no figures; the reason is then in the turn. */
+async function takeTurn(
+  { server, database, schedule }: Bench,
+  workload: Workload,
+  turn: Turn,
+  seconds: number,
+): Promise<Sample | null> {
+  if (turn.problem || seconds === 0) return null;
+  const { connections } = schedule;
+  const sample = await takeSample(server, { ...turn, database, connections, seconds });
+  if (workload.writes) await database.restore();
+  if (typeof sample !== 'string') return sample;
+  turn.problem = sample;
+  return null;
+}
+
+function describe(samples: readonly Sample[]): string {
+  return samples.map(({ rate }) => rate.toFixed(0).padStart(7)).join('');
+}

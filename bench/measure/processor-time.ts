@@ -1,0 +1,57 @@
+/** Processor time and memory of processes, from Linux's /proc. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Linux counts processor time for programs in hundredths of a second, whatever the clock of the kernel. */
+const MICROSECONDS_PER_TICK = 10_000;
+
+/** Microseconds of processor time that a process has used, all threads. */
+export function processorTime(pid: number): number {
+  const { user, system } = readStat(pid);
+  return (user + system) * MICROSECONDS_PER_TICK;
+}
+
+/** The same for a process and its children, those too that have ended: PostgreSQL forks for each connection. */
+export function processorTimeOfFamily(pid: number): number {
+  const { user, system, childrenUser, childrenSystem } = readStat(pid);
+  const own = (user + system + childrenUser + childrenSystem) * MICROSECONDS_PER_TICK;
+  return childrenOf(pid).reduce((sum, child) => sum + timeOfOneThatMayBeGone(child), own);
+}
+
+/** The largest resident memory that a process has had, in bytes. */
+export function peakMemory(pid: number): number {
+  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
+}
+
+function timeOfOneThatMayBeGone(pid: number): number {
+  try {
+    return processorTime(pid);
+  } catch {
+    return 0;
+  }
+}
+
+/** See proc_pid_stat(5). The name, in parentheses, may have spaces. */
+function readStat(pid: number) {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15);
+  return { parent: fields[1], user, system, childrenUser, childrenSystem };
+}
+
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && parentOf(pid) === parent);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return readStat(pid).parent;
+  } catch {
+    return undefined;
+  }
+}

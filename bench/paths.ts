@@ -1,0 +1,11 @@
+/** Where things are: the benchmark runs compiled, from `dist/bench`. */
+import { join, resolve } from 'node:path';
+
+/** The checkout. */
+export const ROOT = resolve(__dirname, '../..');
+
+/** The benchmark's sources, and what belongs to them. */
+export const BENCH = join(ROOT, 'bench');
+
+/** What it writes. */
+export const RESULTS = join(BENCH, 'results');

@@ -1,0 +1,13 @@
+/** What every contender is told, and what all of them have in common. */
+
+/** Where to listen. */
+export const HOST = '127.0.0.1';
+
+/** Connections of a pool. */
+export const CONNECTIONS = 10;
+
+/** Set by the benchmark. */
+export const PORT = Number(process.env['PORT']);
+
+/** Set by the benchmark. */
+export const DATABASE_URL = process.env['DATABASE_URL'] ?? '';

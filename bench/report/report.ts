@@ -1,0 +1,134 @@
+/** The report of a run: tables in Markdown. */
+import type { Contender } from '../contenders.js';
+import type { Workload } from '../load/workloads.js';
+import type { Row, Schedule } from '../measure/measure.js';
+import type { Circumstances } from './machine.js';
+import { definitions, table } from './markdown.js';
+import { type Figure, Summary } from './summary.js';
+
+/** Everything that a run has found out. */
+export interface Run {
+  readonly contenders: readonly Contender[];
+  readonly workloads: readonly Workload[];
+  readonly rows: readonly Row[];
+  readonly schedule: Schedule;
+  /** The contender that all are compared with. */
+  readonly base: string;
+  /** The one that is compared with all. */
+  readonly ours: string;
+  /** What each contender's process took, by name: bytes at most, and milliseconds to the first answer. */
+  readonly processes: Readonly<Record<string, { readonly memory: number; readonly startTime: number }>>;
+  readonly machine: Circumstances;
+  readonly packages: Circumstances;
+  readonly settings: Circumstances;
+  readonly isPartial: boolean;
+}
+
+const NOTHING = '–';
+
+/** Writes it. */
+export function writeReport(run: Run): string {
+  const { schedule, base, ours } = run;
+  const { rounds, seconds, warmUp, connections } = schedule;
+  return `${[
+    '# Benchmark',
+    ...(run.isPartial ? ['**A part of the benchmark, or a short one. Nothing to quote.**'] : []),
+    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, ${warmUp} s to warm up. Medians; in parentheses the lowest and the highest round. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
+    definitions(run.machine),
+    ...problems(run),
+    `## Requests per second, as a ratio to ${title(run, base)}`,
+    ratioTable(run, (summary, contender, workload) => summary.ratio(contender, base, workload)),
+    `## How many times as fast ${title(run, ours)} is`,
+    ratioTable(run, (summary, contender, workload) => summary.ratio(ours, contender, workload)),
+    ...depth(run),
+    '## Requests per second',
+    figureTable(run, 'rate', 0, true),
+    '## Latency: median, in milliseconds',
+    figureTable(run, 'p50', 1),
+    '## Latency: 99th percentile, in milliseconds',
+    figureTable(run, 'p99', 1, true),
+    '## Processor time of Node, in microseconds for each request',
+    figureTable(run, 'node', 0),
+    '## Processor time of PostgreSQL, in microseconds for each request',
+    figureTable(run, 'postgres', 0),
+    '## Process',
+    processTable(run),
+    '## Versions',
+    definitions(run.packages),
+    settingsOf(run),
+  ].join('\n\n')}\n`;
+}
+
+function settingsOf({ settings }: Run): string {
+  const texts = Object.entries(settings).map(([name, value]) => `\`${name}=${value}\``);
+  return texts.length > 0
+    ? `PostgreSQL's settings: ${texts.join(', ')}.`
+    : "PostgreSQL's settings are those of the server of BENCH_DATABASE_URL.";
+}
+
+/** Rows that do not count. */
+function problems({ rows, contenders, workloads }: Run): string[] {
+  const uncounted = rows.filter(({ problem }) => problem !== null);
+  if (uncounted.length === 0) return ['Every answer was checked against the database; no request failed.'];
+  const lines = uncounted.map(({ contender, workload, problem }) => {
+    const who = contenders.find(({ name }) => name === contender)?.title;
+    return `- ${who}, ${workloads.find(({ name }) => name === workload)?.title}: ${problem}`;
+  });
+  return ['**These do not count:**', lines.join('\n')];
+}
+
+/** What the depth of a page costs, for those who page by cursor. */
+function depth(run: Run): string[] {
+  const names = run.workloads.map(({ name }) => name);
+  if (!names.includes('deep20') || !names.includes('list20')) return [];
+  const summary = new Summary(run.rows);
+  const lines = run.contenders.map(({ name, title }) => {
+    const ratio = summary.ratioOfWorkloads(name, 'list20', 'deep20');
+    return [title, ratio === null ? NOTHING : ratio.toFixed(2)];
+  });
+  return ['## What the deep page costs, as a ratio to the first one', table(['', 'ratio'], lines)];
+}
+
+function ratioTable(
+  run: Run,
+  ratio: (summary: Summary, contender: string, workload: string) => number | null,
+): string {
+  const summary = new Summary(run.rows);
+  return tableOf(run, (contender, workload) => {
+    const value = ratio(summary, contender, workload);
+    return value === null ? NOTHING : value.toFixed(value < 10 ? 2 : 1);
+  });
+}
+
+function figureTable(run: Run, figure: Figure, digits: number, withSpread = false): string {
+  const summary = new Summary(run.rows);
+  return tableOf(run, (contender, workload) => {
+    const spread = summary.spread(contender, workload, figure);
+    if (!spread) return NOTHING;
+    const [median, lowest, highest] = [spread.median, spread.lowest, spread.highest].map((value) =>
+      value.toFixed(digits),
+    );
+    return withSpread && run.schedule.rounds > 1 ? `${median} (${lowest}–${highest})` : `${median}`;
+  });
+}
+
+function tableOf(run: Run, cell: (contender: string, workload: string) => string): string {
+  const head = ['', ...run.workloads.map((workload) => workload.title)];
+  const lines = run.contenders.map((contender) => [
+    contender.title,
+    ...run.workloads.map((workload) => cell(contender.name, workload.name)),
+  ]);
+  return table(head, lines);
+}
+
+function processTable({ contenders, processes }: Run): string {
+  const lines = contenders.map(({ name, title }) => {
+    const { memory = Number.NaN, startTime = Number.NaN } = processes[name] ?? {};
+    return [title, (memory / 2 ** 20).toFixed(0), startTime.toFixed(0)];
+  });
+  return table(['', 'resident memory at most, MB', 'start to first answer, ms'], lines);
+}
+
+function title({ contenders }: Run, name: string): string {
+  return contenders.find((contender) => contender.name === name)?.title ?? name;
+}

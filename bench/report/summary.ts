@@ -1,0 +1,49 @@
+/** Looks up and compares the figures of a run. */
+import type { Row } from '../measure/measure.js';
+import type { Sample } from '../measure/sample.js';
+import { type Spread, spreadOf } from './statistics.js';
+
+/** A figure of a sample. */
+export type Figure = keyof Sample;
+
+/** The figures of a run by contender and workload. */
+export class Summary {
+  readonly #rows: ReadonlyMap<string, Row>;
+
+  constructor(rows: readonly Row[]) {
+    this.#rows = new Map(rows.map((row) => [key(row.contender, row.workload), row]));
+  }
+
+  /** Null where there is none, or none that counts. */
+  spread(contender: string, workload: string, figure: Figure): Spread | null {
+    const figures = this.#figures(contender, workload, figure);
+    return figures.length > 0 ? spreadOf(figures) : null;
+  }
+
+  /** The median; null as above. */
+  median(contender: string, workload: string, figure: Figure): number | null {
+    return this.spread(contender, workload, figure)?.median ?? null;
+  }
+
+  /** How many times as many requests one contender answers as the other, by their medians. */
+  ratio(contender: string, to: string, workload: string): number | null {
+    const [one, other] = [contender, to].map((name) => this.median(name, workload, 'rate'));
+    return one && other ? one / other : null;
+  }
+
+  /** The same of two workloads of one contender. */
+  ratioOfWorkloads(contender: string, workload: string, to: string): number | null {
+    const [one, other] = [workload, to].map((name) => this.median(contender, name, 'rate'));
+    return one && other ? one / other : null;
+  }
+
+  #figures(contender: string, workload: string, figure: Figure): number[] {
+    const row = this.#rows.get(key(contender, workload));
+    if (!row || row.problem) return [];
+    return row.samples.map((sample) => sample[figure]).filter((value) => value !== null);
+  }
+}
+
+function key(contender: string, workload: string): string {
+  return `${contender} ${workload}`;
+}

@@ -1,0 +1,33 @@
+/** What the curves need beside the articles: indexes for their orders, and tables of many columns. */
+import type { Database } from '../measure/database.js';
+
+const ROWS = 10_000;
+/** In the order in which `scaled-models.ts` takes them. */
+const TYPES: readonly { readonly type: string; readonly value: string }[] = [
+  { type: 'integer', value: 'i' },
+  { type: 'varchar(40)', value: "'text ' || i" },
+  { type: 'double precision', value: 'i / 8.0' },
+  { type: 'boolean', value: 'i % 2 = 0' },
+  { type: 'timestamptz', value: "timestamptz '2026-01-01 00:00:00Z' + i * interval '1 second'" },
+];
+
+/** Those that the warning at the start would ask for. */
+export async function indexOrders(database: Database): Promise<void> {
+  await database.query('CREATE INDEX IF NOT EXISTS articles_price ON articles (price, id)');
+  await database.query('CREATE INDEX IF NOT EXISTS articles_author ON articles (author, id)');
+  await database.query('ANALYZE articles');
+}
+
+/** A table `wide_…` with an id and this many columns beside it. */
+export async function createWideTable(database: Database, columns: number): Promise<void> {
+  const all = Array.from({ length: columns }, (_, index) => ({
+    name: `column${index + 1}`,
+    ...(TYPES[(index + 1) % TYPES.length] as (typeof TYPES)[number]),
+  }));
+  const definitions = all.map(({ name, type }) => `"${name}" ${type}`);
+  await database.query(`CREATE TABLE wide_${columns} (id integer PRIMARY KEY, ${definitions.join(', ')})`);
+  await database.query(
+    `INSERT INTO wide_${columns} SELECT i, ${all.map(({ value }) => value).join(', ')} FROM generate_series(1, ${ROWS}) AS i`,
+  );
+  await database.query(`VACUUM (FREEZE, ANALYZE) wide_${columns}`);
+}

@@ -1,0 +1,62 @@
+/** The report of the scaling curves: a table for each. */
+import type { Schedule } from '../measure/measure.js';
+import type { Sample } from '../measure/sample.js';
+import type { Circumstances } from '../report/machine.js';
+import { definitions, table } from '../report/markdown.js';
+import { medianOf } from '../report/statistics.js';
+import type { MeasuredCurve, Point } from './run-scaling.js';
+
+/** Everything that a run has found out. */
+export interface ScalingRun {
+  readonly curves: readonly MeasuredCurve[];
+  readonly machine: Circumstances;
+  readonly schedule: Schedule;
+  readonly isPartial: boolean;
+}
+
+const NOTHING = '–';
+
+/** Writes it. */
+export function writeScalingReport(
+  { curves, machine, schedule, isPartial }: ScalingRun,
+  chart: string,
+): string {
+  const { rounds, seconds, connections } = schedule;
+  return `${[
+    '# What a request costs as things grow',
+    ...(isPartial ? ['**A short run. Nothing to quote.**'] : []),
+    `Processor time in microseconds for each request, of Node and of PostgreSQL; latencies in milliseconds. Medians of ${rounds} rounds of ${seconds} s in turn, ${connections} connections where nothing else is said. How it is measured is in [README.md](../README.md).`,
+    `![What a request costs as things grow](${chart})`,
+    definitions(machine),
+    ...curves.flatMap(({ curve, points }) => [
+      `## ${curve.title}`,
+      table(
+        [curve.unit, 'Node µs', 'PostgreSQL µs', 'p50 ms', 'p99 ms', 'requests/s'],
+        points.map((point) => [label(point), ...figures(point)]),
+      ),
+      ...bootstrapTable(points),
+    ]),
+  ].join('\n\n')}\n`;
+}
+
+function label({ series, step }: Point): string {
+  return `${series}: ${step.toLocaleString('en')}`;
+}
+
+function figures({ samples, problem }: Point): string[] {
+  if (problem) return [problem, NOTHING, NOTHING, NOTHING, NOTHING];
+  const cell = (figure: keyof Sample, digits: number): string => {
+    const values = samples.map((sample) => sample[figure]).filter((value) => value !== null);
+    return values.length > 0 ? medianOf(values).toFixed(digits) : NOTHING;
+  };
+  return [cell('node', 0), cell('postgres', 0), cell('p50', 1), cell('p99', 1), cell('rate', 0)];
+}
+
+function bootstrapTable(points: readonly Point[]): string[] {
+  const lines = points.flatMap(({ step, bootstrap }) =>
+    bootstrap
+      ? [[String(step), bootstrap.milliseconds.toFixed(0), (bootstrap.heap / 2 ** 20).toFixed(1)]]
+      : [],
+  );
+  return lines.length > 0 ? [table(['models', '`bootstrap`, ms', 'heap of it all, MB'], lines)] : [];
+}

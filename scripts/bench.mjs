@@ -1,0 +1,24 @@
+/** `npm run bench`: compiles, installs the peers in a package of their own, and measures. */
+import path from 'node:path';
+import { isInstalled } from './set-up.mjs';
+import { programs, root, runProgram, runScript, step } from './step.mjs';
+
+const PEERS = path.join(root, 'bench/peers');
+
+/** Neither measures anybody but ours and the limit. */
+const WITHOUT_PEERS = /^--(help|compare|scaling)\b/;
+
+export async function bench(args) {
+  await runScript(programs.tsc);
+  if (!args.some((arg) => WITHOUT_PEERS.test(arg))) await preparePeers();
+  await runScript('dist/bench/main.js', args);
+}
+
+async function preparePeers() {
+  if (!isInstalled(PEERS)) await step('Install peers', installPeers);
+  await runScript(programs.tsc, ['-p', path.join(PEERS, 'tsconfig.json')]);
+}
+
+async function installPeers() {
+  await runProgram('npm', ['install', '--prefix', PEERS, '--no-audit', '--no-fund']);
+}

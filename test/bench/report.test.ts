@@ -1,0 +1,109 @@
+/** The report and the charts of the benchmark, from figures that are given. */
+import { expect } from 'chai';
+import { CONTENDERS } from '../../bench/contenders.js';
+import { WORKLOADS } from '../../bench/load/workloads.js';
+import type { Row } from '../../bench/measure/measure.js';
+import { drawBars } from '../../bench/report/bar-chart.js';
+import { drawChart } from '../../bench/report/chart.js';
+import { drawLines } from '../../bench/report/line-chart.js';
+import { type Run, writeReport } from '../../bench/report/report.js';
+
+const row = (contender: string, rates: readonly number[], problem: string | null = null): Row => ({
+  contender,
+  workload: 'read',
+  samples: rates.map((rate) => ({ rate, p50: 1.25, p99: 9.5, node: 40, postgres: 20 })),
+  problem,
+});
+
+const runOf = (rows: readonly Row[]): Run => ({
+  contenders: CONTENDERS.filter(({ name }) => ['node-http', 'ours', 'nest-crud'].includes(name)),
+  workloads: WORKLOADS.filter(({ name }) => name === 'read'),
+  rows,
+  schedule: { rounds: 3, seconds: 3, warmUp: 2, connections: 64 },
+  base: 'node-http',
+  ours: 'ours',
+  processes: { ours: { memory: 100 * 2 ** 20, startTime: 412.3 } },
+  machine: { Node: '20.0.0', PostgreSQL: '18.4' },
+  packages: { pg: '8.0.0' },
+  settings: { fsync: 'off' },
+  isPartial: false,
+});
+
+const measured = runOf([
+  row('node-http', [1_000, 1_200, 1_100]),
+  row('ours', [2_300, 2_200, 2_100]),
+  row('nest-crud', [100], '3 answers above 399 and 0 broken connections among 100 requests'),
+]);
+
+/** The lines of a table, below the heading that ends so. */
+const tableBelow = (report: string, heading: string): string[] =>
+  (report.split('## ').find((section) => section.split('\n')[0]?.endsWith(heading)) ?? '')
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| -'))
+    .slice(1);
+
+describe('report of the benchmark', () => {
+  const report = writeReport(measured);
+
+  it('compares medians with the limit', () => {
+    expect(tableBelow(report, 'as a ratio to node:http + pg')).to.deep.equal([
+      '| node:http + pg | 1.00 |',
+      '| NestJS + @dataui/crud + TypeORM | – |',
+      '| crud-controllers | 2.00 |',
+    ]);
+  });
+
+  it('shows the spread beside the median', () => {
+    expect(tableBelow(report, 'Requests per second')).to.deep.equal([
+      '| node:http + pg | 1100 (1000–1200) |',
+      '| NestJS + @dataui/crud + TypeORM | – |',
+      '| crud-controllers | 2200 (2100–2300) |',
+    ]);
+  });
+
+  it('says which rows do not count, and why', () => {
+    expect(report).to.include(
+      '- NestJS + @dataui/crud + TypeORM, Read by id: 3 answers above 399 and 0 broken connections among 100 requests',
+    );
+    expect(report).to.not.include('no request failed');
+  });
+
+  it('names the machine, the versions and the settings', () => {
+    for (const text of ['- Node: 20.0.0', '- pg: 8.0.0', '`fsync=off`', '64 connections, 3 rounds of 3 s']) {
+      expect(report).to.include(text);
+    }
+  });
+});
+
+describe('charts of the benchmark', () => {
+  it('draw the fastest first, and nobody who does not count', () => {
+    const chart = drawChart(measured);
+    expect(chart.indexOf('>crud-controllers<')).to.be.within(0, chart.lastIndexOf('>node:http + pg<'));
+    expect(chart).to.include('× 2.00').and.to.not.include('NestJS');
+  });
+
+  it('draw bars in proportion, and escape their texts', () => {
+    const bars = [10, 5].map((value) => ({
+      label: 'a < b & "c"',
+      value,
+      note: '',
+      emphasis: 'none' as const,
+    }));
+    const chart = drawBars('Title', 'Subtitle', [{ title: 'Panel', bars }]);
+    const [long = 0, short = 0] = [...chart.matchAll(/<rect class="none".*? width="([\d.]+)"/g)].map(
+      ([, width]) => Number(width),
+    );
+    expect(long / short).to.be.closeTo(2, 0.01);
+    expect(chart).to.include('a &lt; b &amp; &quot;c&quot;');
+  });
+
+  it('draw lines from zero, and leave out what is missing', () => {
+    const lines = [{ title: 'ours', values: [4, null, 4] }];
+    const chart = drawLines('Title', '', [
+      { title: 'Panel', unit: 'rows', steps: [1, 2, 3], isProportional: false, lines },
+    ]);
+    const ys = [...chart.matchAll(/<circle .*?cy="([\d.]+)"/g)].map(([, y]) => y);
+    expect(ys).to.have.length(2);
+    expect(ys[0]).to.equal(ys[1]);
+  });
+});
