@@ -8,10 +8,16 @@ import { exceptionHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
+import { describeRouteTable } from './http/route-table.js';
 import { dispatchBySegment } from './http/segment-dispatch.js';
 import { type ResourceOptions, resolveSettings } from './http/settings.js';
 import { warnMissingIndexes } from './http/warn-missing-indexes.js';
+import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
+import { docsRouter } from './openapi/docs-router.js';
+import { createDocument } from './openapi/openapi-document.js';
+import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { compilePlan } from './plan/compile-plan.js';
+import { throwProblems } from './plan/config-error.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
 
@@ -19,19 +25,23 @@ import { describeExposure } from './schema/model-decorators.js';
 export interface BootstrapOptions extends ResourceOptions {
   /** The health routes; `false` mounts none. Their prefix is not under `routePrefix`. Default: `/health`, 5 seconds. */
   health?: HealthOptions | false;
+  /** The OpenAPI document and its page; `false` mounts neither. Not under `routePrefix`. Default: `/docs`. */
+  docs?: DocsOptions | false;
 }
 
 /** What `bootstrap` made. */
 export interface CrudApplication {
   /** Every route of every resource, in the order they are asked. */
   readonly routes: readonly RouteInfo[];
+  /** The OpenAPI 3.1 document of all that was mounted, also where `docs` is off. */
+  openapi(): OpenAPIObject;
 }
 
 /**
  * Mounts a resource for every `@Crud` model, or for `options.models` only: checks everything, synthesizes schemas and
- * controllers, mounts the routes, then the health routes, then the error handling. The routes are mounted when the call
- * returns its promise; what is awaited is only a look at the indexes, which warns of orders and filters that none
- * serves.
+ * controllers, mounts the routes, then the health routes, then the OpenAPI document and its page, then the error
+ * handling. The routes are mounted when the call returns its promise; what is awaited is only a look at the indexes,
+ * which warns of orders and filters that none serves.
  *
  * @example
  * ```ts
@@ -42,16 +52,61 @@ export interface CrudApplication {
  * @throws ConfigError with everything that is wrong with any model, option or controller
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { health = {}, ...resourceOptions } = options;
-  const settings = resolveSettings(resourceOptions, ['health'], health ? healthProblems(health) : []);
-  const { declarations, handWritten, problems } = declareResources(settings);
-  const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
-  const resources = createResources(plan, declarations, settings);
+  const { settings, resources, router, health, docs, application, routeTable } = buildApplication(options);
   setLogger(app, settings.logger);
-  const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
+  if (docs) app.use(docsRouter(docs, application.openapi));
   app.use(exceptionHandler(settings.logger));
+  for (const known of [app, application]) BUILT.set(known, { application, routeTable });
   await warnMissingIndexes(resources, settings.logger);
-  return Object.freeze({ routes: describeRoutes(settings.routePrefix, routes) });
+  return application;
+}
+
+/** What the command line prints of an application. */
+export interface DescribedApplication {
+  readonly application: CrudApplication;
+  /** A table of the routes, as text. */
+  routeTable(): string;
+}
+
+/** By the Express application, and by what `bootstrap` gave. */
+const BUILT = new WeakMap<object, DescribedApplication>();
+
+/** What was bootstrapped on an Express application, the last where there are several, or what `bootstrap` gave. */
+export function builtApplication(app: object): DescribedApplication | undefined {
+  return BUILT.get(app);
+}
+
+/** Everything up to the mounting. */
+export function buildApplication(options: BootstrapOptions) {
+  const { health = {}, docs = {}, ...resourceOptions } = options;
+  const settings = resolveSettings(
+    resourceOptions,
+    ['health', 'docs'],
+    [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
+  );
+  const { declarations, handWritten, problems } = declareResources(settings);
+  const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
+  const documentation = resolveDocsOptions(docs || {});
+  const { routePrefix } = settings;
+  throwProblems(docs ? docsConflicts(documentation, plan.resources, routePrefix) : []);
+  const resources = createResources(plan, declarations, settings);
+  const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
+  const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
+  const application: CrudApplication = Object.freeze({
+    routes: describeRoutes(routePrefix, routes),
+    openapi,
+  });
+  const routeTable = () => describeRouteTable(application.routes, plan.resources);
+  return { settings, resources, router, health, docs: docs && documentation, application, routeTable };
+}
+
+/** Asks once, when it is first needed. */
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

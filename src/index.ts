@@ -80,5 +80,9 @@ export type { HealthOptions } from './health/health-options.js';
 export { ComponentHealth, type ComponentName, HealthReport } from './health/health-report.js';
 export { healthRouter } from './health/health-router.js';
 
+// OpenAPI
+export type { DocsOptions } from './openapi/docs-options.js';
+export type { OpenAPIObject } from './openapi/openapi-object.js';
+
 // Root
 export { type BootstrapOptions, bootstrap, type CrudApplication } from './bootstrap.js';

@@ -4,19 +4,18 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bootstrap, disposeEngine, engineLifespan, serve } from 'crud-controllers';
 import express, { type Express } from 'express';
-import { CityController } from './controllers/city-controller.js';
-import { ReviewController } from './controllers/review-controller.js';
 import { openDatabase } from './database.js';
-import { City } from './models/city.js';
-import { Country } from './models/country.js';
-import { Review } from './models/review.js';
 import { checkPort, choosePort } from './port.js';
 import { showProgress } from './progress.js';
+import { City, CityController, Country, Review, ReviewController } from './resources.js';
 import { complain, say } from './say.js';
 import { seed } from './seed.js';
 import { StopSignal } from './stop-signal.js';
 
 const models = [Country, City, Review];
+const DESCRIPTION =
+  'The countries and cities of the world, and reviews of the cities. Cities are from [GeoNames](https://www.geonames.org) ' +
+  '(CC BY 4.0), countries from [mledoze/countries](https://github.com/mledoze/countries) (ODbL 1.0).';
 
 async function main(): Promise<void> {
   const port = choosePort();
@@ -46,7 +45,11 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
     const engine = await engineLifespan(database.url, { models, createAll: true })(app);
     const progress = showProgress('Loading cities');
     await seed(engine.sequelize, { onProgress: progress.update, signal }).finally(progress.stop);
-    await bootstrap(app, { models, controllers: [CityController, ReviewController] });
+    await bootstrap(app, {
+      models,
+      controllers: [CityController, ReviewController],
+      docs: { title: 'Atlas', description: DESCRIPTION },
+    });
     signal.throwIfAborted();
   } catch (error) {
     await close();
@@ -58,6 +61,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
 function announce(server: Server): void {
   const { port } = server.address() as AddressInfo;
   const paths = [
+    '/docs',
     '/countries/FRA',
     '/cities?page=2&size=3',
     '/cities?q=countryCode==FRA;population>200000&sort=-population&fields=name,population',

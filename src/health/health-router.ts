@@ -1,5 +1,6 @@
 /** The routes of the health checks. */
 import express, { type Response, type Router } from 'express';
+import { closePaths } from '../http/allowed-methods.js';
 import { isDraining } from '../http/draining.js';
 import { checkHealth } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
@@ -32,6 +33,11 @@ export function healthRouter(options: HealthOptions = {}): Router {
   if (includeLiveness) {
     router.get(`${prefix}/live`, (_request, response) => send(response, 200, { status: 'alive' }));
   }
+  const names = includeLiveness ? ['ready', 'live'] : ['ready'];
+  closePaths(
+    router,
+    names.map((name) => ({ verb: 'get', path: `${prefix}/${name}` })),
+  );
   return router;
 }
 

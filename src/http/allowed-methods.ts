@@ -4,8 +4,11 @@ import type { ControllerRoute } from './controller-metadata.js';
 import { sendProblem } from './exception-handler.js';
 import { pathShape, withoutSlash } from './path-shape.js';
 
+/** What matters of a route here. */
+export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'>;
+
 /** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
-export function closePaths(router: Router, routes: readonly ControllerRoute[]): void {
+export function closePaths(router: Router, routes: readonly ClosableRoute[]): void {
   for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(methodsOf(verbs)));
 }
 
@@ -15,7 +18,7 @@ interface ClosablePath {
   readonly verbs: Set<string>;
 }
 
-function closablePaths(routes: readonly ControllerRoute[]): ClosablePath[] {
+function closablePaths(routes: readonly ClosableRoute[]): ClosablePath[] {
   const paths = new Map<string, ClosablePath>();
   for (const { path, verb } of routes) {
     // What a regular expression of the user's matches cannot be told apart from other paths.

@@ -84,7 +84,9 @@ function schemaReasons({ plan }: Resource, operation: Operation): string[] {
     ...(answersRecords && explicitSchemas.read ? ['it has a readSchema'] : []),
     ...(kind && explicitSchemas[kind] ? [`it has a ${kind}Schema`] : []),
     ...(answersRecords ? transformed.map(({ name }) => `${name} has a @Transform`) : []),
-    ...(plan.hasOwnIds && operation !== 'list' && operation !== 'create' ? ['idType is a function'] : []),
+    ...(plan.idKind === 'custom' && operation !== 'list' && operation !== 'create'
+      ? ['idType is a function']
+      : []),
     ...(operation === 'create' && !readable.includes(info.primaryKey) ? ['the primary key is hidden'] : []),
   ];
 }

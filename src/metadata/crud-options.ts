@@ -95,6 +95,8 @@ export interface CrudOptions<M extends Model = Model> {
   prefix?: string;
   /** OpenAPI tags. Default: the model's name. */
   tags?: readonly string[];
+  /** What the records are, in a sentence or more of Markdown, for the OpenAPI document. Default: none. */
+  description?: string;
   /** The operations that get a route. Default: all five. */
   endpoints?: Iterable<Operation>;
   /** How the list is paged. Default: `'offset'`. */

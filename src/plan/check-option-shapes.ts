@@ -12,6 +12,7 @@ const isObject = (value: unknown): boolean => typeof value === 'object' && value
 const isIterable = (value: unknown): boolean => isObject(value) && Symbol.iterator in (value as object);
 
 const SHAPES: Readonly<Partial<Record<keyof CrudOptions, Shape>>> = {
+  description: { fits: (value) => typeof value === 'string', text: 'a text' },
   tags: { fits: Array.isArray, text: 'a list of names' },
   endpoints: { fits: isIterable, text: 'a list of operations' },
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },

@@ -12,6 +12,9 @@ export type ParsedId =
   /** An id that no row can have, such as one beyond the column's range: there is nothing to find. */
   | { readonly kind: 'impossible' };
 
+/** What ids look like; of a function's only it knows. */
+export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'custom';
+
 /** Reads the id of a path. Throws only what a user's `idType` function throws. */
 export type IdParser = (raw: string) => ParsedId;
 
@@ -113,18 +116,15 @@ function namedParser(name: IdTypeName, type: ColumnType): IdParser {
   }
 }
 
-function derivedParser({ type }: AttributeInfo): IdParser | undefined {
+function derivedParser({ type }: AttributeInfo): { parser: IdParser; kind: IdKind } | undefined {
   switch (type.kind) {
     case 'integer':
-      return integerParser(type.minimum, type.maximum);
     case 'bigint':
-      return bigintParser(BIGINT_MINIMUM, BIGINT_MAXIMUM);
     case 'uuid':
-      return parseUuid;
     case 'string':
-      return stringParser(type.maxLength);
+      return { parser: namedParser(type.kind, type), kind: type.kind };
     case 'enum':
-      return enumParser(type.values);
+      return { parser: enumParser(type.values), kind: 'enum' };
     default:
       return undefined;
   }
@@ -139,22 +139,21 @@ function functionParser(parse: (raw: string) => unknown): IdParser {
   };
 }
 
-/** Whether ids are read by a function of the user's, which may give anything. */
-export function hasOwnIds(idType: IdType | undefined): boolean {
-  return typeof idType === 'function' && idType !== Number && idType !== String && idType !== BigInt;
-}
-
-/** The parser of a model's ids, or the problem that stands in its way. */
+/** The parser of a model's ids and their kind, or the problem that stands in its way. */
 export function compileId(
   modelName: string,
   primaryKey: AttributeInfo,
   idType: IdType | undefined,
-): { readonly parser: IdParser | null; readonly problems: readonly string[] } {
+): { readonly parser: IdParser | null; readonly kind: IdKind | null; readonly problems: readonly string[] } {
   const { name: attribute, type } = primaryKey;
-  const refuse = (problem: string) => ({ parser: null, problems: [`${modelName}: ${problem}`] });
+  const refuse = (problem: string) => ({
+    parser: null,
+    kind: null,
+    problems: [`${modelName}: ${problem}`],
+  });
   if (idType === undefined) {
-    const parser = derivedParser(primaryKey);
-    if (parser) return { parser, problems: [] };
+    const derived = derivedParser(primaryKey);
+    if (derived) return { ...derived, problems: [] };
     return refuse(
       `the primary key '${attribute}' is of type ${type.kind}, which no path segment can hold; ` +
         'give @Crud an idType function that reads it.',
@@ -162,12 +161,12 @@ export function compileId(
   }
   const name = nameOf(idType);
   if (name) {
-    if (fits(name, type)) return { parser: namedParser(name, type), problems: [] };
+    if (fits(name, type)) return { parser: namedParser(name, type), kind: name, problems: [] };
     return refuse(
       `idType '${name}' does not fit the primary key '${attribute}', which is of type ${type.kind}; ${adviceFor(type)}.`,
     );
   }
-  if (typeof idType === 'function') return { parser: functionParser(idType), problems: [] };
+  if (typeof idType === 'function') return { parser: functionParser(idType), kind: 'custom', problems: [] };
   return refuse(
     `idType ${showValue(idType)} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
   );

@@ -3,7 +3,7 @@ import type { Class, CrudOptions } from '../metadata/crud-options.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { checkOptionShapes } from './check-option-shapes.js';
-import { compileId, hasOwnIds } from './compile-id.js';
+import { compileId } from './compile-id.js';
 import {
   compileDefaultSort,
   compileEndpoints,
@@ -40,6 +40,7 @@ export type ResourceCompilation =
 const OPTION_NAMES: Readonly<Record<keyof CrudOptions, true>> = {
   prefix: true,
   tags: true,
+  description: true,
   endpoints: true,
   pagination: true,
   pageSize: true,
@@ -77,6 +78,7 @@ export function compileResource(
     exposure,
     prefix: compilePrefix(info, options, report),
     tags: Object.freeze([...(options.tags ?? [info.name])]),
+    description: options.description ?? null,
     endpoints: compileEndpoints(check),
     pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
     pageSize: compilePageSize(check),
@@ -92,12 +94,8 @@ export function compileResource(
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
   };
   const claim = { name: compiled.name, prefix: compiled.prefix };
-  if (problems.length > 0 || !id.parser) return { plan: null, problems, claim };
-  return {
-    plan: Object.freeze({ ...compiled, parseId: id.parser, hasOwnIds: hasOwnIds(options.idType) }),
-    problems: [],
-    claim,
-  };
+  if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
+  return { plan: Object.freeze({ ...compiled, parseId: id.parser, idKind: id.kind }), problems: [], claim };
 }
 
 /** The first choice is the default. */

@@ -8,7 +8,7 @@ import type {
   Operation,
 } from '../metadata/crud-options.js';
 import type { ModelInfo } from '../model/model-info.js';
-import type { IdParser } from './compile-id.js';
+import type { IdKind, IdParser } from './compile-id.js';
 
 /** One column of an order. */
 export interface SortTerm {
@@ -43,6 +43,8 @@ export interface ResourcePlan {
   /** `/blog-posts`; empty when the resource is the root of its router. */
   readonly prefix: string;
   readonly tags: readonly string[];
+  /** What the records are, for the documentation. */
+  readonly description: string | null;
   readonly endpoints: ReadonlySet<Operation>;
   readonly pagination: 'offset' | 'cursor';
   readonly pageSize: PageSize;
@@ -57,7 +59,7 @@ export interface ResourcePlan {
   };
   readonly dependencies: readonly Dependency[];
   readonly parseId: IdParser;
-  /** Whether ids are read by a function of the user's, which may give anything. */
-  readonly hasOwnIds: boolean;
+  /** `custom`: ids are read by a function of the user's, which may give anything. */
+  readonly idKind: IdKind;
   readonly unknownQuery: 'reject' | 'ignore';
 }

@@ -12,7 +12,7 @@ import type { Keyset, KeyValues } from './keyset.js';
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;
 /** Long enough for every text that fits into a request: Node takes 16 kB of headers, the address included. */
-const MAX_LENGTH = 12_288;
+export const CURSOR_LENGTH = 12_288;
 const DIGEST_BYTES = 9;
 const TAG_BYTES = 16;
 
@@ -65,7 +65,7 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       const malformed = (): never => {
         throw new InvalidCursorError('cursor.malformed', parameter);
       };
-      if (cursor.length > MAX_LENGTH) malformed();
+      if (cursor.length > CURSOR_LENGTH) malformed();
       const [payload = '', tag = '', ...rest] = cursor.split('.');
       const [bytes, tagBytes] = [decodeCanonical(payload), decodeCanonical(tag)];
       if (rest.length > 0 || !bytes || !tagBytes || !isAuthentic(payload, tagBytes)) return malformed();

@@ -13,7 +13,7 @@ import { parameterIssues } from './unknown-parameters.js';
 
 const POSITIVE_INTEGER = /^[1-9][0-9]*$/;
 /** The largest page number. Far beyond any table, and its product with a size is still an exact integer. */
-const MAX_PAGE = 2_147_483_647;
+export const MAX_PAGE = 2_147_483_647;
 
 /** The parameters of a list, by its pagination. */
 export const LIST_PARAMETERS = Object.freeze({

@@ -1,6 +1,8 @@
 /** What a column's type asks of a value in a body: pure rules, named as class-validator names its own. */
 import type { ColumnType } from '../model/column-type.js';
+import type { JsonSchema } from './json-schema.js';
 import {
+  decimalPattern,
   isBase64,
   isBigint,
   isDateOnly,
@@ -10,6 +12,7 @@ import {
   isTimeOfDay,
   isUuid,
   parseTimestamp,
+  WIRE_PATTERNS,
 } from './wire-value.js';
 
 /** One rule. Where it does not apply to a value's type it holds, so that one mistake is reported once. */
@@ -19,27 +22,50 @@ export interface ColumnRule {
   readonly check: (value: unknown) => boolean;
   /** The end of a sentence that begins with the attribute's name. */
   readonly text: string;
+  /** What of the rule JSON Schema can say: it never refuses what the rule accepts. */
+  readonly schema: JsonSchema;
 }
 
-function rule(name: string, text: string, check: ColumnRule['check'], ...constraints: unknown[]): ColumnRule {
-  return Object.freeze({ name, text, check, constraints: Object.freeze(constraints) });
+function rule(
+  name: string,
+  text: string,
+  check: ColumnRule['check'],
+  schema: JsonSchema = {},
+  ...constraints: unknown[]
+): ColumnRule {
+  return Object.freeze({
+    name,
+    text,
+    check,
+    schema: Object.freeze(schema),
+    constraints: Object.freeze(constraints),
+  });
 }
 
 /** A rule about the content of texts; whether the value is a text is another rule's business. */
-function textRule(name: string, text: string, check: (value: string) => boolean, ...constraints: unknown[]) {
-  return rule(name, text, (value) => typeof value !== 'string' || check(value), ...constraints);
+function textRule(
+  name: string,
+  text: string,
+  check: (value: string) => boolean,
+  schema: JsonSchema = {},
+  ...constraints: unknown[]
+) {
+  return rule(name, text, (value) => typeof value !== 'string' || check(value), schema, ...constraints);
 }
 
 function numberRule(
   name: string,
   text: string,
   check: (value: number) => boolean,
+  schema: JsonSchema = {},
   ...constraints: unknown[]
 ) {
-  return rule(name, text, (value) => typeof value !== 'number' || check(value), ...constraints);
+  return rule(name, text, (value) => typeof value !== 'number' || check(value), schema, ...constraints);
 }
 
-const IS_STRING = rule('isString', 'must be a string', (value) => typeof value === 'string');
+const IS_STRING = rule('isString', 'must be a string', (value) => typeof value === 'string', {
+  type: 'string',
+});
 const IS_STORABLE = textRule(
   'isStorableText',
   'must be well-formed text without NUL characters',
@@ -52,6 +78,15 @@ export const STORABLE_JSON = rule(
   'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype',
   isStorableJson,
 );
+
+const DATE_SCHEMA: JsonSchema = { type: 'string', format: 'date' };
+const TIME_SCHEMA: JsonSchema = { type: 'string', pattern: WIRE_PATTERNS.time };
+
+/** Every JSON number fits into a double. */
+function floatSchema(maximum: number): JsonSchema {
+  if (maximum === Number.MAX_VALUE) return { format: 'double' };
+  return { format: 'float', minimum: -maximum, maximum };
+}
 
 /** Code points, as PostgreSQL counts `varchar(n)`; a string's `length` counts UTF-16 units. */
 function codePoints(value: string): number {
@@ -66,7 +101,7 @@ function stringRules(maxLength: number | null): readonly ColumnRule[] {
   return [
     IS_STRING,
     IS_STORABLE,
-    textRule('maxLength', `must be at most ${maxLength} characters long`, fits, maxLength),
+    textRule('maxLength', `must be at most ${maxLength} characters long`, fits, { maxLength }, maxLength),
   ];
 }
 
@@ -81,12 +116,13 @@ function decimalText(precision: number | null, scale: number | null): string {
 function arrayRules(element: ColumnType): readonly ColumnRule[] {
   const elementRules = columnRules(element);
   return [
-    rule('isArray', 'must be an array', Array.isArray),
+    rule('isArray', 'must be an array', Array.isArray, { type: 'array', items: {} }),
     ...elementRules.map((inner) =>
       rule(
         `${inner.name}Each`,
         `must hold only values of which each ${inner.text}`,
         (value) => !Array.isArray(value) || value.every(inner.check),
+        { items: inner.schema },
         ...inner.constraints,
       ),
     ),
@@ -100,33 +136,47 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       return stringRules(type.maxLength);
     case 'integer':
       return [
-        rule('isInt', 'must be an integer', Number.isInteger),
+        rule('isInt', 'must be an integer', Number.isInteger, { type: 'integer', format: 'int32' }),
         numberRule(
           'min',
           `must not be less than ${type.minimum}`,
           (value) => value >= type.minimum,
+          { minimum: type.minimum },
           type.minimum,
         ),
         numberRule(
           'max',
           `must not be greater than ${type.maximum}`,
           (value) => value <= type.maximum,
+          { maximum: type.maximum },
           type.maximum,
         ),
       ];
     case 'float':
       return [
-        rule('isNumber', 'must be a number', (value) => typeof value === 'number' && Number.isFinite(value)),
-        numberRule('max', 'is beyond the range of the column', (value) => Math.abs(value) <= type.maximum),
+        rule('isNumber', 'must be a number', (value) => typeof value === 'number' && Number.isFinite(value), {
+          type: 'number',
+        }),
+        numberRule(
+          'max',
+          'is beyond the range of the column',
+          (value) => Math.abs(value) <= type.maximum,
+          floatSchema(type.maximum),
+        ),
       ];
     case 'boolean':
-      return [rule('isBoolean', 'must be true or false', (value) => typeof value === 'boolean')];
+      return [
+        rule('isBoolean', 'must be true or false', (value) => typeof value === 'boolean', {
+          type: 'boolean',
+        }),
+      ];
     case 'bigint':
       return [
         rule(
           'isBigint',
           'must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded)',
           (value) => typeof value === 'string' && isBigint(value),
+          { type: 'string', pattern: WIRE_PATTERNS.bigint },
         ),
       ];
     case 'decimal':
@@ -135,6 +185,7 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
           'isDecimal',
           decimalText(type.precision, type.scale),
           (value) => typeof value === 'string' && isDecimal(value, type.precision, type.scale),
+          { type: 'string', pattern: decimalPattern(type.precision, type.scale) },
           { precision: type.precision, scale: type.scale },
         ),
       ];
@@ -144,20 +195,22 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
           'isDateTime',
           'must be an RFC 3339 date and time with an offset and at most milliseconds, such as "2026-01-31T08:00:00.000Z"',
           isDateTime,
+          { type: 'string', format: 'date-time', pattern: WIRE_PATTERNS.timestamp },
         ),
       ];
     case 'dateonly':
-      return [rule('isDate', 'must be a date such as "2026-01-31"', isText(isDateOnly))];
+      return [rule('isDate', 'must be a date such as "2026-01-31"', isText(isDateOnly), DATE_SCHEMA)];
     case 'time':
-      return [rule('isTime', 'must be a time of day such as "08:00:00"', isText(isTimeOfDay))];
+      return [rule('isTime', 'must be a time of day such as "08:00:00"', isText(isTimeOfDay), TIME_SCHEMA)];
     case 'uuid':
-      return [rule('isUuid', 'must be a UUID', isText(isUuid))];
+      return [rule('isUuid', 'must be a UUID', isText(isUuid), { type: 'string', format: 'uuid' })];
     case 'enum':
       return [
         rule(
           'isIn',
           `must be one of ${type.values.join(', ')}`,
           (value) => typeof value === 'string' && type.values.includes(value),
+          { type: 'string', enum: type.values },
           type.values,
         ),
       ];
@@ -165,8 +218,11 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       return arrayRules(type.element);
     case 'blob':
       return [
-        rule('isBase64', 'must be a string of base64 (RFC 4648, with padding)', (value) =>
-          Buffer.isBuffer(value) ? true : typeof value === 'string' && isBase64(value),
+        rule(
+          'isBase64',
+          'must be a string of base64 (RFC 4648, with padding)',
+          (value) => (Buffer.isBuffer(value) ? true : typeof value === 'string' && isBase64(value)),
+          { type: 'string', contentEncoding: 'base64', pattern: WIRE_PATTERNS.base64 },
         ),
       ];
     case 'json':

@@ -76,7 +76,25 @@ export function shapesValue(target: Class, property: string): boolean {
 
 /** Whether the user gave the attribute a `@Transform` for this direction. */
 export function hasTransform(info: ModelInfo, attribute: string, direction: Direction): boolean {
-  return transformsOf(info.model, attribute, direction).length > 0;
+  return isTransformed(info.model, attribute, direction);
+}
+
+/** Whether the user gave a property of any class a `@Transform` for this direction. */
+export function isTransformed(target: object, property: string, direction: Direction): boolean {
+  return transformsOf(target, property, direction).length > 0;
+}
+
+/** The class that `@Type` gives a property; undefined without one, and where the value decides which it is. */
+export function declaredType(target: object, property: string): Class | undefined {
+  const metadata = defaultMetadataStorage.findTypeMetadata(target, property);
+  if (!metadata || metadata.options?.discriminator) return undefined;
+  try {
+    const type = metadata.typeFunction();
+    return typeof type === 'function' ? (type as Class) : undefined;
+  } catch {
+    // A function that needs the value to tell.
+    return undefined;
+  }
 }
 
 /** In the order in which class-transformer runs them: the reverse of that in which they were added. */

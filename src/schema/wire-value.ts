@@ -14,6 +14,31 @@ const BIGINT_LENGTH = 20;
 const BIGINT_MINIMUM = -(2n ** 63n);
 const BIGINT_MAXIMUM = 2n ** 63n - 1n;
 
+/** The forms as patterns of JSON Schema. What they cannot say, such as the last digit of a 64-bit range, is checked. */
+export const WIRE_PATTERNS = Object.freeze({
+  bigint: '^-?(?:0|[1-9][0-9]{0,18})$',
+  timestamp:
+    '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.[0-9]{1,3}0*)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})$',
+  time: '^(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?$',
+  base64: BASE64.source.replaceAll('\\/', '/'),
+});
+
+/** The decimal numbers of a column as a pattern of JSON Schema. */
+export function decimalPattern(precision: number | null, scale: number | null): string {
+  const wholeDigits = precision === null ? null : precision - (scale ?? 0);
+  return `^-?${wholePattern(wholeDigits)}${fractionPattern(precision === null ? null : (scale ?? 0))}$`;
+}
+
+function wholePattern(digits: number | null): string {
+  if (digits === null) return '(?:0|[1-9][0-9]*)';
+  return digits > 0 ? `(?:0|[1-9][0-9]{0,${digits - 1}})` : '0';
+}
+
+function fractionPattern(digits: number | null): string {
+  if (digits === null) return '(?:\\.[0-9]+)?';
+  return digits > 0 ? `(?:\\.[0-9]{1,${digits}}0*)?` : '(?:\\.0+)?';
+}
+
 function isCalendarDay(year: string, month: string, day: string): boolean {
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));

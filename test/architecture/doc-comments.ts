@@ -11,7 +11,7 @@ export interface ExportedDeclaration {
 const DECLARATION =
   /^export (?:declare )?(?:abstract )?(?:async )?(class|function\*?|const|let|type|interface|enum) (\w+)/gm;
 const COMMENT_BEFORE = /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:(?:\/\/[^\n]*|@[^\n]*)\n\s*)*$/;
-const FILE_COMMENT = /^\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n/;
+const FILE_COMMENT = /^(?:#![^\n]*\n)?\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n/;
 
 /** Every `export class`, `export function` … of a source; of an overloaded function the first. */
 export function exportedDeclarations(source: string): ExportedDeclaration[] {

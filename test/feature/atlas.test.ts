@@ -1,11 +1,14 @@
 /** The sample that `npm start` runs, as its user meets it: a process, its addresses, and Ctrl-C. */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { AtlasProcess } from '../support/atlas-process.js';
+import { PACKAGE_ROOT } from '../support/package-root.js';
 import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../support/readme-examples.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
 
@@ -72,6 +75,16 @@ suite('the sample atlas', function () {
   it('stores an empty text of a review as none', async () => {
     const review = await post({ cityId: 2988507, author: 'Ann', rating: 5, text: ' ' });
     expect(review).to.include({ text: null });
+  });
+
+  it('serves the typed client, which prints what its README shows', async () => {
+    const main = join(PACKAGE_ROOT, 'dist/sample/typed-client/main.js');
+    const { stdout } = await promisify(execFile)(process.execPath, [main], {
+      env: { ...process.env, ATLAS_URL: atlas.urls[0]?.origin },
+    });
+    const readme = readFileSync(join(PACKAGE_ROOT, 'sample/typed-client/README.md'), 'utf8');
+    const [, shown] = /```console\n\$ .*main\.js\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(stdout).to.equal(shown);
   });
 
   it('refuses to start on data that is in use', async () => {

@@ -1,9 +1,10 @@
 /** A real Redis for the tests: `redis-server` on a free port, or the one of REDIS_URL. */
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { installPackage, isThere } from './install-package.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 /** A running Redis. */
@@ -80,34 +81,14 @@ async function takeAllSlots(port: number): Promise<void> {
 /** Makes sure that there is a `redis-server`. */
 function provide(): void {
   if (isThere('redis-server')) return;
-  if (process.getuid?.() === 0 && isThere('apt-get')) install();
+  installPackage('redis-server');
+  // The package brings a service. Where there is no service manager this fails, and nothing runs that had to be stopped.
+  spawnSync('systemctl', ['disable', '--now', 'redis-server'], { stdio: 'ignore' });
   if (isThere('redis-server')) return;
   throw new Error(
     'The tests need redis-server. Install it (Debian: sudo apt-get install redis-server; macOS: brew install redis), ' +
       'or set REDIS_URL to a Redis of your own.',
   );
-}
-
-/** The package starts a service; the policy says that no service may be started while it is installed. */
-function install(): void {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-  try {
-    execFileSync('apt-get', ['update', '-q'], { env, stdio: 'pipe' });
-    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', 'redis-server'], {
-      env,
-      stdio: 'pipe',
-    });
-  } catch (cause) {
-    throw new Error('apt-get could not install redis-server; set REDIS_URL to a Redis of your own.', {
-      cause,
-    });
-  }
-  // Where there is no service manager this fails, and nothing runs that had to be stopped.
-  spawnSync('systemctl', ['disable', '--now', 'redis-server'], { stdio: 'ignore' });
-}
-
-function isThere(program: string): boolean {
-  return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 }
 
 async function freePort(): Promise<number> {

@@ -15,6 +15,7 @@ import { Country } from './country.js';
 
 @Crud({
   tags: ['Cities'],
+  description: 'Cities of at least a thousand people, under their GeoNames ids.',
   filterAllow: {
     // Only what the index on the names can answer, and one that it cannot.
     name: ['==', '=in=', '=like=', '=ilike='],
@@ -68,8 +69,11 @@ export class City extends Model {
   @Column({ type: DataType.DOUBLE, allowNull: false })
   declare longitude: number;
 
-  /** What kind of place it is, such as PPLC for a capital. */
-  @Column({ type: DataType.STRING(10), allowNull: false })
+  @Column({
+    type: DataType.STRING(10),
+    allowNull: false,
+    comment: 'What kind of place it is, such as PPLC for a capital.',
+  })
   declare featureCode: string;
 
   /** The first-order division, within the country. */

@@ -11,6 +11,7 @@ export type Region = (typeof REGIONS)[number];
 
 @Crud({
   tags: ['Countries'],
+  description: 'Countries, under their ISO 3166-1 alpha-3 codes.',
   pageSize: { default: 50, max: 250 },
   filterAllow: ['name', 'region', 'subregion', 'area', 'independent'],
   sortAllow: ['code', 'name', 'region', 'area'],
@@ -61,8 +62,7 @@ export class Country extends Model {
   @Column({ type: DataType.ARRAY(DataType.STRING(3)), allowNull: false, defaultValue: [] })
   declare borders: string[];
 
-  /** In square kilometres. */
-  @Column({ type: DataType.DECIMAL(12, 2), allowNull: false })
+  @Column({ type: DataType.DECIMAL(12, 2), allowNull: false, comment: 'In square kilometres.' })
   declare area: string;
 
   @Column({ type: DataType.DOUBLE, allowNull: false })
@@ -74,8 +74,7 @@ export class Country extends Model {
   @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
   declare landlocked: boolean;
 
-  /** Null where it is disputed. */
-  @Column(DataType.BOOLEAN)
+  @Column({ type: DataType.BOOLEAN, comment: 'Null where it is disputed.' })
   declare independent: boolean | null;
 
   @Column({ type: DataType.STRING(8), allowNull: false })

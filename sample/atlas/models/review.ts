@@ -18,6 +18,7 @@ import { City } from './city.js';
 
 @Crud({
   tags: ['Reviews'],
+  description: 'What people think of cities, the newest first.',
   // New ones come while a client reads: with cursors it sees none twice, and the last page costs what the first does.
   pagination: 'cursor',
   defaultSort: '-createdAt',

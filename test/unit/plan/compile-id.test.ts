@@ -246,6 +246,7 @@ describe('compileId', () => {
       it(`refuses ${typeof idType === 'string' ? `'${idType}'` : idType.name} for a key of type ${type.kind}`, () => {
         expect(compileId('Article', keyOf(type), idType)).to.deep.equal({
           parser: null,
+          kind: null,
           problems: [`Article: ${problem}.`],
         });
       });
@@ -260,6 +261,7 @@ describe('compileId', () => {
       it(`refuses ${shown}`, () => {
         expect(compileId('Article', keyOf(INT4), idType as never)).to.deep.equal({
           parser: null,
+          kind: null,
           problems: [
             `Article: idType ${shown} is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.`,
           ],
@@ -284,6 +286,7 @@ describe('compileId', () => {
     it(`asks for a function where the key is of type ${type.kind}`, () => {
       expect(compileId('Article', keyOf(type), undefined)).to.deep.equal({
         parser: null,
+        kind: null,
         problems: [
           `Article: the primary key 'id' is of type ${type.kind}, which no path segment can hold; ` +
             'give @Crud an idType function that reads it.',

@@ -14,7 +14,7 @@ import {
 } from '../../support/offline-models.js';
 
 const OPTIONS =
-  'prefix, tags, endpoints, pagination, pageSize, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
+  'prefix, tags, description, endpoints, pagination, pageSize, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
   'updateSchema, dependencies, idType, unknownQuery';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
@@ -45,6 +45,7 @@ describe('compileResource', () => {
       exposure: { unreadable: new Set(), unwritable: new Set() },
       prefix: '/articles',
       tags: ['Article'],
+      description: null,
       endpoints: new Set(['list', 'read', 'create', 'update', 'delete']),
       pagination: 'offset',
       pageSize: { default: 20, max: 100 },
@@ -53,8 +54,8 @@ describe('compileResource', () => {
       defaultSort: [{ attribute: 'id', descending: false }],
       explicitSchemas: { read: null, create: null, update: null },
       dependencies: [],
+      idKind: 'integer',
       unknownQuery: 'reject',
-      hasOwnIds: false,
     });
     expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
   });
@@ -64,6 +65,7 @@ describe('compileResource', () => {
     const { parseId, info, exposure, ...plan } = planOf(Article, {
       prefix: '/posts',
       tags: ['Blog', 'Public'],
+      description: 'What was written.',
       endpoints: ['list'],
       pagination: 'cursor',
       pageSize: { default: 5, max: 50 },
@@ -82,6 +84,7 @@ describe('compileResource', () => {
       model: Article,
       prefix: '/posts',
       tags: ['Blog', 'Public'],
+      description: 'What was written.',
       endpoints: new Set(['list']),
       pagination: 'cursor',
       pageSize: { default: 5, max: 50 },
@@ -93,8 +96,8 @@ describe('compileResource', () => {
       ],
       explicitSchemas: { read: Shown, create: Accepted, update: Accepted },
       dependencies: [handler, Guard],
+      idKind: 'bigint',
       unknownQuery: 'ignore',
-      hasOwnIds: false,
     });
     expect([info, exposure]).to.deep.equal([
       infoOf(Article),

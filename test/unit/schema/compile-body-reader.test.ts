@@ -94,7 +94,7 @@ const KINDS: readonly BodyKind[] = ['create', 'update'];
 
 /** A schema and bodies for it. */
 function subjectOf(model: ModelClass, kind: BodyKind) {
-  const plan = planOf(model, { idType: 'string' });
+  const plan = planOf(model, { idType: (raw: string) => raw });
   const schema = bodySchema(plan, kind);
   const attributes = writableAttributes(plan.info, plan.exposure, kind);
   const right = rightBody(attributes, (attribute) => presenceOf(attribute, kind) !== 'required');

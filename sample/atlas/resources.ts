@@ -1,0 +1,6 @@
+/** What the atlas serves: its models, and the controllers that replace generated ones. */
+export { CityController } from './controllers/city-controller.js';
+export { ReviewController } from './controllers/review-controller.js';
+export { City } from './models/city.js';
+export { Country } from './models/country.js';
+export { Review } from './models/review.js';

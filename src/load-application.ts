@@ -1,0 +1,81 @@
+/** A module of the user's -> the application that it exports, or the one that its models and controllers make. */
+import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { buildApplication, builtApplication, type DescribedApplication } from './bootstrap.js';
+import { controllerSource } from './http/crud-controller.js';
+import type { Class, ModelClass } from './metadata/crud-options.js';
+import { crudRecords } from './metadata/registry.js';
+import { attachOffline, isModelClass } from './model/attach-offline.js';
+import { ConfigError } from './plan/config-error.js';
+
+/** How long an exported application may take to be bootstrapped, and how often it is looked at. Milliseconds. */
+const PATIENCE = 10_000;
+const INTERVAL = 50;
+
+/**
+ * Imports a module, which runs it, and looks at what it exports: an Express application that it bootstraps, what
+ * `bootstrap` gave or a promise of it, or models with `@Crud` and controllers that extend generated ones. Models need
+ * no database.
+ *
+ * @throws ConfigError when it exports none of these, or what it exports is configured wrongly
+ */
+export async function loadApplication(file: string): Promise<DescribedApplication> {
+  const namespace: Record<string, unknown> = await import(pathToFileURL(find(file)).href);
+  const exported = (await Promise.all(exportedValues(namespace))).flat();
+  const objects = exported.filter((value) => isObject(value));
+  const built = objects.map(builtApplication).findLast((each) => each !== undefined);
+  if (built) return built;
+  const models = objects.filter(isServedModel);
+  const controllers = objects.filter((value) => controllerSource(value) !== undefined) as Class[];
+  if (models.length + controllers.length > 0) return describeModels(models, controllers);
+  return untilBootstrapped(file, objects);
+}
+
+/** As Node finds modules: the ending may be left out. */
+function find(file: string): string {
+  try {
+    return require.resolve(resolve(file));
+  } catch (cause) {
+    throw Object.assign(new ConfigError([`There is no module '${file}'.`]), { cause });
+  }
+}
+
+/** What is exported by name, and what is in the default export of a CommonJS module. */
+function exportedValues(namespace: Record<string, unknown>): unknown[] {
+  const { default: main, ...named } = namespace;
+  const inside = typeof main === 'object' && main !== null ? Object.values(main) : [];
+  return [...new Set([...Object.values(named), main, ...inside])];
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === 'object' && value !== null) || typeof value === 'function';
+}
+
+function isServedModel(value: object): value is ModelClass {
+  return isModelClass(value) && crudRecords().some(({ model }) => model === value);
+}
+
+function describeModels(models: readonly ModelClass[], controllers: readonly Class[]): DescribedApplication {
+  const extended = controllers.flatMap((controller) => controllerSource(controller)?.repository.model ?? []);
+  // A model may belong to one that is not exported.
+  attachOffline([...models, ...extended, ...crudRecords().map(({ model }) => model)]);
+  return buildApplication({ models, controllers });
+}
+
+/** The module may still be waiting for its database. */
+async function untilBootstrapped(file: string, exported: readonly object[]): Promise<DescribedApplication> {
+  const apps = exported.filter((value) => typeof value === 'function' && 'handle' in value && 'use' in value);
+  for (let waited = 0; apps.length > 0 && waited < PATIENCE; waited += INTERVAL) {
+    const built = apps.map(builtApplication).findLast((each) => each !== undefined);
+    if (built) return built;
+    await sleep(INTERVAL);
+  }
+  throw new ConfigError([
+    apps.length > 0
+      ? `${file} exports an Express application that was not bootstrapped within ${PATIENCE / 1000} seconds; export ` +
+        'the models instead, which need no database.'
+      : `${file} exports nothing to describe; export the models with @Crud, or the Express application that it ` +
+        'bootstraps.',
+  ]);
+}

@@ -1,0 +1,94 @@
+/** The options of the OpenAPI document and its page, checked, with every default filled in. */
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { showValue } from '../plan/show-value.js';
+import { unknownOptions } from '../plan/unknown-options.js';
+import type { InfoObject } from './openapi-object.js';
+
+/** Options of `docs` in `bootstrap`. */
+export interface DocsOptions {
+  /** Where the page is; the document, `openapi.json`, is beside it. Default: `/docs`, and so `/openapi.json`. */
+  path?: string;
+  /** The name of the API. Default: `API`. */
+  title?: string;
+  /** The version of the API. Default: `1.0.0`. */
+  version?: string;
+  /** What the API is about, in Markdown. Default: how problems are answered. */
+  description?: string;
+  /** Who answers questions. Default: nobody is named. */
+  contact?: NonNullable<InfoObject['contact']>;
+  /** What the API may be used for. Default: none is named. */
+  license?: NonNullable<InfoObject['license']>;
+}
+
+/** Where the page and the document are, and what the document says of itself. */
+export interface ResolvedDocs {
+  /** Without a slash at its end. */
+  readonly path: string;
+  readonly documentPath: string;
+  readonly info: InfoObject;
+}
+
+const DEFAULTS = Object.freeze({
+  path: '/docs',
+  title: 'API',
+  version: '1.0.0',
+  description:
+    'Problems are `application/problem+json`, with everything that is wrong in `errors`. HEAD answers as GET without a ' +
+    'body, OPTIONS with 204 and `Allow`.',
+});
+const TEXTS = ['title', 'version', 'description'] as const;
+const OBJECTS = ['contact', 'license'] as const;
+const PATH = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
+
+/** The options with the defaults of those that are not given. They are right: see `docsProblems`. */
+export function resolveDocsOptions(options: DocsOptions): ResolvedDocs {
+  const { path, ...info } = withDefaults(options);
+  const plain = withoutSlash(path);
+  const folder = plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
+  return Object.freeze({ path: plain, documentPath: `${folder}/openapi.json`, info: structuredClone(info) });
+}
+
+/** Everything that is wrong with the options. */
+export function docsProblems(options: DocsOptions): readonly string[] {
+  const given = withDefaults(options);
+  const { path } = given;
+  return [
+    ...unknownOptions('docs', options, ['path', ...TEXTS, ...OBJECTS]),
+    ...(typeof path === 'string' && PATH.test(withoutSlash(path))
+      ? []
+      : [`docs.path ${showValue(path)} is not a plain path; use one such as '/docs'.`]),
+    ...TEXTS.filter((name) => typeof given[name] !== 'string' || given[name] === '').map(
+      (name) => `docs.${name} is ${showValue(given[name])}; use a text.`,
+    ),
+    ...OBJECTS.filter((name) => given[name] !== undefined && typeof given[name] !== 'object').map(
+      (name) => `docs.${name} is ${showValue(given[name])}; use an object such as { name: '…' }.`,
+    ),
+  ];
+}
+
+/** A resource where the page or the document would be: it is asked first, and they would never be reached. */
+export function docsConflicts(
+  { path, documentPath }: ResolvedDocs,
+  resources: readonly ResourcePlan[],
+  routePrefix: string,
+): readonly string[] {
+  return resources.flatMap(({ name, prefix }) => {
+    const own = `${routePrefix}${prefix}`.toLowerCase();
+    const taken = [path, documentPath].find((each) => each.toLowerCase() === own);
+    return taken === undefined
+      ? []
+      : [
+          `${name} is on '${taken}', where the documentation is; give one of them another path, such as docs: { path: '/api-docs' }.`,
+        ];
+  });
+}
+
+/** An option that is undefined is one that is not given. */
+function withDefaults(options: DocsOptions) {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  return { ...DEFAULTS, ...(Object.fromEntries(given) as DocsOptions) };
+}
+
+function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '');
+}

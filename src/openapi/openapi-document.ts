@@ -1,0 +1,162 @@
+/** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
+import type { HealthOptions } from '../health/health-options.js';
+import type { ControllerRoute } from '../http/controller-metadata.js';
+import { type ActionDescription, describeAction } from '../http/describe-action.js';
+import { generatedRouteOf } from '../http/generated-routes.js';
+import type { MountedRouter } from '../http/mount-resources.js';
+import type { Operation } from '../metadata/crud-options.js';
+import { readableProperties } from '../response/record-serializer.js';
+import type { JsonSchema } from '../schema/json-schema.js';
+import { addedOperation, addedProblems } from './added-operation.js';
+import { documentPath, shownParameters, templateShape } from './document-path.js';
+import { type DescribedResource, generatedOperation, problemsOf } from './generated-operation.js';
+import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
+import {
+  DOCUMENT_METHODS,
+  type DocumentMethod,
+  type OpenAPIObject,
+  type OperationObject,
+  type PathItemObject,
+  type TagObject,
+} from './openapi-object.js';
+import { PROBLEM_SCHEMAS, type ProblemStatus, problemResponses } from './problem-responses.js';
+import { resourceNames } from './resource-names.js';
+import { resourceSchemas } from './resource-schemas.js';
+
+/** What a document is made of. */
+export interface DocumentSource {
+  readonly info: OpenAPIObject['info'];
+  readonly routes: MountedRouter['routes'];
+  readonly routePrefix: string;
+  readonly health: HealthOptions | false;
+}
+
+/** Writes the document. */
+export function createDocument({ info, routes, routePrefix, health }: DocumentSource): OpenAPIObject {
+  const draft = new DocumentDraft(routePrefix);
+  const names = resourceNames(routes.map(({ resource }) => resource.plan));
+  routes.forEach(({ resource, registered }, index) => {
+    const described = {
+      plan: resource.plan,
+      names: names[index] as DescribedResource['names'],
+      readable: readableProperties(resource.plan),
+    };
+    draft.addResource(described, registered.routes, (method) => describeAction(resource, method));
+  });
+  if (health) draft.addHealth(health);
+  return deepFreeze({
+    openapi: '3.1.0',
+    info,
+    servers: [{ url: '/', description: 'This server.' }],
+    // Who may do what is decided by the application's own code.
+    security: [],
+    ...draft.finish(),
+  });
+}
+
+type DocumentParts = Pick<OpenAPIObject, 'tags' | 'paths' | 'components'>;
+
+class DocumentDraft {
+  readonly #routePrefix: string;
+  readonly #tags = new Map<string, TagObject>();
+  /** By shape: the first route of a path names its parameters. */
+  readonly #paths = new Map<
+    string,
+    { template: string; item: Partial<Record<DocumentMethod, OperationObject>> }
+  >();
+  readonly #schemas: Record<string, JsonSchema> = {};
+  readonly #statuses = new Set<ProblemStatus>();
+  /** How often each is used. */
+  readonly #operationIds = new Map<string, number>();
+
+  constructor(routePrefix: string) {
+    this.#routePrefix = routePrefix;
+  }
+
+  addResource(
+    resource: DescribedResource,
+    routes: readonly ControllerRoute[],
+    describe: (method: string) => ActionDescription,
+  ): void {
+    const operations = new Set<Operation>();
+    for (const route of generatedFirst(routes)) {
+      const operation = this.#addRoute(resource, route, describe(route.method));
+      if (operation) operations.add(operation);
+    }
+    Object.assign(this.#schemas, PROBLEM_SCHEMAS, resourceSchemas(resource.plan, resource.names, operations));
+    for (const name of resource.plan.tags) this.#addTag(name, resource);
+  }
+
+  addHealth(options: HealthOptions): void {
+    for (const [template, item] of Object.entries(healthPaths(options))) {
+      this.#paths.set(templateShape(template), { template, item });
+    }
+    this.#statuses.add(405);
+    Object.assign(this.#schemas, PROBLEM_SCHEMAS, HEALTH_SCHEMAS);
+    this.#tags.set(HEALTH_TAG.name, HEALTH_TAG);
+  }
+
+  finish(): DocumentParts {
+    const paths: [string, PathItemObject][] = [...this.#paths.values()].map(({ template, item }) => [
+      template,
+      item,
+    ]);
+    return {
+      tags: [...this.#tags.values()],
+      paths: Object.fromEntries(paths),
+      components: { schemas: this.#schemas, responses: problemResponses(this.#statuses) },
+    };
+  }
+
+  /** The generated operation that the route serves, where it is one. */
+  #addRoute(
+    resource: DescribedResource,
+    { verb, path, method }: ControllerRoute,
+    action: ActionDescription,
+  ): Operation | undefined {
+    const expressible = documentPath(path);
+    const methods = DOCUMENT_METHODS.filter((each) => each === verb);
+    if (!expressible || methods.length === 0) return undefined;
+    const full = `${this.#routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
+    const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
+    this.#paths.set(templateShape(full), known);
+    const operation = generatedRouteOf(method)?.operation;
+    const parameters = shownParameters(expressible, known.template);
+    const described = operation
+      ? generatedOperation(resource, operation, action, parameters)
+      : addedOperation(resource, method, action, parameters);
+    for (const each of methods) known.item[each] ??= this.#withOwnId(described);
+    const statuses = operation ? problemsOf(operation, action) : addedProblems(action);
+    for (const status of statuses) this.#statuses.add(status);
+    return operation;
+  }
+
+  /** One method of a controller can have several routes. */
+  #withOwnId(operation: OperationObject): OperationObject {
+    const { operationId } = operation;
+    const count = (this.#operationIds.get(operationId) ?? 0) + 1;
+    this.#operationIds.set(operationId, count);
+    return count === 1 ? operation : { ...operation, operationId: `${operationId}${count}` };
+  }
+
+  #addTag(name: string, { plan, names }: DescribedResource): void {
+    if (this.#tags.has(name)) return;
+    const path = `${this.#routePrefix}${plan.prefix}` || '/';
+    this.#tags.set(name, {
+      name,
+      description: plan.description ?? `Routes for ${names.phrases} at \`${path}\`.`,
+    });
+  }
+}
+
+/** Express asks them the other way round; people look for them first. */
+function generatedFirst(routes: readonly ControllerRoute[]): readonly ControllerRoute[] {
+  const isGenerated = ({ method }: ControllerRoute): boolean => generatedRouteOf(method) !== undefined;
+  return [...routes.filter(isGenerated), ...routes.filter((route) => !isGenerated(route))];
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const member of Object.values(value)) deepFreeze(member);
+  return Object.freeze(value);
+}

@@ -1,0 +1,125 @@
+/** The part of OpenAPI 3.1 that is written here, as types. https://spec.openapis.org/oas/v3.1.0 */
+import type { JsonSchema } from '../schema/json-schema.js';
+
+/** A pointer to a component. */
+export interface Reference {
+  readonly $ref: string;
+}
+
+/** What a body is, in one media type. */
+export interface MediaTypeObject {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+}
+
+/** A header of an answer. */
+export interface HeaderObject {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+}
+
+/** An answer. */
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, HeaderObject>>;
+  readonly content?: Readonly<Record<string, MediaTypeObject>>;
+}
+
+/** A parameter. */
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly style?: 'form';
+  readonly explode?: boolean;
+  readonly schema: JsonSchema;
+}
+
+/** A body. */
+export interface RequestBodyObject {
+  readonly required: boolean;
+  readonly content: Readonly<Record<string, MediaTypeObject>>;
+}
+
+/** One method of a path. */
+export interface OperationObject {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly ParameterObject[];
+  readonly requestBody?: RequestBodyObject;
+  readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
+}
+
+/** The methods that a document can describe. */
+export const DOCUMENT_METHODS = [
+  'get',
+  'put',
+  'post',
+  'delete',
+  'options',
+  'head',
+  'patch',
+  'trace',
+] as const;
+
+/** One of them. */
+export type DocumentMethod = (typeof DOCUMENT_METHODS)[number];
+
+/** The methods of a path. */
+export type PathItemObject = Readonly<Partial<Record<DocumentMethod, OperationObject>>>;
+
+/** What the document is of. */
+export interface InfoObject {
+  readonly title: string;
+  readonly version: string;
+  readonly description: string;
+  readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string };
+  readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string };
+}
+
+/** A group of operations. */
+export interface TagObject {
+  readonly name: string;
+  readonly description: string;
+}
+
+/**
+ * An OpenAPI 3.1 document. Frozen.
+ *
+ * @example
+ * ```ts
+ * const { openapi } = await bootstrap(app);
+ * await writeFile('openapi.json', JSON.stringify(openapi(), null, 2));
+ * ```
+ */
+export interface OpenAPIObject {
+  readonly openapi: '3.1.0';
+  readonly info: InfoObject;
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
+  readonly security: readonly never[];
+  readonly tags: readonly TagObject[];
+  readonly paths: Readonly<Record<string, PathItemObject>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, JsonSchema>>;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
+  };
+}
+
+/** A pointer to a schema of the document. */
+export function schemaRef(name: string): JsonSchema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+/** A pointer to an answer of the document. */
+export function responseRef(name: string): Reference {
+  return { $ref: `#/components/responses/${name}` };
+}
+
+/** A JSON body or answer of this schema. */
+export function jsonContent(schema: JsonSchema, example?: unknown): Record<string, MediaTypeObject> {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
+}

@@ -1,0 +1,162 @@
+/** The answers to what goes wrong, as components of the document: one for each status. */
+import type { JsonSchema } from '../schema/json-schema.js';
+import {
+  type HeaderObject,
+  type Reference,
+  type ResponseObject,
+  responseRef,
+  schemaRef,
+} from './openapi-object.js';
+
+/** The statuses that an operation can fail with. */
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503 | 504;
+
+/** The schema of every problem's body. */
+export const PROBLEM_SCHEMAS: Readonly<Record<'Problem' | 'Issue', JsonSchema>> = {
+  Problem: {
+    type: 'object',
+    description: 'Something went wrong (RFC 9457).',
+    properties: {
+      detail: { type: 'string', description: 'A sentence for the developer of the client.' },
+      errors: {
+        type: 'array',
+        description: 'Everything that is wrong with the request, at once.',
+        items: schemaRef('Issue'),
+      },
+    },
+    required: ['detail'],
+  },
+  Issue: {
+    type: 'object',
+    description: 'One thing that is wrong, in the body (`pointer`) or in a parameter (`parameter`).',
+    properties: {
+      pointer: {
+        type: 'string',
+        description: 'A JSON pointer into the body (RFC 6901); empty for all of it.',
+      },
+      parameter: { type: 'string', description: 'The name of a query or path parameter.' },
+      code: { type: 'string', description: 'A stable word for programs.' },
+      detail: { type: 'string', description: 'A sentence for people.' },
+      position: { type: 'integer', minimum: 0, description: 'Where in the parameter, in UTF-16 code units.' },
+      allowed: { type: 'array', items: { type: 'string' }, description: 'What could stand there instead.' },
+    },
+    required: ['code', 'detail'],
+  },
+};
+
+interface ProblemResponse {
+  readonly name: string;
+  readonly description: string;
+  readonly example: object;
+  readonly headers?: Readonly<Record<string, HeaderObject>>;
+}
+
+const issue = (detail: string, location: object, code: string) => ({
+  detail,
+  errors: [{ ...location, code, detail }],
+});
+
+const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
+  400: {
+    name: 'BadRequest',
+    description:
+      'The id or a parameter cannot be understood: unknown, repeated, out of range, of another type, or not encoded as ' +
+      'UTF-8. Or the body is not JSON, or nested more than 32 levels deep.',
+    example: issue(
+      "This route has no parameter 'limit'. It accepts page, size.",
+      { parameter: 'limit' },
+      'unknown',
+    ),
+  },
+  401: { name: 'Unauthorized', description: 'Who asks is not known.', example: { detail: 'Unauthorized' } },
+  403: { name: 'Forbidden', description: 'Who asks may not do this.', example: { detail: 'Forbidden' } },
+  404: {
+    name: 'NotFound',
+    description: 'There is no such record, or it was deleted.',
+    example: { detail: 'There is no such record.' },
+  },
+  405: {
+    name: 'MethodNotAllowed',
+    description: 'The answer to every method that this path does not have.',
+    example: { detail: 'This path does not have the method PUT; it has GET, HEAD, OPTIONS.' },
+    headers: {
+      Allow: {
+        description: 'The methods that the path has.',
+        required: true,
+        schema: { type: 'string', examples: ['GET, HEAD, POST, OPTIONS'] },
+      },
+    },
+  },
+  409: {
+    name: 'Conflict',
+    description:
+      'Another record has the same unique value, a record refers to one that does not exist or is referred to, or ' +
+      'somebody else changed the data at the same time.',
+    example: issue('Another record has the same name.', { pointer: '/name' }, 'unique'),
+  },
+  413: {
+    name: 'ContentTooLarge',
+    description: 'The body is too large. It is not read to its end.',
+    example: issue('The body is larger than 102400 bytes.', { pointer: '' }, 'tooLarge'),
+  },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'The body is of another media type, charset or content encoding.',
+    example: issue('The Content-Type must be application/json.', { pointer: '' }, 'mediaType'),
+  },
+  422: {
+    name: 'UnprocessableContent',
+    description:
+      'The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL ' +
+      'characters, JSON no key `__proto__`, days exist, and 64-bit integers fit.',
+    example: issue('name is required.', { pointer: '/name' }, 'isDefined'),
+  },
+  500: {
+    name: 'InternalServerError',
+    description: 'Something unexpected, which the log of the server explains.',
+    example: { detail: 'Internal Server Error' },
+  },
+  503: {
+    name: 'ServiceUnavailable',
+    description: 'The database is not available.',
+    example: { detail: 'The database is not available; try again.' },
+    headers: {
+      'Retry-After': {
+        description: 'Seconds until it is worth trying again.',
+        required: true,
+        schema: { type: 'integer', minimum: 0 },
+      },
+    },
+  },
+  504: {
+    name: 'GatewayTimeout',
+    description: 'The database did not answer in time.',
+    example: { detail: 'The database did not answer in time.' },
+  },
+};
+
+/** References to the answers of these statuses. */
+export function problemReferences(statuses: readonly ProblemStatus[]): Record<string, Reference> {
+  return Object.fromEntries(statuses.map((status) => [status, responseRef(RESPONSES[status].name)]));
+}
+
+/** The components that a document with these statuses needs. */
+export function problemResponses(statuses: ReadonlySet<ProblemStatus>): Record<string, ResponseObject> {
+  const known = Object.entries(RESPONSES).filter(([status]) => statuses.has(Number(status) as ProblemStatus));
+  return Object.fromEntries(
+    known.map(([, { name, description, example, headers }]) => [
+      name,
+      {
+        description,
+        ...(headers ? { headers } : {}),
+        content: { 'application/problem+json': { schema: schemaRef('Problem'), example } },
+      },
+    ]),
+  );
+}
+
+/** Any other problem: what a route of the user's throws is his own choice. */
+export const OTHER_PROBLEM: ResponseObject = {
+  description: 'Something else went wrong.',
+  content: { 'application/problem+json': { schema: schemaRef('Problem') } },
+};

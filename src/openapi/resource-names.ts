@@ -1,0 +1,46 @@
+/** The names of a resource in a document: of its schemas and operations, which become the names of a client. */
+import { kebabCase } from '../plan/compile-prefix.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+
+/** How a resource is called. */
+export interface ResourceNames {
+  /** `BlogPost` */
+  readonly one: string;
+  /** `BlogPosts` */
+  readonly many: string;
+  /** `a blog post` */
+  readonly phrase: string;
+  /** `blog posts` */
+  readonly phrases: string;
+}
+
+/** The names of all resources, in their order. Models of the same name are numbered. */
+export function resourceNames(plans: readonly ResourcePlan[]): readonly ResourceNames[] {
+  const taken = new Map<string, number>();
+  return plans.map(({ info }) => {
+    const one = pascalCase(info.name);
+    const count = (taken.get(one) ?? 0) + 1;
+    taken.set(one, count);
+    const suffix = count === 1 ? '' : String(count);
+    const words = toWords(info.name);
+    return {
+      one: `${one}${suffix}`,
+      many: `${pascalCase(info.pluralName)}${suffix}`,
+      phrase: `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`,
+      phrases: toWords(info.pluralName),
+    };
+  });
+}
+
+/** `summarizeReviews` -> `summarize reviews` */
+export function toWords(name: string): string {
+  return kebabCase(name).replaceAll('-', ' ');
+}
+
+/** What code generators take for a name: letters and digits. */
+export function pascalCase(name: string): string {
+  return name
+    .split(/[^A-Za-z0-9]+/)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');
+}

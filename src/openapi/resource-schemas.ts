@@ -1,0 +1,109 @@
+/** The schemas of one resource: its records, its bodies and its page. */
+import type { Operation } from '../metadata/crud-options.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
+import { bodyJsonSchema } from '../schema/body-json-schema.js';
+import type { JsonSchema } from '../schema/json-schema.js';
+import { exampleValue } from './example-value.js';
+import { schemaRef } from './openapi-object.js';
+import type { ResourceNames } from './resource-names.js';
+
+/** The schemas by name, those that no operation of the resource uses left out. */
+export function resourceSchemas(
+  plan: ResourcePlan,
+  names: ResourceNames,
+  operations: ReadonlySet<Operation>,
+): Record<string, JsonSchema> {
+  const has = (...wanted: readonly Operation[]): boolean => wanted.some((each) => operations.has(each));
+  const record = recordJsonSchema(plan);
+  const described = plan.description === null ? record : { description: plan.description, ...record };
+  return {
+    ...(has('list', 'read', 'create', 'update') ? { [recordName(names)]: described } : {}),
+    ...(has('list', 'read') ? { [partialName(names)]: partialSchema(names, record) } : {}),
+    ...(has('list') ? { [pageName(plan, names)]: pageSchema(plan, names) } : {}),
+    ...(has('create') ? { [bodyName(names, 'create')]: bodyJsonSchema(plan, 'create') } : {}),
+    ...(has('update') ? { [bodyName(names, 'update')]: bodyJsonSchema(plan, 'update') } : {}),
+  };
+}
+
+/** A whole record. */
+export function recordRef(names: ResourceNames): JsonSchema {
+  return schemaRef(recordName(names));
+}
+
+/** A record as `fields` can make it: whole, or with some of its properties. */
+export function chosenRecord(names: ResourceNames): JsonSchema {
+  return { anyOf: [recordRef(names), schemaRef(partialName(names))] };
+}
+
+/** A page of records. */
+export function pageRef(plan: ResourcePlan, names: ResourceNames): JsonSchema {
+  return schemaRef(pageName(plan, names));
+}
+
+/** A body. */
+export function bodyRef(names: ResourceNames, kind: 'create' | 'update'): JsonSchema {
+  return schemaRef(bodyName(names, kind));
+}
+
+/** A record to show; undefined where none can be made up. */
+export function recordExample(plan: ResourcePlan): unknown {
+  return exampleValue(recordJsonSchema(plan));
+}
+
+/** A body to show, ready to be sent where the user's rules let it. */
+export function bodyExample(plan: ResourcePlan, kind: 'create' | 'update'): unknown {
+  return exampleValue(bodyJsonSchema(plan, kind));
+}
+
+/** A page to show. */
+export function pageExample(plan: ResourcePlan): unknown {
+  const record = recordExample(plan);
+  if (record === undefined) return undefined;
+  const size = plan.pageSize.default;
+  return plan.pagination === 'offset'
+    ? { items: [record], total: 1, page: 1, size, pages: 1, has_next: false, has_prev: false }
+    : { items: [record], next_cursor: null, prev_cursor: null, has_next: false, has_prev: false };
+}
+
+function partialSchema({ phrase }: ResourceNames, record: JsonSchema): JsonSchema {
+  return { description: `The properties of ${phrase} that \`fields\` names.`, ...partialRecord(record) };
+}
+
+function pageSchema(plan: ResourcePlan, names: ResourceNames): JsonSchema {
+  const properties: Record<string, JsonSchema> = {
+    items: { type: 'array', items: chosenRecord(names), maxItems: plan.pageSize.max },
+    ...(plan.pagination === 'offset' ? OFFSET_PROPERTIES : CURSOR_PROPERTIES),
+    has_next: { type: 'boolean' },
+    has_prev: { type: 'boolean' },
+  };
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+
+const OFFSET_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+  total: { type: 'integer', minimum: 0, description: 'How many records the list has on all pages.' },
+  page: { type: 'integer', minimum: 1 },
+  size: { type: 'integer', minimum: 1 },
+  pages: { type: 'integer', minimum: 0 },
+};
+
+const CURSOR_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+  next_cursor: { type: ['string', 'null'], description: 'For `after`; null on the last page.' },
+  prev_cursor: { type: ['string', 'null'], description: 'For `before`; null on the first page.' },
+};
+
+function recordName({ one }: ResourceNames): string {
+  return `${one}Read`;
+}
+
+function partialName({ one }: ResourceNames): string {
+  return `${one}Partial`;
+}
+
+function pageName({ pagination }: ResourcePlan, { one }: ResourceNames): string {
+  return `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`;
+}
+
+function bodyName({ one }: ResourceNames, kind: 'create' | 'update'): string {
+  return `${one}${kind === 'create' ? 'Create' : 'Update'}`;
+}

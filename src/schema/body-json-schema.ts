@@ -1,0 +1,51 @@
+/** The JSON Schema of a create or update body, from the rules that the body is checked by. */
+import { attributeComment } from '../model/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { classJsonSchema, type JsonProperty, objectSchema } from './class-json-schema.js';
+import { columnRules } from './column-rules.js';
+import { type BodyKind, presenceOf, writableAttributes } from './derive-body-class.js';
+import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
+import { declaredType, hasTransform } from './model-decorators.js';
+import { propertyRules } from './validator-schema.js';
+
+/** What a body of a resource may hold. */
+export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind): JsonSchema {
+  const explicit = plan.explicitSchemas[kind];
+  if (explicit) return classJsonSchema(explicit);
+  const attributes = writableAttributes(plan.info, plan.exposure, kind);
+  return objectSchema(
+    attributes.map((attribute) => [attribute.name, bodyProperty(plan.info, attribute, kind)]),
+    { additionalProperties: false },
+  );
+}
+
+/** Adds what the user noted at the column. */
+export function withComment(schema: JsonSchema, { model }: ModelInfo, name: string): JsonSchema {
+  const description = attributeComment(model, name);
+  return description === undefined ? schema : { description, ...schema };
+}
+
+function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: BodyKind): JsonProperty {
+  const presence = presenceOf(attribute, kind);
+  const schema = valueSchema(info, attribute);
+  return {
+    schema: withComment(presence === 'nullable' ? orNull(schema) : schema, info, attribute.name),
+    isRequired: presence === 'required',
+  };
+}
+
+/** What the column and the user's decorators ask of a value that is not null. */
+function valueSchema(info: ModelInfo, { name, type }: AttributeInfo): JsonSchema {
+  // The user's function, or a class of his inside the JSON, makes of a value what is then checked.
+  const isTransformed = hasTransform(info, name, 'write') || declaredType(info.model, name) !== undefined;
+  const schema = isTransformed ? {} : bothSchemas(columnSchema(type), propertyRules(info.model, name).schema);
+  return schema.type === undefined && !isTransformed ? { ...schema, not: { type: 'null' } } : schema;
+}
+
+/** What the rules of a column type ask of a value. */
+export function columnSchema(type: AttributeInfo['type']): JsonSchema {
+  return columnRules(type)
+    .map(({ schema }) => schema)
+    .reduce(bothSchemas, {});
+}

@@ -1,0 +1,71 @@
+/** A class of the user's -> the JSON Schema of what its decorators let in. */
+import type { Class } from '../metadata/crud-options.js';
+import { classProperties } from './class-properties.js';
+import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
+import { declaredType, isTransformed } from './model-decorators.js';
+import { propertyRules } from './validator-schema.js';
+
+/** One property of an object. */
+export interface JsonProperty {
+  readonly schema: JsonSchema;
+  readonly isRequired: boolean;
+}
+
+/** What a body of the class may hold. Classes inside classes are written out, and one inside itself is any object. */
+export function classJsonSchema(target: Class, parents: readonly Class[] = []): JsonSchema {
+  if (parents.includes(target)) return { type: 'object' };
+  const initial = initialValues(target);
+  const properties = [...classProperties(target, 'write')].map(
+    (name) => [name, classProperty(target, name, [...parents, target])] as const,
+  );
+  return objectSchema(
+    properties.map(([name, { schema, isRequired }]) => [
+      name,
+      { schema, isRequired: isRequired && initial[name] === undefined },
+    ]),
+    { additionalProperties: false },
+  );
+}
+
+/** What the decorators of a class say of one property's value in a body. */
+export function classProperty(target: Class, name: string, parents: readonly Class[] = []): JsonProperty {
+  // What the user's function makes valid, only it knows.
+  if (isTransformed(target, name, 'write')) return { schema: {}, isRequired: false };
+  const { schema, isRequired, isOptional, nested } = propertyRules(target, name);
+  const whole = nested ? bothSchemas(schema, nestedSchema(target, name, nested, parents)) : schema;
+  return { schema: isOptional ? orNull(whole) : whole, isRequired };
+}
+
+/** An object with these properties. */
+export function objectSchema(
+  properties: readonly (readonly [name: string, property: JsonProperty])[],
+  { additionalProperties }: Pick<JsonSchema, 'additionalProperties'> = {},
+): JsonSchema {
+  const required = properties.filter(([, { isRequired }]) => isRequired).map(([name]) => name);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties.map(([name, { schema }]) => [name, schema])),
+    ...(required.length > 0 ? { required } : {}),
+    ...(additionalProperties === undefined ? {} : { additionalProperties }),
+  };
+}
+
+function nestedSchema(
+  target: Class,
+  name: string,
+  nested: 'value' | 'each',
+  parents: readonly Class[],
+): JsonSchema {
+  const type = declaredType(target, name);
+  const inner = type ? classJsonSchema(type, parents) : { type: 'object' as const };
+  return nested === 'each' ? { type: 'array', items: inner } : inner;
+}
+
+/** What the class gives itself, and a body need not. */
+function initialValues(target: Class): Readonly<Record<string, unknown>> {
+  try {
+    return new (target as new () => object)() as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

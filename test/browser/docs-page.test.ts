@@ -1,0 +1,145 @@
+/** The documentation page in a real browser: it shows the operations, and sends them. */
+import { expect } from 'chai';
+import type { Browser, ConsoleMessage, Page } from 'playwright-core';
+import { City } from '../../sample/atlas/models/city.js';
+import { Country } from '../../sample/atlas/models/country.js';
+import { startChromium } from '../support/chromium.js';
+import { type Listening, listen } from '../support/listen.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const FRANCE = {
+  code: 'FRA',
+  alpha2: 'FR',
+  name: 'France',
+  officialName: 'French Republic',
+  region: 'Europe',
+  area: '551695',
+  latitude: 46,
+  longitude: 2,
+  flag: '🇫🇷',
+};
+const PARIS = {
+  id: 2988507,
+  name: 'Paris',
+  countryCode: 'FRA',
+  population: 2138551,
+  latitude: 48.85341,
+  longitude: 2.3488,
+  featureCode: 'PPLC',
+  adminCode: '11',
+  municipalityCode: null,
+};
+
+describe('the documentation page', function () {
+  this.timeout(180_000);
+  let app: TestApp;
+  let server: Listening;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const addresses = new Set<string>();
+
+  before(async () => {
+    app = await startTestApp({ models: [Country, City], bootstrap: { docs: { title: 'Atlas <b>' } } });
+    await Country.create(FRANCE);
+    await City.create(PARIS);
+    server = await listen(app.app);
+    browser = await startChromium();
+    page = await browser.newPage();
+    page.on('console', (message: ConsoleMessage) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => addresses.add(new URL(request.url()).origin));
+    await page.goto(`${server.url}/docs`);
+    await page.locator('.opblock').first().waitFor();
+  });
+
+  after(async () => {
+    await browser.close();
+    await server[Symbol.asyncDispose]();
+    await app[Symbol.asyncDispose]();
+  });
+
+  it('lists every operation', async () => {
+    const shown = await page.locator('.opblock-summary-path').allTextContents();
+    const paths = Object.entries(app.crud.openapi().paths).flatMap(([path, item]) =>
+      Object.keys(item).map(() => path),
+    );
+    expect(shown.map((path) => path.replaceAll('\u200b', '').trim()).sort()).to.deep.equal(paths.sort());
+    expect(await page.title()).to.equal('Atlas <b>');
+  });
+
+  it('executes an operation and shows its answer', async () => {
+    const operation = page.locator('#operations-City-listCities, #operations-Cities-listCities');
+    await operation.locator('.opblock-summary').click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table .response').first();
+    await answer.waitFor();
+    expect(await answer.locator('.response-col_status').first().textContent()).to.match(/^200/);
+    const body = (await answer.locator('.highlight-code').first().innerText()).replace(/^Download$/m, '');
+    expect(JSON.parse(body)).to.deep.equal({
+      items: [PARIS],
+      total: 1,
+      page: 1,
+      size: 20,
+      pages: 1,
+      has_next: false,
+      has_prev: false,
+    });
+  });
+
+  it('sends the example of a body as it stands', async () => {
+    const operation = page.locator('[id$=-createCity]');
+    await operation.locator('.opblock-summary').click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table .response').first();
+    await answer.waitFor();
+    // The example is right; only the country in it does not exist.
+    expect(await answer.locator('.response-col_status').first().textContent()).to.match(/^409/);
+  });
+
+  it('asks nobody but its own server, and breaks no rule of its policy', () => {
+    expect([...addresses].filter((origin) => origin !== 'null')).to.deep.equal([server.url]);
+    expect(complaints.filter((text) => !text.includes('status of 409'))).to.deep.equal([]);
+  });
+
+  it('is sent with a policy that lets nothing else in', async () => {
+    const { headers } = await fetch(`${server.url}/docs`);
+    expect(headers.get('content-security-policy')).to.equal(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get('x-content-type-options')).to.equal('nosniff');
+  });
+
+  it('is at the same place with a slash behind it', async () => {
+    const answer = await fetch(`${server.url}/docs/`);
+    expect(answer.url).to.equal(`${server.url}/docs`);
+    expect(await answer.text()).to.include('Atlas &#60;b&#62;');
+  });
+
+  it('is left alone by what comes after it', async () => {
+    const reached: string[] = [];
+    app.app.use((request, _response, next) => {
+      reached.push(request.url);
+      next();
+    });
+    for (const name of ['swagger-ui.css', 'start.js']) {
+      expect((await fetch(`${server.url}/docs/${name}`)).status).to.equal(200);
+    }
+    expect(reached).to.deep.equal([]);
+  });
+
+  it('has no other files than those it needs', async () => {
+    for (const name of [
+      'package.json',
+      '../package.json',
+      'swagger-ui-bundle.js.map',
+      'index.html',
+      '%2e%2e/package.json',
+    ]) {
+      expect((await fetch(`${server.url}/docs/${name}`)).status, name).to.equal(404);
+    }
+  });
+});

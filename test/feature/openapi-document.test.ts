@@ -1,0 +1,383 @@
+/** The OpenAPI document of an application: valid, clean, and of everything that is mounted. */
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import express from 'express';
+import { Authorized, Get, Param, Put } from 'routing-controllers';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import supertest from 'supertest';
+import { Crud, type CrudController, crudController } from '../../src/index.js';
+import type { OperationObject } from '../../src/openapi/openapi-object.js';
+import { buildApp } from '../support/build-app.js';
+import { caughtError } from '../support/caught-error.js';
+import { DESCRIBED_MODELS, DESCRIBED_OPTIONS } from '../support/described-models.js';
+import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud({ tags: ['Papers'] })
+@Table({ tableName: 'docs', timestamps: false })
+class Doc extends Model {
+  @Column(DataType.STRING)
+  declare title: string;
+}
+
+class DocController extends crudController(Doc, { prefix: '/papers', endpoints: ['list', 'read'] }) {
+  @Get('/latest')
+  @Get('/newest')
+  latest() {
+    return [];
+  }
+
+  @Put('/:key')
+  replace(@Param('key') key: string) {
+    return { key };
+  }
+
+  @Get(/\/papers\/x+/)
+  unusual() {
+    return {};
+  }
+
+  @Authorized('editor')
+  override read(...args: Parameters<CrudController<Doc>['read']>): Promise<Doc> {
+    return super.read(...args);
+  }
+}
+
+describe('the OpenAPI document', () => {
+  let app: TestApp;
+
+  before(async () => {
+    app = await startTestApp({ models: [...DESCRIBED_MODELS, Doc], bootstrap: DESCRIBED_OPTIONS });
+  });
+  after(() => app[Symbol.asyncDispose]());
+
+  it('is what /openapi.json answers', async () => {
+    const answer = await app.agent.get('/openapi.json');
+    expectJson(answer, 200, JSON.parse(JSON.stringify(app.crud.openapi())));
+  });
+
+  it('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(app.crud.openapi())));
+    expect(result).to.deep.equal({ valid: true });
+  });
+
+  it('has nothing that a linter would complain of', async () => {
+    const config = await createConfig({ extends: ['recommended'] });
+    const problems = await lintFromString({ source: JSON.stringify(app.crud.openapi()), config });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).to.deep.equal([]);
+  });
+
+  it('describes every route', () => {
+    const described = operations().map(([method, path]) => `${method} ${path}`);
+    const mounted = app.crud.routes.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`);
+    expect(described.sort()).to.deep.equal([...mounted, 'GET /health/ready', 'GET /health/live'].sort());
+  });
+
+  it('names operations as a client would call them', () => {
+    expect(operations().map(([, , { operationId }]) => operationId)).to.deep.equal([
+      'listMakers',
+      'createMaker',
+      'readMaker',
+      'updateMaker',
+      'deleteMaker',
+      'listGadgets',
+      'createGadget',
+      'readGadget',
+      'updateGadget',
+      'deleteGadget',
+      'renameGadget',
+      'countGadget',
+      'resetGadget',
+      'listNotes',
+      'createNote',
+      'readNote',
+      'updateNote',
+      'deleteNote',
+      'listMembers',
+      'createMember',
+      'readMember',
+      'updateMember',
+      'checkReadiness',
+      'checkLiveness',
+    ]);
+  });
+
+  it('describes the parameters of a list as they are read', () => {
+    expect(operation('get', '/api/notes').parameters).to.deep.equal([
+      {
+        name: 'after',
+        in: 'query',
+        required: false,
+        description:
+          'The `next_cursor` of another page, unchanged, with the same `q` and `sort`. Not together with `before`.',
+        schema: { type: 'string', minLength: 1, maxLength: 12_288 },
+      },
+      {
+        name: 'before',
+        in: 'query',
+        required: false,
+        description:
+          'The `prev_cursor` of another page, unchanged, with the same `q` and `sort`. Not together with `after`.',
+        schema: { type: 'string', minLength: 1, maxLength: 12_288 },
+      },
+      {
+        name: 'size',
+        in: 'query',
+        required: false,
+        description: 'How many items a page has.',
+        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      },
+      {
+        name: 'sort',
+        in: 'query',
+        required: false,
+        description:
+          'The order; `-` is descending. An attribute is named once. Default: `name`. The primary key is appended, so that the order is total.',
+        schema: {
+          type: 'array',
+          items: { type: 'string', enum: ['name', '-name', 'text', '-text'] },
+          minItems: 1,
+          maxItems: 2,
+          uniqueItems: true,
+        },
+        style: 'form',
+        explode: false,
+      },
+      {
+        name: 'q',
+        in: 'query',
+        required: false,
+        description: [
+          'Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with',
+          'blanks or any of `"\'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.',
+          '`*` is a wildcard in `=like=` and its relatives only.',
+          '',
+          '| field | type | operators |',
+          '| --- | --- | --- |',
+          '| `text` | string | `==` `=like=` |',
+          '',
+          'For example `text==text`.',
+        ].join('\n'),
+        schema: { type: 'string', maxLength: 2048, examples: ['text==text'] },
+      },
+      {
+        name: 'fields',
+        in: 'query',
+        required: false,
+        description: 'Only these properties are answered.',
+        schema: {
+          type: 'array',
+          items: { type: 'string', enum: ['name', 'text', 'stars', 'createdAt', 'updatedAt', 'deletedAt'] },
+          minItems: 1,
+          maxItems: 6,
+          uniqueItems: true,
+        },
+        style: 'form',
+        explode: false,
+      },
+    ]);
+  });
+
+  it('describes bodies and records as the model and its decorators have them', () => {
+    const { MakerRead, MakerPartial, MakerCreate, MakerUpdate } = app.crud.openapi().components.schemas;
+    const id = { type: 'string', format: 'uuid' };
+    const name = { description: 'As it is registered.', type: 'string', maxLength: 40 };
+    const secret = { type: 'string', maxLength: 20 };
+    expect(MakerCreate).to.deep.equal({
+      type: 'object',
+      properties: { name, secret },
+      required: ['name', 'secret'],
+      additionalProperties: false,
+    });
+    expect(MakerUpdate).to.deep.equal({
+      type: 'object',
+      properties: { name, secret },
+      additionalProperties: false,
+    });
+    expect(MakerRead).to.deep.equal({
+      description: 'Who makes gadgets.',
+      type: 'object',
+      properties: { id, name },
+      required: ['id', 'name'],
+    });
+    expect(MakerPartial).to.deep.equal({
+      description: 'The properties of a maker that `fields` names.',
+      type: 'object',
+      properties: { id, name },
+    });
+  });
+
+  it('describes classes of the user by their decorators, and leaves open what only his code knows', () => {
+    const { MemberRead, MemberCreate, NoteRead, GadgetRead } = app.crud.openapi().components.schemas;
+    expect(MemberCreate).to.deep.equal({
+      type: 'object',
+      properties: {
+        name: { type: 'string', minLength: 2, maxLength: 10 },
+        email: { type: ['string', 'null'], format: 'email' },
+      },
+      required: ['name'],
+      additionalProperties: false,
+    });
+    expect(MemberRead).to.deep.equal({
+      type: 'object',
+      properties: {
+        id: { type: 'string', pattern: '^-?(?:0|[1-9][0-9]{0,18})$' },
+        handle: { type: 'string', maxLength: 10 },
+        email: { type: ['string', 'null'], maxLength: 60 },
+        initial: {},
+      },
+      required: ['id', 'handle', 'email'],
+    });
+    expect(NoteRead?.properties?.['stars']).to.deep.equal({});
+    expect(GadgetRead?.properties?.['label']).to.deep.equal({});
+    expect(GadgetRead?.required).to.not.include('label');
+  });
+
+  it('describes the routes of a subclass by their decorators', () => {
+    const rename = operation('post', '/api/gadgets/{id}/renaming');
+    expect(rename.parameters).to.deep.equal([
+      { name: 'id', in: 'path', required: true, schema: { type: 'number' } },
+    ]);
+    expect(rename.requestBody).to.deep.equal({
+      required: false,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              code: { type: 'string', minLength: 1, maxLength: 12 },
+              times: { type: ['integer', 'null'], maximum: 3 },
+            },
+            required: ['code'],
+            additionalProperties: false,
+          },
+          example: { code: 'text', times: 1 },
+        },
+      },
+    });
+    expect(Object.keys(rename.responses)).to.deep.equal(['202', '405', '4XX', '5XX']);
+    expect(operation('get', '/api/gadgets/count').parameters).to.deep.equal([
+      { name: 'under', in: 'query', required: true, schema: { type: 'number' } },
+    ]);
+    expect(Object.keys(operation('post', '/api/gadgets/reset').responses)).to.deep.equal([
+      '204',
+      '401',
+      '405',
+      '4XX',
+      '5XX',
+    ]);
+  });
+
+  it('is frozen', () => {
+    const document = app.crud.openapi();
+    expect(document).to.equal(app.crud.openapi());
+    expect(Object.isFrozen(document.components.schemas['GadgetRead']?.properties)).to.equal(true);
+  });
+
+  it('is under the place of an application that is mounted in another one', async () => {
+    const outer = express().use('/v1', app.app);
+    const { body } = await supertest(outer).get('/v1/openapi.json');
+    expect(body.servers).to.deep.equal([{ url: '/v1', description: 'This server.' }]);
+  });
+
+  it('has no other method', async () => {
+    const answer = await app.agent.post('/openapi.json');
+    expectProblem(answer, 405, {
+      detail: 'This path does not have the method POST; it has GET, HEAD, OPTIONS.',
+    });
+  });
+
+  it('takes routes that are not as usual', async () => {
+    const options = {
+      ...DESCRIBED_OPTIONS,
+      controllers: [DocController],
+      routePrefix: '',
+      health: false,
+    } as const;
+    const { crud } = await buildApp({ ...options, models: [] });
+    const { paths } = crud.openapi();
+    expect(
+      Object.entries(paths).map(([path, item]) => [
+        path,
+        ...Object.values(item).map(({ operationId, parameters = [], responses }) => ({
+          operationId,
+          path: parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
+          refused: Object.keys(responses).filter((status) => ['401', '403'].includes(status)),
+        })),
+      ]),
+    ).to.deep.equal([
+      ['/papers', { operationId: 'listDocs', path: [], refused: [] }],
+      [
+        '/papers/{id}',
+        { operationId: 'readDoc', path: ['id'], refused: ['403'] },
+        // The path has one name for what is at this place.
+        { operationId: 'replaceDoc', path: ['id'], refused: [] },
+      ],
+      ['/papers/newest', { operationId: 'latestDoc', path: [], refused: [] }],
+      ['/papers/latest', { operationId: 'latestDoc2', path: [], refused: [] }],
+    ]);
+    expect(await new Validator().validate(JSON.parse(JSON.stringify(crud.openapi())))).to.deep.equal({
+      valid: true,
+    });
+  });
+
+  it('leaves what it is given as it was', async () => {
+    const license = { name: 'MIT', identifier: 'MIT' };
+    const { crud } = await buildApp({ models: [], docs: { license } });
+    expect(crud.openapi().info.license).to.deep.equal(license);
+    expect(Object.isFrozen(license)).to.equal(false);
+  });
+
+  describe('and its options', () => {
+    it('is moved along with the page', async () => {
+      const { agent } = await buildApp({ models: [Doc], docs: { path: '/internal/api/', title: 'Mine' } });
+      const { body } = await agent.get('/internal/openapi.json');
+      expect(body.info.title).to.equal('Mine');
+      expect((await agent.get('/internal/api')).status).to.equal(200);
+      expect((await agent.get('/openapi.json')).status).to.equal(404);
+    });
+
+    it('is not served where docs is off, and there all the same', async () => {
+      const { agent, crud } = await buildApp({ models: [Doc], docs: false, health: false });
+      expect((await agent.get('/openapi.json')).status).to.equal(404);
+      // The list of the resource is at this path.
+      expect((await agent.get('/docs')).body).to.include({ total: 0 });
+      expect(Object.keys(crud.openapi().paths)).to.deep.equal(['/docs', '/docs/{id}']);
+    });
+
+    it('is not hidden behind a resource', async () => {
+      const error = await caughtError(() => buildApp({ models: [Doc] }));
+      expect(error).to.include({
+        name: 'ConfigError',
+        message:
+          "Doc is on '/docs', where the documentation is; give one of them another path, such as docs: { path: '/api-docs' }.",
+      });
+    });
+
+    it('says everything that is wrong with its options', async () => {
+      const docs = { path: 'docs?', titel: 'Mine', version: 2, license: 'MIT' } as object;
+      const error = await caughtError(() => buildApp({ models: [Doc], docs }));
+      expect(error).to.deep.include({
+        problems: [
+          "docs has no option 'titel'. Did you mean 'title'? The options are path, title, version, description, contact, license.",
+          'docs.path "docs?" is not a plain path; use one such as \'/docs\'.',
+          'docs.version is 2; use a text.',
+          'docs.license is "MIT"; use an object such as { name: \'…\' }.',
+        ],
+      });
+    });
+  });
+
+  function operations(): [method: string, path: string, operation: OperationObject][] {
+    return Object.entries(app.crud.openapi().paths).flatMap(([path, item]) =>
+      Object.entries(item).map(
+        ([method, each]) => [method.toUpperCase(), path, each] as [string, string, OperationObject],
+      ),
+    );
+  }
+
+  function operation(method: 'get' | 'post' | 'patch', path: string): OperationObject {
+    return app.crud.openapi().paths[path]?.[method] as OperationObject;
+  }
+});

@@ -1,0 +1,192 @@
+/** The command `crud-controllers`, as a process of its own. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
+import { consoleExamples, readmeBlocks } from '../support/readme-examples.js';
+
+const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
+
+describe('the command line', function () {
+  this.timeout(60_000);
+  // Inside the repository, so that the package finds itself by its name.
+  const folder = join(PACKAGE_ROOT, 'dist', `command-line-${process.pid}`);
+
+  before(() => {
+    mkdirSync(folder, { recursive: true });
+    write('models.cjs', MODELS);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('prints the routes of the models that a module exports, without a database', async () => {
+    expect(await command('routes', 'models.cjs')).to.deep.equal({
+      code: 0,
+      everything: `METHOD  PATH                    OPERATION     PAGINATION     FILTERABLE   SORTABLE
+GET     /articles/:id/comments  Article.talk  -              -            -
+GET     /articles               list          cursor 5/100   title,views  title
+POST    /articles               create        -              -            -
+GET     /authors                list          offset 20/100  -            id
+GET     /authors/:id            read          -              -            -
+`,
+    });
+  });
+
+  it('prints what the README shows', async () => {
+    const crud =
+      "Crud({ endpoints: ['list', 'create', 'read'], pageSize: { default: 50, max: 200 }, filterAllow: ['title'], sortAllow: ['id', 'title'] })(Article)";
+    mkdirSync(join(folder, 'dist'), { recursive: true });
+    write(
+      'dist/models.js',
+      MODELS.replace(/Crud\(.*\)\(Article\)/, crud).replace(
+        '[Article, Author], ArticleController',
+        '[Article]',
+      ),
+    );
+    const [block = ''] = readmeBlocks('printed by the command line');
+    const [routes, openapi] = consoleExamples(block);
+    const [, , ...args] = String(routes?.command).split(' ');
+    expect((await command(...args)).everything.trim()).to.equal(routes?.output);
+    expect(openapi?.command).to.equal('npx crud-controllers openapi ./dist/models.js > openapi.json');
+  });
+
+  it('prints the document of the models that a module exports', async () => {
+    const { code, everything } = await command('openapi', 'models.cjs');
+    expect(code).to.equal(0);
+    const document = JSON.parse(everything);
+    expect(document.openapi).to.equal('3.1.0');
+    expect(Object.keys(document.paths)).to.deep.equal([
+      '/articles',
+      '/articles/{id}/comments',
+      '/authors',
+      '/authors/{id}',
+      '/health/ready',
+      '/health/live',
+    ]);
+  });
+
+  it('finds a module whose ending is left out', async () => {
+    write('short.js', "module.exports = { ...require('./models.cjs') };");
+    expect((await command('routes', 'short')).everything).to.include('GET     /authors ');
+  });
+
+  it('prints the document of an application that a module exports and bootstraps', async () => {
+    write('app.mjs', APPLICATION);
+    const { code, everything } = await command('openapi', 'app.mjs');
+    expect(code, everything).to.equal(0);
+    const { info, paths } = JSON.parse(everything);
+    expect(info).to.deep.include({ title: 'Press', version: '2.0.0' });
+    expect(Object.keys(paths)).to.deep.equal(['/api/articles', '/api/authors', '/api/authors/{id}']);
+  });
+
+  it('prints the document of what bootstrap gave, or will give', async () => {
+    write(
+      'promise.mjs',
+      APPLICATION.replace('export const app', 'const app').replace('await boot', 'export const api = boot'),
+    );
+    const { everything } = await command('openapi', 'promise.mjs');
+    expect(JSON.parse(everything).info.title).to.equal('Press');
+  });
+
+  it('waits for an application that waits for something itself', async () => {
+    write(
+      'later.mjs',
+      APPLICATION.replace('await boot', 'setTimeout(() => {}, 1e8);\nsetImmediate(() => boot').replace(
+        /\);\s*$/,
+        '));',
+      ),
+    );
+    const { everything } = await command('routes', 'later.mjs');
+    expect(everything).to.include('/api/authors/:id');
+  });
+
+  it('says what a module should export', async () => {
+    write('nothing.cjs', 'module.exports = { answer: 42, nothing: null };');
+    expect(await command('routes', 'nothing.cjs')).to.deep.equal({
+      code: 1,
+      everything:
+        'nothing.cjs exports nothing to describe; export the models with @Crud, or the Express application that it bootstraps.\n',
+    });
+    expect(await command('routes', 'nowhere.js')).to.deep.equal({
+      code: 1,
+      everything: "There is no module 'nowhere.js'.\n",
+    });
+  });
+
+  it('says everything that is wrong with the models', async () => {
+    write('wrong.cjs', MODELS.replace("filterAllow: ['title', 'views']", "filterAllow: ['titel', 'view']"));
+    const { code, everything } = await command('openapi', 'wrong.cjs');
+    expect(code).to.equal(1);
+    expect(everything.split('\n').map((line) => line.slice(0, 57))).to.deep.equal([
+      "Article: filterAllow names 'titel', which is not an attri",
+      "Article: filterAllow names 'view', which is not an attrib",
+      '',
+    ]);
+  });
+
+  it('shows the error of a module that throws', async () => {
+    write('throwing.cjs', "throw new Error('not today');");
+    const { code, everything } = await command('routes', 'throwing.cjs');
+    expect(code).to.equal(1);
+    expect(everything).to.match(/^Error: not today\n +at .*throwing\.cjs/);
+  });
+
+  it('says how it is used', async () => {
+    const help = await command('--help');
+    expect(help.code).to.equal(0);
+    expect(help.everything).to.match(/^Usage: crud-controllers <command> <module>\n/);
+    expect(await command()).to.deep.equal({ code: 2, everything: help.everything });
+    expect(await command('rotes', 'models.cjs')).to.deep.equal({
+      code: 2,
+      everything: `There is no command 'rotes'. Did you mean 'routes'?\n${help.everything}`,
+    });
+    expect(await command('routes')).to.deep.equal({
+      code: 2,
+      everything: `Name one module.\n${help.everything}`,
+    });
+  });
+
+  function write(name: string, content: string): void {
+    writeFileSync(join(folder, name), content);
+  }
+
+  function command(...args: string[]): Promise<{ code: number; everything: string }> {
+    return new Promise((resolve) => {
+      execFile(process.execPath, [COMMAND, ...args], { cwd: folder }, (error, stdout, stderr) => {
+        resolve({ code: Number(error?.code ?? 0), everything: stdout + stderr });
+      });
+    });
+  }
+});
+
+const MODELS = `
+require('reflect-metadata');
+const { Crud, crudController } = require('crud-controllers');
+const { Get } = require('routing-controllers');
+const { Column, DataType, Model, Table } = require('sequelize-typescript');
+class Article extends Model {}
+Column(DataType.STRING)(Article.prototype, 'title');
+Column(DataType.INTEGER)(Article.prototype, 'views');
+Table({ tableName: 'articles', timestamps: false })(Article);
+Crud({ endpoints: ['list', 'create'], pagination: 'cursor', pageSize: { default: 5 }, filterAllow: ['title', 'views'], sortAllow: ['title'] })(Article);
+class Author extends Model {}
+Column(DataType.STRING)(Author.prototype, 'name');
+Table({ tableName: 'authors', timestamps: false })(Author);
+Crud({ endpoints: ['list', 'read'] })(Author);
+class ArticleController extends crudController(Article) {
+  talk() { return []; }
+}
+Get('/:id/comments')(ArticleController.prototype, 'talk');
+module.exports = { models: [Article, Author], ArticleController, VERSION: 1 };
+`;
+
+const APPLICATION = `
+import 'reflect-metadata';
+import { bootstrap } from 'crud-controllers';
+import express from 'express';
+import { Sequelize } from 'sequelize-typescript';
+import described from './models.cjs';
+new Sequelize('postgres://nobody@127.0.0.1:1/none', { logging: false }).addModels(described.models);
+export const app = express();
+await bootstrap(app, { models: described.models, routePrefix: '/api', health: false, docs: { title: 'Press', version: '2.0.0' } });
+`;

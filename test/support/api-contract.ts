@@ -1,0 +1,94 @@
+/** A document as a contract: answers are held against it, strictly, and what was seen of it is remembered. */
+import { expect } from 'chai';
+import type { Response } from 'supertest';
+import type {
+  OpenAPIObject,
+  OperationObject,
+  Reference,
+  ResponseObject,
+} from '../../src/openapi/openapi-object.js';
+import type { JsonSchema } from '../../src/schema/json-schema.js';
+import { schemaChecker } from './json-schema-checker.js';
+
+/** One operation and where it is. */
+export interface ContractOperation {
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** With the names of its parameters in braces. */
+  readonly path: string;
+  readonly operation: OperationObject;
+}
+
+/** A contract that remembers which of its promises were kept. */
+export class ApiContract {
+  readonly operations: ReadonlyMap<string, ContractOperation>;
+  readonly #document: OpenAPIObject;
+  readonly #compile: ReturnType<typeof schemaChecker>;
+  readonly #seen = new Set<string>();
+
+  constructor(document: OpenAPIObject) {
+    this.#document = document;
+    this.#compile = schemaChecker(closed(document));
+    const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).map(([method, operation]) => ({ method, path, operation }) as ContractOperation),
+    );
+    this.operations = new Map(operations.map((each) => [each.operation.operationId, each]));
+  }
+
+  /** Fails where an answer is not what the document says of this operation and status. */
+  check(operationId: string, answer: Response): void {
+    const { operation } = this.operations.get(operationId) as ContractOperation;
+    const { status, headers, text = '' } = answer;
+    const key = [String(status), `${Math.floor(status / 100)}XX`].find((each) => operation.responses[each]);
+    const place = `${operationId} ${status} ${text}`;
+    if (key === undefined) expect.fail(`Not documented: ${place}`);
+    this.#seen.add(`${operationId} ${key}`);
+    const response = this.#resolve(operation.responses[key] as ResponseObject | Reference);
+    for (const [name, header] of Object.entries(response.headers ?? {})) {
+      const value: unknown = headers[name.toLowerCase()];
+      expect(value !== undefined || !header.required, `${place} has no ${name}`).to.equal(true);
+      this.#expectValid(header.schema, header.schema.type === 'integer' ? Number(value) : value, place);
+    }
+    if (!response.content) {
+      expect(text, place).to.equal('');
+      return;
+    }
+    const mediaType = String(headers['content-type']).split(';')[0] ?? '';
+    const content = response.content[mediaType];
+    if (!content) expect.fail(`${place} is ${mediaType}`);
+    this.#expectValid(content.schema, JSON.parse(text), place);
+  }
+
+  /** The promises that no answer has shown to be true. Ranges of statuses promise nothing. */
+  unseen(): string[] {
+    return [...this.operations.values()]
+      .flatMap(({ operation }) =>
+        Object.keys(operation.responses).map((status) => `${operation.operationId} ${status}`),
+      )
+      .filter((promise) => !promise.endsWith('XX') && !this.#seen.has(promise));
+  }
+
+  /** Whether a value is what a schema of the document allows. */
+  allows(schema: JsonSchema, value: unknown): boolean {
+    return this.#compile(schema)(value);
+  }
+
+  #expectValid(schema: JsonSchema, value: unknown, place: string): void {
+    const validate = this.#compile(closed(schema));
+    expect(validate(value), `${place}: ${JSON.stringify(validate.errors)}`).to.equal(true);
+  }
+
+  #resolve(response: ResponseObject | Reference): ResponseObject {
+    if (!('$ref' in response)) return response;
+    const name = response.$ref.slice('#/components/responses/'.length);
+    return this.#document.components.responses[name] as ResponseObject;
+  }
+}
+
+/** Objects with no other properties than those described: an answer may have no undocumented ones. */
+function closed<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(closed) as T;
+  const members = Object.entries(value).map(([name, member]) => [name, closed(member)] as const);
+  const isObjectSchema = 'properties' in value && !('additionalProperties' in value);
+  return Object.fromEntries([...members, ...(isObjectSchema ? [['additionalProperties', false]] : [])]) as T;
+}

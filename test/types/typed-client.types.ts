@@ -1,0 +1,43 @@
+/** What a client that is generated from our document may say, and what does not compile. */
+import createClient from 'openapi-fetch';
+import type { paths } from '../../sample/typed-client/atlas-api.js';
+import type { Equal, Expect } from './expect-type.js';
+
+const atlas = createClient<paths>();
+
+/** The calls whose answers are looked at below. */
+export const read = () => atlas.GET('/reviews/{id}', { params: { path: { id: '1' } } });
+export const create = () =>
+  atlas.POST('/reviews', { body: { cityId: 1, author: 'Ann', rating: 5, text: null } });
+export const update = () =>
+  atlas.PATCH('/countries/{id}', { params: { path: { id: 'FRA' } }, body: { region: 'Europe' } });
+
+type Data<T extends () => Promise<{ data?: unknown }>> = NonNullable<Awaited<ReturnType<T>>['data']>;
+
+/** A GET may have been asked for some of the properties; a write answers all of them. */
+export type Checks = [
+  Expect<Equal<Data<typeof read>['rating'], number | undefined>>,
+  Expect<Equal<Data<typeof create>['rating'], number>>,
+  Expect<Equal<Data<typeof create>['deletedAt'], string | null>>,
+  Expect<
+    Equal<Data<typeof update>['region'], 'Africa' | 'Americas' | 'Antarctic' | 'Asia' | 'Europe' | 'Oceania'>
+  >,
+];
+
+/** What does not compile. */
+export async function refused(): Promise<void> {
+  // @ts-expect-error There is no such path.
+  await atlas.GET('/city');
+  // @ts-expect-error Nor can it be sorted by this.
+  await atlas.GET('/cities', { params: { query: { sort: ['latitude'] } } });
+  // @ts-expect-error The page is for lists by number.
+  await atlas.GET('/reviews', { params: { query: { page: 2 } } });
+  // @ts-expect-error The city is required.
+  await atlas.POST('/reviews', { body: { author: 'Ann', rating: 5 } });
+  // @ts-expect-error It cannot be null.
+  await atlas.PATCH('/reviews/{id}', { params: { path: { id: '1' } }, body: { rating: null } });
+  // @ts-expect-error It is not one of the regions.
+  await atlas.PATCH('/countries/{id}', { params: { path: { id: 'FRA' } }, body: { region: 'Narnia' } });
+  // @ts-expect-error An id of text is no number.
+  await atlas.DELETE('/reviews/{id}', { params: { path: { id: 1 } } });
+}
