@@ -19,16 +19,19 @@ export interface LaneRead {
   readonly fail: (error: unknown) => void;
 }
 
+/** Executes a read on a connection of its own, unless it has been answered meanwhile. */
+export type AskElsewhere = (read: LaneRead, isAnswered: () => boolean) => void;
+
 /** One connection at a time, shared. */
 export class ReadLane {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
-  /** Executes a read on a connection of its own. */
-  readonly #askElsewhere: (read: LaneRead) => void;
+  readonly #askElsewhere: AskElsewhere;
   /** In the order in which PostgreSQL answers them. */
   #underway: LaneRead[] = [];
   /** Those of them that were asked again elsewhere. */
   readonly #givenUp = new WeakSet<LaneRead>();
+  readonly #settled = new WeakSet<LaneRead>();
   #client: PooledClient | null = null;
   #isOpening = false;
   #isClosing = false;
@@ -36,7 +39,7 @@ export class ReadLane {
   #watch: NodeJS.Timeout | undefined;
   #lastAnswer = 0;
 
-  constructor(source: ConnectionSource, executor: StatementExecutor, askElsewhere: (read: LaneRead) => void) {
+  constructor(source: ConnectionSource, executor: StatementExecutor, askElsewhere: AskElsewhere) {
     this.#source = source;
     this.#executor = executor;
     this.#askElsewhere = askElsewhere;
@@ -82,7 +85,9 @@ export class ReadLane {
       markGivenUp(client, error);
       this.#answered(client, read);
       // Who asked elsewhere has nothing to do with what goes wrong here.
-      if (!error || !this.#givenUp.has(read)) read.settle(error, result);
+      if (error && this.#givenUp.has(read)) return;
+      this.#settled.add(read);
+      read.settle(error, result);
     });
   }
 
@@ -133,7 +138,7 @@ export class ReadLane {
     const [, ...behind] = this.#underway;
     for (const read of behind) {
       this.#givenUp.add(read);
-      this.#askElsewhere(read);
+      this.#askElsewhere(read, () => this.#settled.has(read));
     }
   }
 }

@@ -10,7 +10,7 @@ import {
   type TextValues,
 } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
-import { type LaneRead, ReadLane } from './read-lane.js';
+import { type AskElsewhere, type LaneRead, ReadLane } from './read-lane.js';
 import { StatementCache } from './statement-cache.js';
 
 /** What Sequelize does not type of itself. */
@@ -61,7 +61,7 @@ export class StatementRunner {
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
     const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
-    const askAlone = (read: LaneRead): void => void this.#askAlone(read);
+    const askAlone: AskElsewhere = (read, isAnswered) => void this.#askAlone(read, isAnswered);
     this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor, askAlone));
   }
 
@@ -106,9 +106,10 @@ export class StatementRunner {
     });
   }
 
-  async #askAlone({ statement, values, settle, fail }: LaneRead): Promise<void> {
+  async #askAlone({ statement, values, settle, fail }: LaneRead, isAnswered: () => boolean): Promise<void> {
     try {
       const client = await this.#source.acquire('read');
+      if (isAnswered()) return this.#source.release(client);
       this.#execute(client, statement, values, (error, result) => {
         this.#source.release(client);
         settle(error, result);
