@@ -17,10 +17,13 @@ export interface LaneRead {
   readonly settle: Settle;
   /** Takes why there is no connection. */
   readonly fail: (error: unknown) => void;
+  /** Whether it was asked again elsewhere. */
+  isAskedAgain: boolean;
+  isAnswered: boolean;
 }
 
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
-export type AskElsewhere = (read: LaneRead, isAnswered: () => boolean) => void;
+export type AskElsewhere = (read: LaneRead) => void;
 
 /** One connection at a time, shared. */
 export class ReadLane {
@@ -29,9 +32,6 @@ export class ReadLane {
   readonly #askElsewhere: AskElsewhere;
   /** In the order in which PostgreSQL answers them. */
   #underway: LaneRead[] = [];
-  /** Those of them that were asked again elsewhere. */
-  readonly #givenUp = new WeakSet<LaneRead>();
-  readonly #settled = new WeakSet<LaneRead>();
   #client: PooledClient | null = null;
   #isOpening = false;
   #isClosing = false;
@@ -85,8 +85,8 @@ export class ReadLane {
       markGivenUp(client, error);
       this.#answered(client, read);
       // Who asked elsewhere has nothing to do with what goes wrong here.
-      if (error && this.#givenUp.has(read)) return;
-      this.#settled.add(read);
+      if (error && read.isAskedAgain) return;
+      read.isAnswered = true;
       read.settle(error, result);
     });
   }
@@ -137,8 +137,8 @@ export class ReadLane {
     this.#isClosing = true;
     const [, ...behind] = this.#underway;
     for (const read of behind) {
-      this.#givenUp.add(read);
-      this.#askElsewhere(read, () => this.#settled.has(read));
+      read.isAskedAgain = true;
+      this.#askElsewhere(read);
     }
   }
 }

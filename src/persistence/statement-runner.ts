@@ -61,7 +61,7 @@ export class StatementRunner {
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
     const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
-    const askAlone: AskElsewhere = (read, isAnswered) => void this.#askAlone(read, isAnswered);
+    const askAlone: AskElsewhere = (read) => void this.#askAlone(read);
     this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor, askAlone));
   }
 
@@ -102,14 +102,15 @@ export class StatementRunner {
         if (error && isStale(error)) resolve(this.#run('read', statement, values));
         else settle(error, result);
       };
-      lane.add({ statement, values, settle: healing, fail: reject });
+      lane.add({ statement, values, settle: healing, fail: reject, isAskedAgain: false, isAnswered: false });
     });
   }
 
-  async #askAlone({ statement, values, settle, fail }: LaneRead, isAnswered: () => boolean): Promise<void> {
+  async #askAlone(read: LaneRead): Promise<void> {
+    const { statement, values, settle, fail } = read;
     try {
       const client = await this.#source.acquire('read');
-      if (isAnswered()) return this.#source.release(client);
+      if (read.isAnswered) return this.#source.release(client);
       this.#execute(client, statement, values, (error, result) => {
         this.#source.release(client);
         settle(error, result);
