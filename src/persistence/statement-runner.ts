@@ -19,12 +19,12 @@ interface LoggingSequelize extends Sequelize {
   log(message: string): void;
 }
 
-/** Two keep PostgreSQL and Node busy at the same time; more only make the batches smaller. */
+/** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
-/** A lane is opened when the others have as many reads under way. */
-const LANE_LOAD = 4;
+/** So many reads are under way on one lane before another is opened: the more of them go together, the cheaper each is. */
+const LANE_LOAD = 32;
 /** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
-const CHEAP = 3;
+const CHEAP = 2;
 
 const runners = new WeakMap<Sequelize, StatementRunner>();
 
