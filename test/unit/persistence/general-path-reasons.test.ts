@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DataTypes, type Options, QueryTypes, Sequelize } from 'sequelize';
 import type { Operation } from '../../../src/metadata/crud-options.js';
-import { generalPathReasons } from '../../../src/persistence/general-path-reasons.js';
+import { generalPathReasons, needsRecords } from '../../../src/persistence/general-path-reasons.js';
 import { defineModel, infoOf } from '../../support/offline-models.js';
 
 /** The reasons of a model with a name, on an instance with these options. */
@@ -67,17 +67,17 @@ describe('generalPathReasons', () => {
     ]);
   });
 
-  it('takes an attribute that nobody sees for none', () => {
+  it('needs a record for a getter only where the attribute is seen', () => {
     const get = () => 'secret';
     const info = infoOf(defineModel('Pet', { secret: { type: DataTypes.STRING, get } }));
     const all = [...info.attributes.values()];
-    expect(generalPathReasons(info, 'read', all)).to.deep.equal(['secret has a getter']);
+    expect(needsRecords(info, all)).to.equal(true);
     expect(
-      generalPathReasons(
+      needsRecords(
         info,
-        'read',
         all.filter(({ name }) => name !== 'secret'),
       ),
-    ).to.deep.equal([]);
+    ).to.equal(false);
+    expect(generalPathReasons(info, 'read', all)).to.deep.equal([]);
   });
 });
