@@ -96,12 +96,8 @@ export function createExecutor(driver: Driver): StatementExecutor {
       if (!connection || !connectionParameters) executePublicly(client, statement, values, settle);
       else {
         const { query_timeout: limit } = connectionParameters;
-        const query = new Query(
-          client,
-          statement,
-          values,
-          limit ? watched(watch, limit, client, settle) : settle,
-        );
+        const inTime = limit ? watched(watch, limit, client, settle) : settle;
+        const query = new Query(client, statement, values, inTime);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
         client.query(query);
@@ -202,13 +198,12 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     #prepare(connection: DriverConnection, isTaken: boolean): void {
-      const { text } = this;
       const name = this.#name;
       if (isTaken) connection.close({ type: 'S', name });
-      connection.parse({ name, text, types: [] });
+      connection.parse({ name, text: this.text, types: [] });
       if (name === '') return;
       this.#isPreparing = true;
-      connection.parsedStatements[name] = text;
+      connection.parsedStatements[name] = this.text;
     }
 
     handleRowDescription(message: Fields): void {

@@ -245,24 +245,3 @@ function isDateTime(value: unknown): boolean {
   if (value instanceof Date) return !Number.isNaN(value.getTime());
   return typeof value === 'string' && parseTimestamp(value) !== undefined;
 }
-
-/**
- * A value of a body as the model holds it: dates as `Date`, binary data as `Buffer`, UUIDs in lower case. A value
- * that breaks the column's rules is returned as it came, for the rules to refuse.
- */
-export function parseColumnValue(type: ColumnType, value: unknown): unknown {
-  if (type.kind === 'array' && Array.isArray(value)) {
-    return value.map((element) => parseColumnValue(type.element, element));
-  }
-  if (typeof value !== 'string') return value;
-  switch (type.kind) {
-    case 'date':
-      return parseTimestamp(value) ?? value;
-    case 'blob':
-      return isBase64(value) ? Buffer.from(value, 'base64') : value;
-    case 'uuid':
-      return value.toLowerCase();
-    default:
-      return value;
-  }
-}

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { ColumnType } from '../../../src/model/column-type.js';
-import { columnRules, holdsColumnRules, parseColumnValue } from '../../../src/schema/column-rules.js';
+import { columnRules, holdsColumnRules } from '../../../src/schema/column-rules.js';
+import { parseColumnValue } from '../../../src/schema/parse-column-value.js';
 
 const INT2: ColumnType = { kind: 'integer', minimum: -32768, maximum: 32767 };
 const INT4: ColumnType = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 };
