@@ -12,6 +12,7 @@ import { recordMaker, storedAttributes } from '../persistence/light-record.js';
 import { hasQueryHooks } from '../persistence/model-hooks.js';
 import type { Page } from '../persistence/page.js';
 import { currentSession } from '../persistence/session.js';
+import { describeTable } from '../persistence/table-sql.js';
 import { textValue } from '../persistence/text-value.js';
 import type { Keyset } from '../query/keyset.js';
 import type { ListQuery } from '../query/list-query.js';
@@ -43,8 +44,9 @@ export function compileFastActions(
   if (operations.length === 0) return new Map();
   const { info, model } = resource.plan;
   const rows = describeRows(resource);
-  const finder = new FastFinder(info, rows.attributes);
-  const writer = new FastWriter(info, rows.attributes);
+  const table = describeTable(info, rows.attributes);
+  const finder = new FastFinder(table);
+  const writer = new FastWriter(table);
   const isOpen = (kind: 'read' | 'write') => (request: Request, response: Response) =>
     !hasQueryHooks(model, kind) &&
     !hasScope(model) &&

@@ -1,6 +1,6 @@
 /** Reads rows of a model as texts, with statements made from the model alone. Knows no instances, hooks and scopes. */
 import type { Sequelize } from 'sequelize';
-import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import type { ModelInfo } from '../model/model-info.js';
 import type { Filter } from '../query/filter.js';
 import type { ListQuery } from '../query/list-query.js';
 import type { TextResult, TextRow } from './driver-query.js';
@@ -13,7 +13,7 @@ import type { TextParser } from './prepared-statement.js';
 import { type Statement, select, selectRows } from './select-sql.js';
 import { raw, type SqlFragment, sql } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
-import { describeTable, type TableSql } from './table-sql.js';
+import type { TableSql } from './table-sql.js';
 
 /** Rows, and how the driver would read their columns. */
 export interface TextRows {
@@ -34,9 +34,10 @@ export class FastFinder {
   readonly #byId: string;
   readonly #places: PlaceStatements;
 
-  constructor(info: ModelInfo, attributes: readonly AttributeInfo[]) {
+  constructor(table: TableSql) {
+    const { info } = table;
     this.#info = info;
-    this.#table = describeTable(info, attributes);
+    this.#table = table;
     this.#places = new PlaceStatements(this.#table);
     const key = this.#table.column(info.primaryKey.name);
     // The value is another one each time; the text is what counts.

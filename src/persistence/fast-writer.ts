@@ -7,7 +7,7 @@ import type { TextRows } from './fast-finder.js';
 import { Memo } from './memo.js';
 import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
-import { deletedAtOf, describeTable, timestampsOf } from './table-sql.js';
+import { deletedAtOf, type TableSql, timestampsOf } from './table-sql.js';
 import { textValue } from './text-value.js';
 import { hidesUpdates } from './update-triggers.js';
 
@@ -45,9 +45,8 @@ export class FastWriter {
   /** Whether an update must be read back; asked once, before the first one. */
   #isHidden: Promise<boolean> | undefined;
 
-  constructor(info: ModelInfo, attributes: readonly AttributeInfo[]) {
+  constructor({ info, table, columns }: TableSql) {
     this.#info = info;
-    const { table, columns } = describeTable(info, attributes);
     this.#table = table;
     this.#returning = columns;
     const deletedAt = this.#columnOf(deletedAtOf(info));
