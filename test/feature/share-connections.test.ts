@@ -6,7 +6,7 @@ import type { Response } from 'supertest';
 import { Crud, type EngineOptions } from '../../src/index.js';
 import { expectCalm, expectRecovery } from '../support/calm-answers.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { poolStates } from '../support/connections.js';
+import { untilConnectionsRest } from '../support/connections-at-rest.js';
 import { expectJson } from '../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -86,12 +86,9 @@ describe('sharing connections', function () {
     for (let round = 0; round < 10; round += 1) await Promise.all([view(1), view(2), book(1), book(2)]);
   }
 
-  const isBusy = () => poolStates(site.engine).some(({ using, waiting }) => using + waiting > 0);
-
   afterEach(async () => {
     // What was asked again elsewhere is answered on the shared connection, too, to nobody.
-    for (let turn = 0; turn < 1_000 && isBusy(); turn += 1) await control.query('SELECT 1');
-    expect(isBusy(), JSON.stringify(poolStates(site.engine))).to.equal(false);
+    await untilConnectionsRest();
     await control.end();
     await site[Symbol.asyncDispose]();
     await proxy[Symbol.asyncDispose]();

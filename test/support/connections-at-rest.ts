@@ -5,8 +5,8 @@ import type { Engine } from '../../src/index.js';
 import { poolStates } from './connections.js';
 
 const watched = new Set<Engine>();
-/** A client that goes away is noticed some turns of the event loop later. */
-const MAX_TURNS = 500;
+/** Milliseconds. A client that goes away is noticed a little later. */
+const PATIENCE = 2_000;
 
 /** Watches an engine until the returned function is called. */
 export function watchConnections(engine: Engine): () => void {
@@ -26,14 +26,16 @@ export async function untilConnectionsRest(): Promise<void> {
 
 async function untilRest(engine: Engine): Promise<void> {
   const isBusy = () => poolStates(engine).some(({ using, waiting }) => using + waiting > 0);
-  for (let turn = 0; isBusy() && turn < MAX_TURNS; turn += 1) await nextTurn();
+  const deadline = performance.now() + PATIENCE;
+  while (isBusy() && performance.now() < deadline) await nextTurn();
   if (isBusy()) throw new Error(`Connections are still in use: ${JSON.stringify(poolStates(engine))}`);
 }
 
 async function untilNoTransaction({ sequelize }: Engine): Promise<void> {
   const query = () => sequelize.query(IDLE_IN_TRANSACTION, { type: QueryTypes.SELECT, logging: false });
   let idle = await query();
-  for (let turn = 0; idle.length > 0 && turn < MAX_TURNS; turn += 1) idle = await query();
+  const deadline = performance.now() + PATIENCE;
+  while (idle.length > 0 && performance.now() < deadline) idle = await query();
   if (idle.length > 0) throw new Error(`Connections are idle in a transaction: ${JSON.stringify(idle)}`);
 }
 

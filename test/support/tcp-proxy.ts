@@ -32,7 +32,7 @@ export class TcpProxy implements AsyncDisposable {
 
   private constructor(targetPort: number) {
     this.#targetPort = targetPort;
-    this.#server = createServer((client) => this.#accept(client));
+    this.#server = createServer({ noDelay: true }, (client) => this.#accept(client));
   }
 
   /** Starts one in front of a port of this machine. */
@@ -114,7 +114,7 @@ export class TcpProxy implements AsyncDisposable {
   }
 
   #accept(client: Socket): void {
-    const server = connect(this.#targetPort, '127.0.0.1');
+    const server = connect({ port: this.#targetPort, host: '127.0.0.1', noDelay: true });
     const link = { client, server, received: 0, isDead: this.#isBlackhole, isDoomed: false };
     this.#links.add(link);
     for (const socket of [client, server]) {
