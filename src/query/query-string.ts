@@ -20,13 +20,15 @@ export function quote(value: string): string {
   return `'${value.length > QUOTED_LENGTH ? `${value.slice(0, QUOTED_LENGTH).toWellFormed()}…` : value}'`;
 }
 
+const NO_QUERY: QueryString = Object.freeze({ parameters: new Map(), issues: Object.freeze([]) });
+
 /** Decodes the query string of a request target such as `/cities?page=2`. */
 export function parseQueryString(target: string): QueryString {
+  const start = target.indexOf('?');
+  if (start < 0) return NO_QUERY;
   const parameters = new Map<string, string>();
   const issues: RequestIssue[] = [];
-  const start = target.indexOf('?');
-  const pairs = start < 0 ? [] : target.slice(start + 1).split('&');
-  for (const pair of pairs) {
+  for (const pair of target.slice(start + 1).split('&')) {
     if (pair === '') continue;
     const separator = pair.indexOf('=');
     const rawName = separator < 0 ? pair : pair.slice(0, separator);

@@ -14,6 +14,7 @@ export function parameterIssues(
   { parameters, issues }: QueryString,
   accepted: readonly string[],
 ): RequestIssue[] {
+  if (parameters.size === 0 && issues.length === 0) return [];
   if (unknownQuery === 'ignore') {
     return issues.filter((issue) => 'parameter' in issue && accepted.includes(issue.parameter));
   }
