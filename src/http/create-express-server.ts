@@ -39,13 +39,14 @@ export function closeIdleConnections(server: Server): void {
  */
 export function createExpressServer(app: Express): Server {
   const open = new OpenResponses();
+  function forget(this: ServerResponse): void {
+    open.delete(this);
+    // One whose head was sent before could not say that the connection ends.
+    if (!server.listening) closeIdleConnections(server);
+  }
   const server = createServer(bornAsExpress(app), (request, response) => {
     open.add(response);
-    response.once('close', () => {
-      open.delete(response);
-      // One whose head was sent before could not say that the connection ends.
-      if (!server.listening) closeIdleConnections(server);
-    });
+    response.on('close', forget);
     if (!server.listening || isDraining(app)) response.setHeader('Connection', 'close');
     app(request as never, response as never);
   });

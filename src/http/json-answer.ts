@@ -46,18 +46,19 @@ export class JsonAnswer {
     }
     const body = this.#text.length < SHORT ? this.#text : Buffer.from(this.#text);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', Buffer.byteLength(body));
-    const etag = etagOf(response, body);
+    const length = Buffer.byteLength(body);
+    response.setHeader('Content-Length', length);
+    const etag = etagOf(response, body, length);
     if (etag) response.setHeader('ETag', etag);
     response.end(body);
   }
 }
 
 /** The tag that Express would set. Its own function for the default, weak ones makes a hash object for each answer. */
-function etagOf({ app }: Response, body: string | Buffer): string | undefined {
+function etagOf({ app }: Response, body: string | Buffer, length: number): string | undefined {
   if (app.get('etag') !== 'weak') return app.get('etag fn')?.(body, 'utf8');
   const digest = hash('sha1', body, 'base64').slice(0, ETAG_DIGITS);
-  return `W/"${Buffer.byteLength(body).toString(16)}-${digest}"`;
+  return `W/"${length.toString(16)}-${digest}"`;
 }
 
 /** Whether an answer has a body whatever is in it, and no header that is not Express's own. */

@@ -9,7 +9,9 @@ export type TextFormat = (text: string) => string;
 type TextParser = (text: string) => unknown;
 
 /** What PostgreSQL writes of a moment when the time zone is UTC, in the years that RFC 3339 can write. */
-const TIMESTAMP = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
+const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
+/** How long one is at least that has milliseconds. */
+const PRECISE_LENGTH = '2026-01-31 08:00:00.123+00'.length;
 
 /**
  * The format of a column. What the driver makes of a text of the kind is tried out once: where that is what it usually
@@ -53,7 +55,7 @@ function directFormat({ kind }: ColumnType): ((throughValue: TextFormat) => Dire
         probes: ['0', '-7', '2147483647'],
       });
     case 'float':
-      return () => ({ format: numberJson, probes: ['0.1', '-0', '1e+20', 'NaN', '-Infinity'] });
+      return () => ({ format: numberJson, probes: ['0.1', '-12.75', '-0', '1e+20', 'NaN', '-Infinity'] });
     case 'boolean':
       return () => ({ format: (text) => (text === 't' ? 'true' : 'false'), probes: ['t', 'f'] });
     case 'bigint':
@@ -95,7 +97,11 @@ function quotedWhere(probes: readonly string[]): (throughValue: TextFormat) => D
   });
 }
 
+/** With so few digits, and none to spare, a number is written as it was. */
+const SHORT_NUMBER = /^(?:0|-?[1-9]\d{0,8}|-?(?:0|[1-9]\d{0,8})\.\d{0,5}[1-9])$/;
+
 const numberJson: TextFormat = (text) => {
+  if (SHORT_NUMBER.test(text)) return text;
   const value = Number(text);
   return Number.isFinite(value) ? String(value) : 'null';
 };
@@ -106,8 +112,8 @@ const stringJson: TextFormat = (text) => (NEEDS_ESCAPE.test(text) ? JSON.stringi
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 
 function timestampJson(text: string): string | undefined {
-  const match = TIMESTAMP.exec(text);
-  if (!match) return undefined;
-  const [, day, time, fraction = ''] = match;
-  return `"${day}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z"`;
+  if (!TIMESTAMP.test(text)) return undefined;
+  const day = text.slice(0, 10);
+  if (text.length >= PRECISE_LENGTH) return `"${day}T${text.slice(11, 23)}Z"`;
+  return `"${day}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0')}Z"`;
 }
