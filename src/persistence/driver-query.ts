@@ -7,7 +7,7 @@
 import { createRequire } from 'node:module';
 import { encodeExecution } from './encode-execution.js';
 import type { PreparedStatement, TextParser } from './prepared-statement.js';
-import { QueryWatch } from './query-watch.js';
+import { QueryWatch, type Watched, type WatchSlot } from './query-watch.js';
 
 /** The values of a row. */
 export type TextRow = readonly (string | null)[];
@@ -96,29 +96,14 @@ export function createExecutor(driver: Driver): StatementExecutor {
       if (!connection || !connectionParameters) executePublicly(client, statement, values, settle);
       else {
         const { query_timeout: limit } = connectionParameters;
-        const inTime = limit ? watched(watch, limit, client, settle) : settle;
-        const query = new Query(client, statement, values, inTime);
+        const query = new Query(client, statement, values, settle);
+        if (limit) query.watchWith(watch, limit);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
         client.query(query);
         connectionParameters.query_timeout = limit;
       }
     },
-  };
-}
-
-/** Gives up a query as pg does, with the same error; the answers to those behind it will not come either. */
-function watched(watch: QueryWatch, limit: number, client: DriverClient, settle: Settle): Settle {
-  let isGivenUp = false;
-  const slot = watch.begin(limit, () => {
-    isGivenUp = true;
-    settle(new Error('Query read timeout'));
-    if (client.pipeline) client.connection?.stream.destroy();
-  });
-  return (error, result) => {
-    if (isGivenUp) return;
-    watch.end(slot);
-    settle(error, result);
   };
 }
 
@@ -148,8 +133,8 @@ type TextQueryClass = new (
   client: DriverClient,
   statement: PreparedStatement,
   values: TextValues,
-  callback: Settle,
-) => object;
+  settle: Settle,
+) => { watchWith(watch: QueryWatch, limit: number): void };
 
 /**
  * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
@@ -157,9 +142,8 @@ type TextQueryClass = new (
  * is ready for the next one.
  */
 function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
-  class TextQuery {
+  class TextQuery implements Watched {
     readonly text: string;
-    callback: Settle;
     /** Not `name`: pg would note late, and for the wrong text where a name changes hands in a pipeline, what is prepared. */
     readonly #name: string;
     readonly #client: DriverClient;
@@ -169,14 +153,38 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     readonly #found: TextRow[] = [];
     #tag = '';
     #isPreparing = false;
+    #settle: Settle | null;
+    #watch: QueryWatch | null = null;
+    #slot: WatchSlot | null = null;
 
-    constructor(client: DriverClient, statement: PreparedStatement, values: TextValues, callback: Settle) {
+    constructor(client: DriverClient, statement: PreparedStatement, values: TextValues, settle: Settle) {
       this.text = statement.text;
       this.#name = statement.name;
-      this.callback = callback;
+      this.#settle = settle;
       this.#client = client;
       this.#statement = statement;
       this.#values = values;
+    }
+
+    /** Has the query given up after so many milliseconds. */
+    watchWith(watch: QueryWatch, limit: number): void {
+      this.#watch = watch;
+      this.#slot = watch.begin(limit, this);
+    }
+
+    /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
+    giveUp(): void {
+      this.#slot = null;
+      this.#finish(new Error('Query read timeout'));
+      if (this.#client.pipeline) this.#client.connection?.stream.destroy();
+    }
+
+    #finish(error: Error | null, result?: TextResult): void {
+      const settle = this.#settle;
+      if (!settle) return;
+      this.#settle = null;
+      if (this.#slot) this.#watch?.end(this.#slot);
+      settle(error, result);
     }
 
     submit(connection: DriverConnection): null {
@@ -223,7 +231,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     handleError(error: Error, { parsedStatements }: DriverConnection): void {
       // The next one closes the name and prepares it again. A statement may have failed before it was prepared.
       if (this.#name !== '' && (this.#isPreparing || isStale(error))) parsedStatements[this.#name] = '';
-      this.callback(error);
+      this.#finish(error);
     }
 
     handleReadyForQuery(): void {
@@ -231,7 +239,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       if (!this.#statement.isDescribed) describe(this.#statement, this.#client, NO_FIELDS);
       // The tag ends with the number of rows: "UPDATE 1".
       const count = Number(this.#tag.slice(this.#tag.lastIndexOf(' ') + 1));
-      this.callback(null, { rows: this.#found, count, parsers: this.#statement.parsers });
+      this.#finish(null, { rows: this.#found, count, parsers: this.#statement.parsers });
     }
   }
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);

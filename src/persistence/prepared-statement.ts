@@ -8,6 +8,8 @@ export class PreparedStatement {
   readonly text: string;
   /** Empty for one that is not kept: PostgreSQL plans it anew for the values of each execution. */
   readonly name: string;
+  /** Which use of its cache the last one was. */
+  lastUse = 0;
   #oids: string | null = null;
   #parsers: readonly TextParser[] = [];
   #fastest = Number.POSITIVE_INFINITY;

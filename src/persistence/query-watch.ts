@@ -3,13 +3,19 @@
  * more than the rest of its work, because timers outlive what they are for.
  */
 
-/** Milliseconds between two looks at what is under way: how late a query may be given up. */
+/** Milliseconds between two looks at what is under way; a query is given up at most two of them late. */
 const PRECISION = 250;
+
+/** What can be given up. */
+export interface Watched {
+  giveUp(): void;
+}
 
 /** Room for one query under way; used again and again. */
 export interface WatchSlot {
-  deadline: number;
-  giveUp: (() => void) | null;
+  /** How many more looks it may see. */
+  looks: number;
+  query: Watched | null;
 }
 
 /** Queries under way. */
@@ -19,35 +25,36 @@ export class QueryWatch {
   readonly #free: WatchSlot[] = [];
   #clock: NodeJS.Timeout | null = null;
 
-  /** Calls `giveUp` when the query is not ended within the limit, in milliseconds. */
-  begin(limit: number, giveUp: () => void): WatchSlot {
+  /** Gives the query up when it is not ended within the limit, in milliseconds. */
+  begin(limit: number, query: Watched): WatchSlot {
     const slot = this.#free.pop() ?? this.#addSlot();
-    slot.deadline = performance.now() + limit;
-    slot.giveUp = giveUp;
+    // The next look may come at once.
+    slot.looks = Math.ceil(limit / PRECISION) + 1;
+    slot.query = query;
     this.#clock ??= setInterval(() => this.#look(), PRECISION).unref();
     return slot;
   }
 
   /** Must be called once for each query, unless it was given up. */
   end(slot: WatchSlot): void {
-    slot.giveUp = null;
+    slot.query = null;
     this.#free.push(slot);
   }
 
   #addSlot(): WatchSlot {
-    const slot: WatchSlot = { deadline: 0, giveUp: null };
+    const slot: WatchSlot = { looks: 0, query: null };
     this.#slots.push(slot);
     return slot;
   }
 
   #look(): void {
     if (this.#free.length === this.#slots.length) this.#stop();
-    const now = performance.now();
     for (const slot of this.#slots) {
-      const { giveUp } = slot;
-      if (giveUp === null || now < slot.deadline) continue;
+      const { query } = slot;
+      slot.looks -= 1;
+      if (query === null || slot.looks > 0) continue;
       this.end(slot);
-      giveUp();
+      query.giveUp();
     }
   }
 

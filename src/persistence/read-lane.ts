@@ -70,7 +70,7 @@ export class ReadLane {
       this.#client = client;
       client.pipeline = true;
       this.#lastAnswer = performance.now();
-      this.#watch = setTimeout(() => this.#check(), PATIENCE);
+      this.#watch ??= this.#checkIn(PATIENCE);
       for (const read of this.#underway) this.#send(client, read);
     } catch (error) {
       for (const read of this.#underway.splice(0)) read.fail(error);
@@ -112,24 +112,24 @@ export class ReadLane {
   }
 
   #close(client: PooledClient): void {
-    clearTimeout(this.#watch);
-    this.#watch = undefined;
     client.pipeline = false;
     this.#client = null;
     this.#isClosing = false;
     this.#source.release(client);
   }
 
-  /** Asked behind whatever the event loop has not come to yet: an answer may be there and not have been read. */
+  /** It goes on when the lane closes: most are open for less time than it costs to start a timer and to stop it. */
+  #checkIn(milliseconds: number): NodeJS.Timeout {
+    // Behind whatever the event loop has not come to yet: an answer may be there and not have been read.
+    return setTimeout(() => setImmediate(() => this.#check()), milliseconds).unref();
+  }
+
   #check(): void {
-    const watch = this.#watch;
-    setImmediate(() => {
-      // Closed, and perhaps opened again, which is another watch's.
-      if (this.#watch !== watch || watch === undefined) return;
-      const silence = performance.now() - this.#lastAnswer;
-      if (silence >= PATIENCE) this.#giveUp();
-      else this.#watch = setTimeout(() => this.#check(), PATIENCE - silence);
-    });
+    this.#watch = undefined;
+    if (!this.#client) return;
+    const silence = performance.now() - this.#lastAnswer;
+    if (silence >= PATIENCE) this.#giveUp();
+    else this.#watch = this.#checkIn(PATIENCE - silence);
   }
 
   /** The first read is slow; nobody has to wait for it but who asked for it. What was sent is answered, too, to nobody. */

@@ -8,6 +8,7 @@ const MAX_STATEMENTS = 200;
 export class StatementCache {
   readonly #statements = new Map<string, PreparedStatement>();
   readonly #isNaming: boolean;
+  #uses = 0;
 
   /** @param isNaming `false` where a pooler gives each transaction another connection to the server */
   constructor(isNaming: boolean) {
@@ -16,10 +17,14 @@ export class StatementCache {
 
   /** The statement with this text. */
   get(text: string): PreparedStatement {
-    const known = this.#statements.get(text);
-    // Moved to the end: a Map is in the order of insertion.
-    if (known) this.#statements.delete(text);
-    const statement = known ?? new PreparedStatement(text, this.#takeName());
+    const statement = this.#statements.get(text) ?? this.#add(text);
+    this.#uses += 1;
+    statement.lastUse = this.#uses;
+    return statement;
+  }
+
+  #add(text: string): PreparedStatement {
+    const statement = new PreparedStatement(text, this.#takeName());
     this.#statements.set(text, statement);
     return statement;
   }
@@ -27,8 +32,14 @@ export class StatementCache {
   #takeName(): string {
     const { size } = this.#statements;
     if (size < MAX_STATEMENTS) return this.#isNaming ? `crud_${size}` : '';
-    const [oldest] = this.#statements.values();
-    this.#statements.delete((oldest as PreparedStatement).text);
-    return (oldest as PreparedStatement).name;
+    const { text, name } = this.#oldest();
+    this.#statements.delete(text);
+    return name;
+  }
+
+  #oldest(): PreparedStatement {
+    return [...this.#statements.values()].reduce((oldest, statement) =>
+      statement.lastUse < oldest.lastUse ? statement : oldest,
+    );
   }
 }

@@ -96,13 +96,13 @@ export class StatementRunner {
   #share(lane: ReadLane, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
     return new Promise((resolve, reject) => {
       this.#log(statement);
-      const settle = settled(statement, values, resolve, reject);
-      const healing: Settle = (error, result) => {
+      const settle: Settle = (error, result) => {
+        if (!error) resolve(result as TextResult);
         // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-        if (error && isStale(error)) resolve(this.#run('read', statement, values));
-        else settle(error, result);
+        else if (isStale(error)) resolve(this.#run('read', statement, values));
+        else reject(asDatabaseError(error, statement, values));
       };
-      lane.add({ statement, values, settle: healing, fail: reject, isAskedAgain: false, isAnswered: false });
+      lane.add({ statement, values, settle, fail: reject, isAskedAgain: false, isAnswered: false });
     });
   }
 
@@ -131,7 +131,10 @@ export class StatementRunner {
         () =>
           new Promise((resolve, reject) => {
             this.#log(statement);
-            this.#execute(client, statement, values, settled(statement, values, resolve, reject));
+            this.#execute(client, statement, values, (error, result) => {
+              if (error) reject(asDatabaseError(error, statement, values));
+              else resolve(result as TextResult);
+            });
           }),
       );
     } finally {
@@ -153,17 +156,9 @@ export class StatementRunner {
   }
 }
 
-/** Settles a promise as Sequelize's own queries do: failures are told with the statement. */
-function settled(
-  { text }: PreparedStatement,
-  values: TextValues,
-  resolve: (result: TextResult) => void,
-  reject: (error: unknown) => void,
-): Settle {
-  return (error, result) => {
-    if (error) reject(new DatabaseError(Object.assign(error, { sql: text, parameters: [...values] })));
-    else resolve(result as TextResult);
-  };
+/** As Sequelize's own queries tell a failure: with the statement. */
+function asDatabaseError(error: Error, { text }: PreparedStatement, values: TextValues): DatabaseError {
+  return new DatabaseError(Object.assign(error, { sql: text, parameters: [...values] }));
 }
 
 /** A statement that was prepared before its table changed has done nothing; now it is prepared again. */
