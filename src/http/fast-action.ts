@@ -2,8 +2,8 @@
 import type { Request, Response } from 'express';
 import type { Operation } from '../metadata/crud-options.js';
 import type { AttributeInfo } from '../model/model-info.js';
+import type { TextRow } from '../persistence/batch.js';
 import { hasScope } from '../persistence/default-scope.js';
-import type { TextRow } from '../persistence/driver-query.js';
 import { noSuchRecord } from '../persistence/errors.js';
 import { FastFinder, type TextPage, type TextRows } from '../persistence/fast-finder.js';
 import { FastWriter } from '../persistence/fast-writer.js';

@@ -1,28 +1,14 @@
 /**
- * Executes a statement on a connection of pg, and gives the results as the texts that PostgreSQL sent. The only file that
+ * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. The only file that
  * knows pg's internals: its own query object asks for a description of the results each time, makes an object of each
  * row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg, or another
  * driver, is used through its public interface.
  */
 import { createRequire } from 'node:module';
-import { encodeExecution } from './encode-execution.js';
-import type { PreparedStatement, TextParser } from './prepared-statement.js';
+import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
+import { encodeExecutions } from './encode-executions.js';
+import { isStale, type PreparedStatement, type TextParser } from './prepared-statement.js';
 import { QueryWatch, type Watched, type WatchSlot } from './query-watch.js';
-
-/** The values of a row. */
-export type TextRow = readonly (string | null)[];
-
-/** The values of the parameters, as the texts that PostgreSQL reads. */
-export type TextValues = readonly (string | null)[];
-
-/** What an execution gave. */
-export interface TextResult {
-  readonly rows: readonly TextRow[];
-  /** Rows that were found or written. */
-  readonly count: number;
-  /** How the driver would read the columns. */
-  readonly parsers: readonly TextParser[];
-}
 
 /** A description of columns, as pg has it. */
 interface Fields {
@@ -73,14 +59,11 @@ const IS_KNOWN_VERSION = MAJOR === 8 && MINOR >= 11;
 /** The first version with `pipeline`. */
 const HAS_PIPELINE = IS_KNOWN_VERSION && MINOR >= 23;
 
-/** Takes what became of an execution: an error, or else a result. */
-export type Settle = (error: Error | null, result?: TextResult) => void;
-
 /** Executes statements on the connections of one driver. */
 export interface StatementExecutor {
-  /** Whether several executions may be under way on a connection. */
+  /** Whether a batch may have several executions, and several batches may be under way on a connection. */
   readonly canPipeline: boolean;
-  execute(client: DriverClient, statement: PreparedStatement, values: TextValues, settle: Settle): void;
+  execute(client: DriverClient, batch: Batch): void;
 }
 
 /** The executor for a driver: pg as it is installed here is known, others are not. */
@@ -91,12 +74,12 @@ export function createExecutor(driver: Driver): StatementExecutor {
   const watch = new QueryWatch();
   return {
     canPipeline: HAS_PIPELINE,
-    execute(client, statement, values, settle) {
+    execute(client, batch) {
       const { connection, connectionParameters } = client;
-      if (!connection || !connectionParameters) executePublicly(client, statement, values, settle);
+      if (!connection || !connectionParameters) executePublicly(client, batch);
       else {
         const { query_timeout: limit } = connectionParameters;
-        const query = new Query(client, statement, values, settle);
+        const query = new Query(client, batch);
         if (limit) query.watchWith(watch, limit);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
@@ -107,19 +90,23 @@ export function createExecutor(driver: Driver): StatementExecutor {
   };
 }
 
-/** Not prepared under a name, because pg refuses to give a name to another text later. */
-function executePublicly(
-  client: DriverClient,
-  statement: PreparedStatement,
-  values: TextValues,
-  settle: Settle,
-): void {
-  const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
-  client.query(query, (error, result) => {
-    if (error || !result) return settle(error);
-    describe(statement, client, result);
-    settle(null, { rows: result.rows, count: result.rowCount ?? 0, parsers: statement.parsers });
-  });
+/** One after the other. Not prepared under a name, because pg refuses to give a name to another text later. */
+function executePublicly(client: DriverClient, { statement, executions, end }: Batch): void {
+  const last = executions.at(-1);
+  for (const execution of executions) {
+    const { values } = execution;
+    const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
+    client.query(query, (error, result) => {
+      if (execution === last) end(error);
+      if (error || !result) return execution.settle(error);
+      describe(statement, client, result);
+      execution.settle(null, {
+        rows: result.rows,
+        count: result.rowCount ?? 0,
+        parsers: statement.parsers,
+      });
+    });
+  }
 }
 
 const asText: TextParser = (text) => text;
@@ -131,9 +118,7 @@ function describe(statement: PreparedStatement, client: DriverClient, { fields }
 
 type TextQueryClass = new (
   client: DriverClient,
-  statement: PreparedStatement,
-  values: TextValues,
-  settle: Settle,
+  batch: Batch,
 ) => { watchWith(watch: QueryWatch, limit: number): void };
 
 /**
@@ -147,23 +132,21 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     /** Not `name`: pg would note late, and for the wrong text where a name changes hands in a pipeline, what is prepared. */
     readonly #name: string;
     readonly #client: DriverClient;
-    readonly #statement: PreparedStatement;
-    readonly #values: TextValues;
-    /** Not `rows`: pg takes that for a limit. */
-    readonly #found: TextRow[] = [];
-    #tag = '';
+    readonly #batch: Batch;
+    /** What the executions have given so far. Not `rows`: pg takes that for a limit. */
+    readonly #given: { readonly rows: readonly TextRow[]; readonly count: number }[] = [];
+    #found: TextRow[] = [];
     #isPreparing = false;
-    #settle: Settle | null;
+    #isOver = false;
     #watch: QueryWatch | null = null;
     #slot: WatchSlot | null = null;
 
-    constructor(client: DriverClient, statement: PreparedStatement, values: TextValues, settle: Settle) {
-      this.text = statement.text;
-      this.#name = statement.name;
-      this.#settle = settle;
+    constructor(client: DriverClient, batch: Batch) {
+      const { text, name } = batch.statement;
+      this.text = text;
+      this.#name = name;
       this.#client = client;
-      this.#statement = statement;
-      this.#values = values;
+      this.#batch = batch;
     }
 
     /** Has the query given up after so many milliseconds. */
@@ -175,31 +158,26 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
     giveUp(): void {
       this.#slot = null;
-      this.#finish(new Error('Query read timeout'));
+      this.#fail(new Error('Query read timeout'));
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
 
-    #finish(error: Error | null, result?: TextResult): void {
-      const settle = this.#settle;
-      if (!settle) return;
-      this.#settle = null;
-      if (this.#slot) this.#watch?.end(this.#slot);
-      settle(error, result);
-    }
-
     submit(connection: DriverConnection): null {
+      const { statement, executions } = this.#batch;
       const name = this.#name;
       const known = connection.parsedStatements[name];
       const isPrepared = name !== '' && known === this.text;
-      if (isPrepared && this.#statement.isDescribed) {
-        connection.stream.write(encodeExecution(name, this.#values));
+      if (isPrepared && statement.isDescribed) {
+        connection.stream.write(encodeExecutions(name, executions));
         return null;
       }
       connection.stream.cork();
       if (!isPrepared) this.#prepare(connection, known !== undefined);
-      connection.bind({ statement: name, values: this.#values });
-      connection.describe({ type: 'P', name: '' });
-      connection.execute({});
+      executions.forEach(({ values }, index) => {
+        connection.bind({ statement: name, values });
+        if (index === 0) connection.describe({ type: 'P', name: '' });
+        connection.execute({});
+      });
       connection.sync();
       connection.stream.uncork();
       return null;
@@ -215,7 +193,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     handleRowDescription(message: Fields): void {
-      describe(this.#statement, this.#client, message);
+      describe(this.#batch.statement, this.#client, message);
     }
 
     handleDataRow({ fields }: { fields: TextRow }): void {
@@ -223,7 +201,10 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     handleCommandComplete({ text }: { text: string }): void {
-      this.#tag = text;
+      // The tag ends with the number of rows: "UPDATE 1".
+      const count = Number(text.slice(text.lastIndexOf(' ') + 1));
+      this.#given.push({ rows: this.#found, count });
+      this.#found = [];
     }
 
     handleEmptyQuery(): void {}
@@ -231,26 +212,41 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     handleError(error: Error, { parsedStatements }: DriverConnection): void {
       // The next one closes the name and prepares it again. A statement may have failed before it was prepared.
       if (this.#name !== '' && (this.#isPreparing || isStale(error))) parsedStatements[this.#name] = '';
-      this.#finish(error);
+      this.#fail(error);
     }
 
+    /** Now it is committed, too. */
     handleReadyForQuery(): void {
+      if (!this.#end(null)) return;
+      const { statement, executions } = this.#batch;
       // What gives no rows has no description.
-      if (!this.#statement.isDescribed) describe(this.#statement, this.#client, NO_FIELDS);
-      // The tag ends with the number of rows: "UPDATE 1".
-      const count = Number(this.#tag.slice(this.#tag.lastIndexOf(' ') + 1));
-      this.#finish(null, { rows: this.#found, count, parsers: this.#statement.parsers });
+      if (!statement.isDescribed) describe(statement, this.#client, NO_FIELDS);
+      const { parsers } = statement;
+      this.#given.forEach(({ rows, count }, index) => {
+        executions[index]?.settle(null, { rows, count, parsers });
+      });
+    }
+
+    /** The database has said of an error of its own which execution failed: the first that gave nothing, or the commit. */
+    #fail(error: Error): void {
+      if (!this.#end(error)) return;
+      const { executions } = this.#batch;
+      const failed = Math.min(this.#given.length, executions.length - 1);
+      const isOfOne = 'severity' in error;
+      executions.forEach((execution, index) => {
+        execution.settle(isOfOne && index !== failed ? new LeftOutError() : error);
+      });
+    }
+
+    /** Whether it was not over before. */
+    #end(error: Error | null): boolean {
+      if (this.#isOver) return false;
+      this.#isOver = true;
+      if (this.#slot) this.#watch?.end(this.#slot);
+      this.#batch.end(error);
+      return true;
     }
   }
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
   return TextQuery;
-}
-
-/**
- * Whether an error says that what a connection has prepared is of no use any more: the table was changed, which PostgreSQL
- * would go on to refuse for ever, or the statement is gone (`DISCARD ALL`, a pooler). Nothing was executed then.
- */
-export function isStale(error: unknown): boolean {
-  const { code, routine } = error as { code?: unknown; routine?: unknown };
-  return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
 }

@@ -3,7 +3,7 @@ import type { Sequelize } from 'sequelize';
 import type { ModelInfo } from '../model/model-info.js';
 import type { Filter } from '../query/filter.js';
 import type { ListQuery } from '../query/list-query.js';
-import type { TextResult, TextRow } from './driver-query.js';
+import type { TextResult, TextRow } from './batch.js';
 import { compileFilter } from './filter-sql.js';
 import { findCursorPage } from './find-cursor-page.js';
 import { KeyedTextRows, PlaceStatements } from './keyed-text-rows.js';

@@ -1,8 +1,8 @@
 /** Writes rows of a model, with statements made from the model alone. Knows no instances, hooks and setters. */
 import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import type { TextValues } from './batch.js';
 import { changedSql } from './changed-sql.js';
-import type { TextValues } from './driver-query.js';
 import type { TextRows } from './fast-finder.js';
 import { Memo } from './memo.js';
 import { identifier } from './sql-fragment.js';

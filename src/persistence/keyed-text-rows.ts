@@ -4,7 +4,7 @@
  */
 import type { ColumnKind } from '../model/column-type.js';
 import type { Keyset, KeyValues } from '../query/keyset.js';
-import type { TextResult, TextRow } from './driver-query.js';
+import type { TextResult, TextRow } from './batch.js';
 import type { KeyedRows } from './find-cursor-page.js';
 import { type KeyTerm, rangesAfter, rowAt } from './keyset-sql.js';
 import { Memo } from './memo.js';

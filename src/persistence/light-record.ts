@@ -4,7 +4,7 @@
  */
 import type { Model } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
-import type { TextRow } from './driver-query.js';
+import type { TextRow } from './batch.js';
 import type { TextParser } from './prepared-statement.js';
 
 /** Makes a record of a row. */

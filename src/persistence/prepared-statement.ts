@@ -53,3 +53,12 @@ export class PreparedStatement {
 
 /** How many executions the cost is taken of; a table that has grown shows in the next ones. */
 const MEASURED_EXECUTIONS = 256;
+
+/**
+ * Whether an error says that what a connection has prepared is of no use any more: the table was changed, which PostgreSQL
+ * would go on to refuse for ever, or the statement is gone (`DISCARD ALL`, a pooler). Nothing was executed then.
+ */
+export function isStale(error: unknown): boolean {
+  const { code, routine } = error as { code?: unknown; routine?: unknown };
+  return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
+}

@@ -1,53 +1,91 @@
 /**
- * A connection that several reads share: each is sent without waiting for the answers to those before it, which saves both
- * sides most of their system calls. It is one of the pool's and goes back there as soon as nothing is under way.
+ * A connection that several reads share: those of one turn of the event loop are sent together, without waiting for the
+ * answers to those before them, which saves both sides most of their system calls. It is one of the pool's and goes back
+ * there as soon as nothing is under way.
  */
+import { type Execution, LeftOutError, type TextResult, type TextValues } from './batch.js';
 import { type ConnectionSource, markGivenUp, type PooledClient } from './connection-source.js';
-import type { Settle, StatementExecutor, TextValues } from './driver-query.js';
+import type { StatementExecutor } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
 
-/** After as many milliseconds without any answer the reads behind the first one are asked again elsewhere. */
+/** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
 const PATIENCE = 20;
-
-/** A read under way. */
-export interface LaneRead {
-  readonly statement: PreparedStatement;
-  readonly values: TextValues;
-  /** Takes what the database said; the first call counts. */
-  readonly settle: Settle;
-  /** Takes why there is no connection. */
-  readonly fail: (error: unknown) => void;
-  /** Whether it was asked again elsewhere. */
-  isAskedAgain: boolean;
-  isAnswered: boolean;
-}
+/** Milliseconds that a batch may take. Nobody is answered before all of it is done. */
+const BATCH_TIME = 1;
+/** Reads of a batch. */
+const BATCH_SIZE = 16;
 
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
 export type AskElsewhere = (read: LaneRead) => void;
+
+/** A read that shares a connection. */
+export class LaneRead implements Execution {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  /** Takes what became of it; the first call counts. */
+  readonly answer: Execution['settle'];
+  /** Takes why there is no connection. */
+  readonly fail: (error: unknown) => void;
+  readonly #askElsewhere: AskElsewhere;
+  #isAskedAgain = false;
+  #isAnswered = false;
+
+  constructor(
+    { statement, values }: { readonly statement: PreparedStatement; readonly values: TextValues },
+    answer: Execution['settle'],
+    fail: (error: unknown) => void,
+    askElsewhere: AskElsewhere,
+  ) {
+    this.statement = statement;
+    this.values = values;
+    this.answer = answer;
+    this.fail = fail;
+    this.#askElsewhere = askElsewhere;
+  }
+
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Who asked elsewhere has nothing to do with what goes wrong here. */
+  settle(error: Error | null, result?: TextResult): void {
+    if (error instanceof LeftOutError) this.askAgain();
+    else if (!error || !this.#isAskedAgain) {
+      this.#isAnswered = true;
+      this.answer(error, result);
+    }
+  }
+
+  askAgain(): void {
+    if (this.#isAskedAgain) return;
+    this.#isAskedAgain = true;
+    this.#askElsewhere(this);
+  }
+}
 
 /** One connection at a time, shared. */
 export class ReadLane {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
-  readonly #askElsewhere: AskElsewhere;
+  /** Not sent yet. */
+  readonly #collected: LaneRead[] = [];
   /** In the order in which PostgreSQL answers them. */
-  #underway: LaneRead[] = [];
+  readonly #underway: (readonly LaneRead[])[] = [];
+  #load = 0;
   #client: PooledClient | null = null;
   #isOpening = false;
   #isClosing = false;
-  #isCorked = false;
   #watch: NodeJS.Timeout | undefined;
   #lastAnswer = 0;
 
-  constructor(source: ConnectionSource, executor: StatementExecutor, askElsewhere: AskElsewhere) {
+  constructor(source: ConnectionSource, executor: StatementExecutor) {
     this.#source = source;
     this.#executor = executor;
-    this.#askElsewhere = askElsewhere;
   }
 
-  /** How many reads are under way. */
+  /** How many reads it has. */
   get load(): number {
-    return this.#underway.length;
+    return this.#load;
   }
 
   /** Whether it takes reads: not while its connection is on its way back to others who wait for one. */
@@ -58,57 +96,57 @@ export class ReadLane {
 
   /** Takes a read. */
   add(read: LaneRead): void {
-    this.#underway.push(read);
-    if (this.#client) this.#send(this.#client, read);
-    else if (!this.#isOpening) void this.#open();
+    this.#load += 1;
+    this.#collected.push(read);
+    if (!this.#client && !this.#isOpening) void this.#open();
+    else if (this.#client && this.#collected.length === 1) this.#sendSoon();
   }
 
   async #open(): Promise<void> {
     this.#isOpening = true;
     try {
-      const client = await this.#source.acquire('read');
-      this.#client = client;
-      client.pipeline = true;
+      this.#client = await this.#source.acquire('read');
+      this.#client.pipeline = true;
       this.#lastAnswer = performance.now();
       this.#watch ??= this.#checkIn(PATIENCE);
-      for (const read of this.#underway) this.#send(client, read);
+      this.#sendSoon();
     } catch (error) {
-      for (const read of this.#underway.splice(0)) read.fail(error);
+      this.#load = 0;
+      for (const read of this.#collected.splice(0)) read.fail(error);
     } finally {
       this.#isOpening = false;
     }
   }
 
-  #send(client: PooledClient, read: LaneRead): void {
-    this.#cork(client);
-    this.#executor.execute(client, read.statement, read.values, (error, result) => {
-      markGivenUp(client, error);
-      this.#answered(client, read);
-      // Who asked elsewhere has nothing to do with what goes wrong here.
-      if (error && read.isAskedAgain) return;
-      read.isAnswered = true;
-      read.settle(error, result);
-    });
-  }
-
-  /** What is sent in one turn of the event loop goes out in one piece. */
-  #cork({ connection }: PooledClient): void {
-    if (this.#isCorked || !connection) return;
-    this.#isCorked = true;
-    connection.stream.cork();
+  /** With all that come in this turn of the event loop. */
+  #sendSoon(): void {
     setImmediate(() => {
-      this.#isCorked = false;
-      connection.stream.uncork();
+      const client = this.#client;
+      if (client) for (const batch of inBatches(this.#collected.splice(0))) this.#send(client, batch);
     });
   }
 
-  /** The answers come in the order of the reads, so each tells how long its own read took. */
-  #answered(client: PooledClient, read: LaneRead): void {
+  #send(client: PooledClient, reads: readonly LaneRead[]): void {
+    const [{ statement }] = reads as readonly [LaneRead];
+    this.#underway.push(reads);
+    this.#executor.execute(client, {
+      statement,
+      executions: reads,
+      end: (error) => {
+        markGivenUp(client, error);
+        this.#answered(client, reads);
+      },
+    });
+  }
+
+  /** The answers come in the order of the batches, so each tells how long its own took. */
+  #answered(client: PooledClient, reads: readonly LaneRead[]): void {
     const now = performance.now();
-    read.statement.measure(now - this.#lastAnswer);
+    reads[0]?.statement.measure((now - this.#lastAnswer) / reads.length);
     this.#lastAnswer = now;
-    this.#underway.shift();
-    if (this.#underway.length === 0) this.#close(client);
+    this.#underway.splice(this.#underway.indexOf(reads), 1);
+    this.#load -= reads.length;
+    if (this.#load === 0) this.#close(client);
   }
 
   #close(client: PooledClient): void {
@@ -132,13 +170,34 @@ export class ReadLane {
     else this.#watch = this.#checkIn(PATIENCE - silence);
   }
 
-  /** The first read is slow; nobody has to wait for it but who asked for it. What was sent is answered, too, to nobody. */
+  /**
+   * Nobody has to wait for a slow read but who asked for it. It is known where it was sent alone; else all of its batch
+   * are asked again. What was sent is answered, too, to nobody.
+   */
   #giveUp(): void {
     this.#isClosing = true;
-    const [, ...behind] = this.#underway;
-    for (const read of behind) {
-      read.isAskedAgain = true;
-      this.#askElsewhere(read);
+    const [slow, ...behind] = this.#underway;
+    const stuck = slow?.length === 1 ? behind : this.#underway;
+    for (const read of [...stuck.flat(), ...this.#collected]) read.askAgain();
+  }
+}
+
+/**
+ * Reads of one statement go together: a transaction that reads one table holds no lock while it waits for one, so that it
+ * is part of no deadlock.
+ */
+function inBatches(reads: readonly LaneRead[]): Iterable<LaneRead[]> {
+  const open = new Map<PreparedStatement, LaneRead[]>();
+  const batches: LaneRead[][] = [];
+  for (const read of reads) {
+    const { statement } = read;
+    const batch = open.get(statement);
+    if (batch && batch.length < Math.min(BATCH_SIZE, BATCH_TIME / statement.cost)) batch.push(read);
+    else {
+      const next = [read];
+      open.set(statement, next);
+      batches.push(next);
     }
   }
+  return batches;
 }

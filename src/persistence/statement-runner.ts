@@ -1,16 +1,10 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import { DatabaseError, type Sequelize } from 'sequelize';
+import type { Execution, TextResult, TextValues } from './batch.js';
 import { ConnectionSource, type Destination, markGivenUp, type PooledClient } from './connection-source.js';
-import {
-  createExecutor,
-  isStale,
-  type Settle,
-  type StatementExecutor,
-  type TextResult,
-  type TextValues,
-} from './driver-query.js';
-import type { PreparedStatement } from './prepared-statement.js';
-import { type AskElsewhere, type LaneRead, ReadLane } from './read-lane.js';
+import { createExecutor, type StatementExecutor } from './driver-query.js';
+import { isStale, type PreparedStatement } from './prepared-statement.js';
+import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
 import { StatementCache } from './statement-cache.js';
 
 /** What Sequelize does not type of itself. */
@@ -50,6 +44,7 @@ export class StatementRunner {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
   readonly #lanes: readonly ReadLane[];
+  readonly #askElsewhere: AskElsewhere = (read) => void this.#askAlone(read);
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
 
@@ -61,8 +56,7 @@ export class StatementRunner {
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
     const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
-    const askAlone: AskElsewhere = (read) => void this.#askAlone(read);
-    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor, askAlone));
+    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
   }
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
@@ -96,24 +90,24 @@ export class StatementRunner {
   #share(lane: ReadLane, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
     return new Promise((resolve, reject) => {
       this.#log(statement);
-      const settle: Settle = (error, result) => {
+      const answer: Execution['settle'] = (error, result) => {
         if (!error) resolve(result as TextResult);
         // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
         else if (isStale(error)) resolve(this.#run('read', statement, values));
         else reject(asDatabaseError(error, statement, values));
       };
-      lane.add({ statement, values, settle, fail: reject, isAskedAgain: false, isAnswered: false });
+      lane.add(new LaneRead({ statement, values }, answer, reject, this.#askElsewhere));
     });
   }
 
   async #askAlone(read: LaneRead): Promise<void> {
-    const { statement, values, settle, fail } = read;
+    const { statement, values, answer, fail } = read;
     try {
       const client = await this.#source.acquire('read');
       if (read.isAnswered) return this.#source.release(client);
       this.#execute(client, statement, values, (error, result) => {
         this.#source.release(client);
-        settle(error, result);
+        answer(error, result);
       });
     } catch (error) {
       fail(error);
@@ -142,13 +136,18 @@ export class StatementRunner {
     }
   }
 
-  #execute(client: PooledClient, statement: PreparedStatement, values: TextValues, settle: Settle): void {
+  #execute(
+    client: PooledClient,
+    statement: PreparedStatement,
+    values: TextValues,
+    settle: Execution['settle'],
+  ): void {
     const started = performance.now();
-    this.#executor.execute(client, statement, values, (error, result) => {
+    const end = (error: Error | null): void => {
       statement.measure(performance.now() - started);
       markGivenUp(client, error);
-      settle(error, result);
-    });
+    };
+    this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
   }
 
   #log({ text }: PreparedStatement): void {

@@ -103,6 +103,14 @@ describe('sharing connections', function () {
     return rows.length;
   }
 
+  async function locks(state: 'granted' | 'NOT granted'): Promise<{ pid: number; name: string }[]> {
+    const { rows } = await control.query(
+      `SELECT pid, relation::regclass AS name FROM pg_locks
+       WHERE ${state} AND locktype = 'relation' AND pid <> pg_backend_pid()`,
+    );
+    return rows;
+  }
+
   describe('of which one is slow', () => {
     beforeEach(() => start());
 
@@ -129,6 +137,17 @@ describe('sharing connections', function () {
       expectViews(await Promise.all(FAST.map(view)), FAST);
       await control.query('SELECT pg_advisory_unlock(7)');
       expectViews(await Promise.all(slow), [0, 0]);
+    });
+
+    it('holds no lock of one table while it waits for one of another', async () => {
+      await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
+      const mixed = Promise.all(FAST.flatMap((id) => [view(id), book(id)]));
+      while ((await locks('NOT granted')).length === 0) await new Promise(setImmediate);
+      const waiting = new Set((await locks('NOT granted')).map(({ pid }) => pid));
+      const held = (await locks('granted')).filter(({ pid }) => waiting.has(pid));
+      await control.query('COMMIT');
+      expect(held).to.deep.equal([]);
+      expectCalm(await mixed);
     });
 
     it('answers all in the end when a table is locked, and those of other tables meanwhile', async () => {

@@ -1,0 +1,38 @@
+/** Executions of a statement, with everything in them as the text that PostgreSQL reads and writes. */
+import type { PreparedStatement, TextParser } from './prepared-statement.js';
+
+/** The values of a row. */
+export type TextRow = readonly (string | null)[];
+
+/** The values of the parameters. */
+export type TextValues = readonly (string | null)[];
+
+/** What an execution gave. */
+export interface TextResult {
+  readonly rows: readonly TextRow[];
+  /** Rows that were found or written. */
+  readonly count: number;
+  /** How the driver would read the columns. */
+  readonly parsers: readonly TextParser[];
+}
+
+/** One execution. */
+export interface Execution {
+  readonly values: TextValues;
+  /** Takes what became of it: an error, or else a result. */
+  settle(error: Error | null, result?: TextResult): void;
+}
+
+/**
+ * Executions that are sent together, one at least. To the database they are one transaction: when one fails, it executes
+ * none of those behind it.
+ */
+export interface Batch {
+  readonly statement: PreparedStatement;
+  readonly executions: readonly Execution[];
+  /** Told that the connection is free, before the executions are told what became of them. */
+  end(error: Error | null): void;
+}
+
+/** What is said of an execution that may have been left out, because another one of its batch failed. */
+export class LeftOutError extends Error {}

@@ -1,0 +1,80 @@
+/**
+ * The messages that execute a prepared statement, once or several times, in one buffer: Bind and Execute for each, and one
+ * Sync (PostgreSQL's manual, 53.7).
+ */
+
+const BIND = 0x42;
+/** Of the unnamed portal, without a limit. */
+const EXECUTE = Uint8Array.of(0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0);
+const SYNC = Uint8Array.of(0x53, 0, 0, 0, 4);
+/** Type, length, the empty name of the portal, the end of the statement's name, three counts. */
+const FIXED_LENGTH = 1 + 4 + 1 + 1 + 2 + 2 + 2;
+
+/** The values of the parameters. */
+interface Execution {
+  readonly values: readonly (string | null)[];
+}
+
+/** Encodes executions with values as texts, whose results are texts too. The name is ASCII. */
+export function encodeExecutions(name: string, executions: readonly Execution[]): Buffer {
+  let length = SYNC.length;
+  for (const { values } of executions) length += bindLength(name, values) + EXECUTE.length;
+  const buffer = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const { values } of executions) {
+    at = writeBind(buffer, name, values, at);
+    buffer.set(EXECUTE, at);
+    at += EXECUTE.length;
+  }
+  buffer.set(SYNC, at);
+  return buffer;
+}
+
+function bindLength(name: string, values: readonly (string | null)[]): number {
+  let length = FIXED_LENGTH + name.length;
+  for (const value of values) length += 4 + (value === null ? 0 : byteLength(value));
+  return length;
+}
+
+function writeBind(buffer: Buffer, name: string, values: readonly (string | null)[], start: number): number {
+  buffer[start] = BIND;
+  // The empty name of the portal.
+  buffer[start + 5] = 0;
+  let at = writeAscii(buffer, name, start + 6);
+  buffer[at] = 0;
+  // No formats: all parameters are texts.
+  buffer.writeInt16BE(0, at + 1);
+  buffer.writeInt16BE(values.length, at + 3);
+  at += 5;
+  for (const value of values) at = writeValue(buffer, value, at);
+  // No formats: all results are texts.
+  at = buffer.writeInt16BE(0, at);
+  buffer.writeInt32BE(at - start - 1, start + 1);
+  return at;
+}
+
+/** Most values are keys. For texts as short as those, a call of Node's own functions costs more than what they do. */
+const SHORT = 40;
+
+function byteLength(value: string): number {
+  return isShortAscii(value) ? value.length : Buffer.byteLength(value);
+}
+
+function isShortAscii(value: string): boolean {
+  if (value.length > SHORT) return false;
+  for (let index = 0; index < value.length; index += 1) if (value.charCodeAt(index) > 0x7f) return false;
+  return true;
+}
+
+function writeAscii(buffer: Buffer, text: string, at: number): number {
+  for (let index = 0; index < text.length; index += 1) buffer[at + index] = text.charCodeAt(index);
+  return at + text.length;
+}
+
+function writeValue(buffer: Buffer, value: string | null, at: number): number {
+  if (value === null) return buffer.writeInt32BE(-1, at);
+  const start = at + 4;
+  const end = isShortAscii(value) ? writeAscii(buffer, value, start) : start + buffer.write(value, start);
+  buffer.writeInt32BE(end - start, at);
+  return end;
+}
