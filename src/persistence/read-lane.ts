@@ -11,7 +11,7 @@ import type { PreparedStatement } from './prepared-statement.js';
 /** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
 const PATIENCE = 20;
 /** Milliseconds that a batch may take. Nobody is answered before all of it is done. */
-const BATCH_TIME = 1;
+const BATCH_TIME = 0.25;
 /** Reads of a batch. */
 const BATCH_SIZE = 16;
 
