@@ -45,5 +45,8 @@ const NO_ITEMS = '{"items":[]';
 
 /** The JSON text of an envelope with the texts of its items, which are not in it. The items come first in every envelope. */
 export function envelopeJson(envelope: OffsetEnvelope | CursorEnvelope, items: readonly string[]): string {
-  return `{"items":[${items.join(',')}]${JSON.stringify(envelope).slice(NO_ITEMS.length)}`;
+  let text = '';
+  // Not `join`, which copies every text once more.
+  for (const item of items) text += text === '' ? item : `,${item}`;
+  return `{"items":[${text}]${JSON.stringify(envelope).slice(NO_ITEMS.length)}`;
 }
