@@ -267,3 +267,8 @@ export class Repository<M extends Model = Model> {
     throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
 }
+
+/** Whether a repository has no class, transaction, method or anything else of its own. */
+export function isPlainRepository(repository: Repository): boolean {
+  return repository.constructor === Repository && repository.isUnbound;
+}
