@@ -2,7 +2,7 @@
 import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Operation } from '../metadata/crud-options.js';
 import { generalPathReasons } from '../persistence/general-path-reasons.js';
-import { Repository } from '../persistence/repository.js';
+import { isPlainRepository } from '../persistence/repository.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import { hasTransform } from '../schema/model-decorators.js';
 import { declaredParameters } from './controller-metadata.js';
@@ -51,11 +51,11 @@ function routingReasons({ interceptors = [], middlewares = [] }: RoutingOptions)
 
 function controllerReasons({ controller, repository }: Resource, { method }: GeneratedRoute): string[] {
   const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
-  // A repository can be bound to a transaction, or have a method of its own.
-  const isPlain = repository.constructor === Repository && repository.isUnbound;
   return [
     ...(isOverridden ? [`${controller.name} overrides ${method}`] : []),
-    ...(isPlain ? [] : [`the repository is not a plain one (${repository.constructor.name})`]),
+    ...(isPlainRepository(repository)
+      ? []
+      : [`the repository is not a plain one (${repository.constructor.name})`]),
   ];
 }
 

@@ -1,7 +1,8 @@
 /** Runs a controller's method: in the database session of its request, and so that whatever it throws is an error. */
 import type { Action } from 'routing-controllers';
 import { hasWriteHooks } from '../persistence/model-hooks.js';
-import { Repository } from '../persistence/repository.js';
+import { hasPlainQueries } from '../persistence/plain-queries.js';
+import { isPlainRepository, Repository } from '../persistence/repository.js';
 import { CrudController } from './crud-controller.js';
 import type { GeneratedRoute } from './generated-routes.js';
 import { type RequestWork, requestWork } from './request-work.js';
@@ -39,8 +40,15 @@ function runInSession(work: RequestWork, call: () => unknown, generated?: Genera
   const { resource, route } = generated;
   const { sequelize } = resource.plan.model;
   if (!sequelize) throw new TypeError(`${resource.plan.name} has lost its Sequelize instance.`);
-  if (route.verb === 'get') return work.runRead(sequelize, call);
+  if (route.verb === 'get') {
+    return isSeen(resource) ? work.runRead(sequelize, call) : work.runPlainRead(sequelize, call);
+  }
   return runsUserCode(resource, route) ? work.runWrite(sequelize, call) : work.runAdded(call);
+}
+
+/** Whether code of the user's runs in a read: it may query, and must not write. */
+function isSeen({ isGenerated, repository, plan }: Resource): boolean {
+  return !isGenerated || !isPlainRepository(repository) || !hasPlainQueries(plan.model, 'read');
 }
 
 /** Whether a write may do more than write its one row, so that all of it has to happen together. */

@@ -42,8 +42,6 @@ export class FastWriter {
   readonly #columns: readonly WrittenColumn[];
   readonly #inserts = new Memo<string>();
   readonly #updates = new Memo<string>();
-  /** Whether an update must be read back; asked once, before the first one. */
-  #isHidden: Promise<boolean> | undefined;
 
   constructor({ info, table, columns }: TableSql) {
     this.#info = info;
@@ -152,11 +150,8 @@ export class FastWriter {
   }
 
   #hidesUpdates(): Promise<boolean> {
-    this.#isHidden ??= hidesUpdates(this.#runner, this.#table).catch((error: unknown) => {
-      this.#isHidden = undefined;
-      throw error;
-    });
-    return this.#isHidden;
+    const ask = async (text: string, values: TextValues) => (await this.#run(text, values)).rows;
+    return hidesUpdates(this.#info.model.sequelize as Sequelize, this.#table, ask);
   }
 
   #run(text: string, values: TextValues) {

@@ -28,6 +28,7 @@ import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteri
 import { RowFinder } from './row-finder.js';
 import { currentSession } from './session.js';
 import type { ReadSession } from './unit-of-work.js';
+import { updateRecord, type WriteOptions } from './update-record.js';
 
 /** The value of a primary key. */
 export type Id = string | number | bigint;
@@ -41,12 +42,6 @@ export interface ListOptions<M extends Model> {
   offset?: number;
   /** Relations to load along. */
   include?: Includeable | Includeable[];
-}
-
-/** Where the queries of a write run. */
-interface WriteOptions {
-  readonly transaction?: Transaction;
-  readonly useMaster?: boolean;
 }
 
 /**
@@ -179,9 +174,7 @@ export class Repository<M extends Model = Model> {
       const record = await this.model.findOne({ where: this.byId(id), ...options });
       if (!record) return this.missing();
       try {
-        await record.update(values as Partial<Attributes<M>>, options);
-        // An UPDATE that matches no row is no error to Sequelize; reading the row back tells, and shows what triggers did.
-        return await record.reload(options);
+        return await updateRecord(record, values as Partial<Attributes<M>>, options);
       } catch (error) {
         if (error instanceof InstanceError) return this.missing();
         if (error instanceof OptimisticLockError) return this.conflict(id, options);
@@ -266,4 +259,9 @@ export class Repository<M extends Model = Model> {
   private missing(): never {
     throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
+}
+
+/** Whether a repository has no class, transaction, method or anything else of its own. */
+export function isPlainRepository(repository: Repository): boolean {
+  return repository.constructor === Repository && repository.isUnbound;
 }

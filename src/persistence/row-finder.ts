@@ -23,6 +23,7 @@ import { type ColumnSql, columnsOf, compileFilter } from './filter-sql.js';
 import { type KeyTerm, keyTerms } from './keyset-sql.js';
 import { hasFindHooks } from './model-hooks.js';
 import type { RowCriteria } from './page.js';
+import { hasPlainQueries } from './plain-queries.js';
 import { joinSql, renderSql, type SqlFragment, sql } from './sql-fragment.js';
 
 /** The values of one statement. */
@@ -38,6 +39,8 @@ export class RowFinder<M extends Model> {
   readonly info: ModelInfo;
   readonly column: ColumnSql;
   readonly scope: AppliedScope;
+  /** Whether records are as Sequelize reads them from the table, whatever the user has. */
+  readonly isPlain: boolean;
   readonly #model: ModelClass<M>;
   readonly #criteria: RowCriteria<M>;
   readonly #options: { transaction?: Transaction };
@@ -45,6 +48,7 @@ export class RowFinder<M extends Model> {
   constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: { transaction?: Transaction }) {
     this.#model = model;
     this.scope = appliedScope(model);
+    this.isPlain = hasPlainQueries(model, 'read');
     this.#options = options;
     this.#criteria = criteria;
     this.info = describeModel(model as unknown as ModelClass);

@@ -132,7 +132,10 @@ describe('changing a record', () => {
         'UPDATE "notes" SET "text" = $2 WHERE "id" = $1 AND ("text"::text IS DISTINCT FROM $3::text) ' +
           'RETURNING "id", "title", "text", "stars", "state", "labels"',
       ],
-      general: ['UPDATE "notes" SET "text"=$1 WHERE "id" = $2'],
+      general: [
+        'UPDATE "notes" SET "text"=$1 WHERE "id" = $2 ' +
+          'RETURNING "id","title","text","stars","state","labels","tableoid"',
+      ],
     });
     expect(statements.filter((statement) => statement.startsWith('UPDATE'))).to.deep.equal(updates);
   });

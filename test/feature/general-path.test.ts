@@ -246,6 +246,13 @@ class WithLiteral extends Row {
 
 @Crud()
 @Table(PLAIN)
+class WithCascade extends Row {
+  @Column(DataType.TEXT)
+  declare parent: string | null;
+}
+
+@Crud()
+@Table(PLAIN)
 class WithTableDefault extends Row {
   @Exclude({ toClassOnly: true })
   @Column({ type: DataType.INTEGER, allowNull: false })
@@ -317,6 +324,7 @@ const MODELS = [
   Stored,
   Decorated,
   WithLiteral,
+  WithCascade,
   WithTableDefault,
   WithJson,
 ];
@@ -718,6 +726,21 @@ describe('the general path', () => {
         CREATE TRIGGER shouting AFTER UPDATE ON "Overriddens" FOR EACH ROW EXECUTE FUNCTION shout()`);
       const path = crud.routes[0]?.path ?? '';
       expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({ id: 1, name: 'x!' });
+    });
+
+    it('when a foreign key has the row follow its own change', async () => {
+      const { agent, crud } = await serve({ models: [WithCascade] });
+      expect(crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      await site.engine.sequelize.query(`
+        ALTER TABLE "WithCascades" ADD UNIQUE (name);
+        ALTER TABLE "WithCascades" ADD FOREIGN KEY (parent) REFERENCES "WithCascades" (name) ON UPDATE CASCADE;
+        UPDATE "WithCascades" SET parent = name`);
+      const path = crud.routes[0]?.path ?? '';
+      expect((await agent.patch(`${path}/1`).send({ name: 'x' })).body).to.deep.equal({
+        id: 1,
+        name: 'x',
+        parent: 'x',
+      });
     });
 
     it('when a default of the model is SQL', async () => {

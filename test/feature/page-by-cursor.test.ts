@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../src/index.js';
+import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson } from '../support/expect-answer.js';
@@ -224,6 +225,56 @@ describe('paging by cursor', () => {
         has_next: false,
         has_prev: false,
       });
+    });
+  });
+
+  describe('on the general path', () => {
+    let agent: BuiltApp['agent'];
+
+    before(async () => {
+      ({ agent } = await buildApp({ models: [Item], fastPath: false, ...quiet }));
+    });
+
+    afterEach(() => Item.removeHook('afterFind', 'change'));
+
+    /** The ids of all pages, in both directions. */
+    async function walk(sort: string): Promise<number[][]> {
+      const seen: number[][] = [[], []];
+      let [path, last]: (string | null)[] = [`/items?sort=${sort}`, null];
+      while (path) {
+        const { body } = await agent.get(path).expect(200);
+        seen[0]?.push(...ids(body));
+        last = body.prev_cursor;
+        path = body.next_cursor && `/items?sort=${sort}&after=${body.next_cursor}`;
+      }
+      while (last) {
+        const { body } = await agent.get(`/items?sort=${sort}&before=${last}`).expect(200);
+        seen[1]?.unshift(...ids(body));
+        last = body.prev_cursor;
+      }
+      return seen;
+    }
+
+    it('selects nothing but the attributes where whole numbers are the keys', async () => {
+      const { result, statements } = await sql.during(() => walk('-rank,id'));
+      expect(result).to.deep.equal([
+        [1, 2, 3, 4, 5],
+        [1, 2, 3, 4],
+      ]);
+      expect(statements.filter((statement) => /keyset|::text/.test(statement))).to.deep.equal([]);
+      const texts = await sql.during(() => walk('name'));
+      expect(texts.statements.filter((statement) => /keyset 0/.test(statement))).to.have.lengthOf(5);
+    });
+
+    it('does not take the place of a record from what a hook made of it', async () => {
+      Item.addHook('afterFind', 'change', (found: unknown) => {
+        for (const item of found as Item[]) if (item instanceof Item) item.set('rank', 7);
+      });
+      await Item.update({ rank: 1 }, { where: { id: [2, 4] } });
+      expect(await walk('rank')).to.deep.equal([
+        [2, 4, 1, 3, 5],
+        [2, 4, 1, 3],
+      ]);
     });
   });
 });

@@ -1,5 +1,6 @@
 /** A GET cannot write, whatever the code that it runs tries: the server has set its connections read-only. */
 import { expect } from 'chai';
+import type { RequestHandler } from 'express';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
@@ -11,6 +12,7 @@ import {
   Repository,
   unitOfWork,
 } from '../../src/index.js';
+import { currentSession } from '../../src/persistence/session.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
@@ -40,6 +42,18 @@ class Hall extends Model {
 
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare name: string;
+}
+
+/** Finds by a method of its own. */
+@Crud({ pagination: 'cursor' })
+@Table({ tableName: 'attics', timestamps: false })
+class Attic extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  static override findAll = Model.findAll;
 }
 
 @Table({ tableName: 'visits', timestamps: false })
@@ -207,3 +221,81 @@ describe('a GET whose hooks read', () => {
     expect((await site.agent.get('/rooms?size=1')).body).to.deep.include({ items: [{ id: 1, name: 'A' }] });
   });
 });
+
+describe('the session of a GET', () => {
+  const sessions: unknown[] = [];
+  let site: TestApp;
+
+  before(async () => {
+    const logging = (): void => void sessions.push(currentSession(site?.engine.sequelize));
+    site = await startTestApp({
+      models: [Room, Hall, Attic],
+      engine: { logging },
+      bootstrap: { fastPath: false },
+    });
+    await Room.create({ name: 'A' });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  /** Whether each of the statements for a request is sent in a session. */
+  async function isUsed(agent: TestApp['agent'], path = '/rooms/1'): Promise<boolean[]> {
+    sessions.splice(0);
+    expect((await agent.get(path)).status).to.equal(200);
+    return sessions.splice(0).map((session) => session !== undefined);
+  }
+
+  it('is left out where nothing of the user runs', async () => {
+    for (const path of ['/rooms/1', '/rooms', '/halls']) {
+      expect(await isUsed(site.agent, path), path).to.deep.equal([false]);
+    }
+  });
+
+  it('is there for a hook, of the model and of the instance', async () => {
+    for (const target of [Room, site.engine.sequelize] as unknown as Hooked[]) {
+      target.addHook('afterFind', 'look', () => {});
+      expect(await isUsed(site.agent)).to.deep.equal([true]);
+      target.removeHook('afterFind', 'look');
+    }
+    expect(await isUsed(site.agent)).to.deep.equal([false]);
+  });
+
+  it('is there for a controller and for a repository of the user', async () => {
+    class RoomController extends crudController(Room) {}
+    class RoomRepository extends Repository<Room> {
+      static override model = Room;
+    }
+    class StoredController extends crudController(RoomRepository) {}
+    for (const controller of [RoomController, StoredController]) {
+      const { agent } = await buildApp({ models: [Room], controllers: [controller], fastPath: false });
+      expect(await isUsed(agent)).to.deep.equal([true]);
+    }
+  });
+
+  it('is there for a scope, and for a method in the place of one of Sequelize', async () => {
+    Room.addScope('defaultScope', { where: { name: 'A' } }, { override: true });
+    expect(await isUsed(site.agent)).to.deep.equal([true]);
+    Room.addScope('defaultScope', {}, { override: true });
+    expect(await isUsed(site.agent)).to.deep.equal([false]);
+    expect(await isUsed(site.agent, '/attics')).to.deep.equal([true]);
+  });
+
+  it('is the one that the request is in already', async () => {
+    const inUnit: RequestHandler = (_request, response, next) => {
+      const finished = new Promise((resolve) => response.once('close', resolve));
+      unitOfWork(async () => {
+        next();
+        await finished;
+      });
+    };
+    const { agent } = await buildApp({ models: [Room], fastPath: false }, (app) => void app.use(inUnit));
+    // The unit's own end is not.
+    expect((await isUsed(agent)).slice(0, 2)).to.deep.equal([true, true]);
+  });
+});
+
+/** What has hooks: a model, or an instance of Sequelize. */
+interface Hooked {
+  addHook(...args: unknown[]): void;
+  removeHook(...args: unknown[]): void;
+}

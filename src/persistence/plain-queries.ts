@@ -1,0 +1,22 @@
+/** Whether queries of a model are Sequelize's alone, so that nobody can see what is left out around them. */
+import type { Model } from 'sequelize';
+import type { ModelClass } from '../metadata/crud-options.js';
+import { hasScope } from './default-scope.js';
+import { hasQueryHooks } from './model-hooks.js';
+import { queryReasons } from './query-reasons.js';
+
+/** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
+const PLAIN = new WeakMap<object, boolean>();
+
+/** Whether neither methods and settings nor hooks and scopes of the user's take part in reads or writes of a model. */
+export function hasPlainQueries<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): boolean {
+  return isPlainClass(model as unknown as ModelClass) && !hasScope(model) && !hasQueryHooks(model, kind);
+}
+
+/** Looked at once; hooks and scopes can come at any time. */
+function isPlainClass(model: ModelClass): boolean {
+  const { rawAttributes } = model as unknown as { rawAttributes: object };
+  const isPlain = PLAIN.get(rawAttributes) ?? queryReasons(model).length === 0;
+  PLAIN.set(rawAttributes, isPlain);
+  return isPlain;
+}
