@@ -49,8 +49,19 @@ export function compileSerializer(plan: ResourcePlan): RecordSerializer {
 /** The usual case: nothing of the user's stands between the record and JSON. */
 function direct(plan: ResourcePlan, names: readonly string[]): RecordSerializer {
   const formats = formatsOf(plan, names);
-  return (record, fields) => format(pick(record, fields ?? names), formats);
+  const columns = names.map((name) => ({ name, toWire: formats.get(name) ?? asIs }));
+  return (record, fields) => {
+    const shown: WireRecord = {};
+    for (const { name, toWire } of columns) {
+      if (fields && !fields.includes(name)) continue;
+      const value = read(record, name);
+      if (value !== undefined) shown[name] = toWire(value);
+    }
+    return shown;
+  };
 }
+
+const asIs: WireFormat = (value) => value;
 
 /** The user's own class, or his `@Transform`s: class-transformer does what they say, on the record's values. */
 function throughClass(plan: ResourcePlan, schema: Class, names: readonly string[]): RecordSerializer {
@@ -96,13 +107,17 @@ function formatsOf({ info }: ResourcePlan, names: readonly string[]): ReadonlyMa
 
 /** The properties that the record has; one that a partial record lacks is left out. */
 function pick(record: object, names: readonly string[]): WireRecord {
-  const isInstance = typeof (record as Partial<Gettable>).get === 'function';
   const picked: WireRecord = {};
   for (const name of names) {
-    const value = isInstance ? (record as Gettable).get(name) : (record as WireRecord)[name];
+    const value = read(record, name);
     if (value !== undefined) picked[name] = value;
   }
   return picked;
+}
+
+function read(record: object, name: string): unknown {
+  const isInstance = typeof (record as Partial<Gettable>).get === 'function';
+  return isInstance ? (record as Gettable).get(name) : (record as WireRecord)[name];
 }
 
 function format(record: WireRecord, formats: ReadonlyMap<string, WireFormat>): WireRecord {
