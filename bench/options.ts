@@ -20,7 +20,7 @@ export interface Options {
   readonly revision: string;
 }
 
-const FULL: Schedule = { rounds: 7, seconds: 1, warmUp: 2, connections: 64 };
+const FULL: Schedule = { rounds: 3, seconds: 2, warmUp: 1, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 2, warmUp: 1, connections: 64 };
 
 const contenderNames = CONTENDERS.map(({ name }) => name);
@@ -36,7 +36,7 @@ Without options everything is measured, which takes about 25 minutes; the result
   --work NAME,NAME    some workloads only:${wrap(workloadNames)}
   --rounds N          measured rounds (${FULL.rounds})
   --seconds N         seconds of each measurement (${FULL.seconds})
-  --warm-up N         seconds before the first one (${FULL.warmUp})
+  --warm-up N         seconds of the same load before each of them (${FULL.warmUp})
   --connections N     concurrent connections (${FULL.connections})
   --compare REV       a git revision of ours against the working tree, in one run
   --scaling           what a request costs as pages, columns, models, tables, depth and connections grow

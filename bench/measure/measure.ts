@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import type { Contender } from '../contenders.js';
-import type { Call } from '../load/call.js';
 import { WalkFailed } from '../load/walk.js';
 import type { Workload, WorkloadName } from '../load/workloads.js';
 import { writeRequests } from '../load/wrk.js';
@@ -15,6 +14,7 @@ import { type Sample, takeSample } from './sample.js';
 export interface Schedule {
   readonly rounds: number;
   readonly seconds: number;
+  /** Seconds of load before each measurement. */
   readonly warmUp: number;
   readonly connections: number;
 }
@@ -44,7 +44,6 @@ export interface Bench {
 
 /** A contender that has passed the check of its answers, and its requests. */
 interface Turn extends Entrant {
-  readonly calls: readonly Call[];
   readonly requests: string;
   readonly samples: Sample[];
   problem: string | null;
@@ -77,12 +76,11 @@ async function measureWorkload(
 ): Promise<Row[]> {
   const turns: Turn[] = [];
   for (const entrant of entrants) turns.push(await prepare(bench, entrant, workload, folder));
-  const { rounds, warmUp } = bench.schedule;
-  for (const turn of turns) await takeTurn(bench, workload, turn, warmUp);
+  const { rounds } = bench.schedule;
   for (let round = 0; round < rounds; round += 1) {
     // Whoever comes after somebody else in one round comes before him in the next.
     for (const turn of round % 2 === 0 ? turns : [...turns].reverse()) {
-      const sample = await takeTurn(bench, workload, turn, bench.schedule.seconds);
+      const sample = await takeTurn(bench, workload, turn);
       if (sample) turn.samples.push(sample);
     }
   }
@@ -105,11 +103,11 @@ async function prepare(
   const requests = join(folder, `${contender.name}.txt`);
   const { ask } = process;
   const calls = await workload.calls(wire, ask).catch(orMessage);
-  if (typeof calls === 'string') return { ...entrant, calls: [], requests, samples: [], problem: calls };
+  if (typeof calls === 'string') return { ...entrant, requests, samples: [], problem: calls };
   const problem = await findDifference(workload.name, { wire, ask, calls, database });
   if (workload.writes) await database.restore();
   await writeRequests(requests, calls);
-  return { ...entrant, calls, requests, samples: [], problem };
+  return { ...entrant, requests, samples: [], problem };
 }
 
 function orMessage(error: unknown): string {
@@ -122,11 +120,9 @@ async function takeTurn(
   { server, database, schedule }: Bench,
   workload: Workload,
   turn: Turn,
-  seconds: number,
 ): Promise<Sample | null> {
-  if (turn.problem || seconds === 0) return null;
-  const { connections } = schedule;
-  const sample = await takeSample(server, { ...turn, database, connections, seconds });
+  if (turn.problem) return null;
+  const sample = await takeSample(server, { ...turn, ...schedule, database });
   if (workload.writes) await database.restore();
   if (typeof sample !== 'string') return sample;
   turn.problem = sample;

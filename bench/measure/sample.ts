@@ -1,7 +1,5 @@
 /** One measurement of one process. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CONNECTIONS } from '../contenders/support/environment.js';
-import type { Call } from '../load/call.js';
 import { loadWith } from '../load/wrk.js';
 import type { ContenderProcess } from './contender-process.js';
 import type { Database, Server } from './database.js';
@@ -21,12 +19,12 @@ export interface Volley {
   readonly process: ContenderProcess;
   /** What the process uses. */
   readonly database: Database;
-  /** What the file has. */
-  readonly calls: readonly Call[];
   /** Written by `writeRequests`. */
   readonly requests: string;
   readonly connections: number;
   readonly seconds: number;
+  /** Seconds of load that are not measured. */
+  readonly warmUp: number;
 }
 
 /** Milliseconds in which a process at rest does nothing that can be measured. */
@@ -37,12 +35,17 @@ const LEAST_TIME = 10_000;
 /** Loads, and reads the clocks before and after; a text where requests failed. Afterwards everything is at rest. */
 export async function takeSample(
   server: Server,
-  { process, database, calls, requests, connections, seconds }: Volley,
+  { process, database, requests, connections, seconds, warmUp }: Volley,
 ): Promise<Sample | string> {
-  await openConnections(process, calls);
+  const load = { port: process.port, connections, requests };
+  // While others were measured, pools have closed connections and V8 has given back its young generation.
+  if (warmUp > 0) {
+    await loadWith({ ...load, seconds: warmUp });
+    await untilAtRest(process, database);
+  }
   const nodeBefore = process.processorTime();
   const postgresBefore = server.processorTime();
-  const result = await loadWith({ port: process.port, connections, seconds, requests });
+  const result = await loadWith({ ...load, seconds });
   const node = process.processorTime() - nodeBefore;
   const postgresAfter = server.processorTime();
   await untilAtRest(process, database);
@@ -59,12 +62,6 @@ export async function takeSample(
     node: node / count,
     postgres: isLocal ? (postgresAfter - postgresBefore) / count : null,
   };
-}
-
-/** Pools close connections while others are measured, some sooner than others; opening them is not what is measured. */
-async function openConnections({ ask }: ContenderProcess, calls: readonly Call[]): Promise<void> {
-  const first = Array.from({ length: 2 * CONNECTIONS }, (_, index) => calls[index % calls.length] as Call);
-  await Promise.all(first.map(ask));
 }
 
 /** What the load left unfinished may not be paid by whoever comes next. */

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import { ROWS } from '../load/article.js';
-import type { Call } from '../load/call.js';
 import { writeRequests } from '../load/wrk.js';
 import { ContenderProcess } from '../measure/contender-process.js';
 import { type Database, type Server, startServer } from '../measure/database.js';
@@ -82,7 +81,6 @@ interface Shot {
   readonly step: number;
   readonly process: ContenderProcess;
   readonly database: Database;
-  readonly calls: readonly Call[];
   readonly requests: string;
   readonly connections: number;
   readonly samples: Sample[];
@@ -135,7 +133,6 @@ class CurveRun {
           step,
           process,
           database,
-          calls,
           requests,
           connections,
           samples: [],
@@ -169,11 +166,10 @@ class CurveRun {
 
   /** In turn, forth and back, as contenders are. */
   async #shoot(shots: readonly Shot[]): Promise<void> {
-    const { rounds, seconds, warmUp } = this.#options.schedule;
-    for (const shot of shots) await this.#take(shot, warmUp);
+    const { rounds } = this.#options.schedule;
     for (let round = 0; round < rounds; round += 1) {
       for (const shot of round % 2 === 0 ? shots : [...shots].reverse()) {
-        const sample = await this.#take(shot, seconds);
+        const sample = await this.#take(shot);
         if (sample) shot.samples.push(sample);
       }
     }
@@ -183,9 +179,10 @@ class CurveRun {
     }
   }
 
-  async #take(shot: Shot, seconds: number): Promise<Sample | null> {
-    if (shot.problem || seconds === 0) return null;
-    const sample = await takeSample(this.#server, { ...shot, seconds });
+  async #take(shot: Shot): Promise<Sample | null> {
+    if (shot.problem) return null;
+    // The number of connections may be the shot's own.
+    const sample = await takeSample(this.#server, { ...this.#options.schedule, ...shot });
     if (typeof sample !== 'string') return sample;
     shot.problem = sample;
     return null;
