@@ -16,7 +16,9 @@ export function hasPlainQueries<M extends Model>(model: ModelClass<M>, kind: 're
 /** Looked at once; hooks and scopes can come at any time. */
 function isPlainClass(model: ModelClass): boolean {
   const { rawAttributes } = model as unknown as { rawAttributes: object };
-  const isPlain = PLAIN.get(rawAttributes) ?? queryReasons(model).length === 0;
+  const known = PLAIN.get(rawAttributes);
+  if (known !== undefined) return known;
+  const isPlain = queryReasons(model).length === 0;
   PLAIN.set(rawAttributes, isPlain);
   return isPlain;
 }

@@ -61,9 +61,10 @@ async function returnedAttributes(
 ): Promise<readonly AttributeInfo[] | null> {
   if (!hasPlainQueries(model, 'write')) return null;
   const { rawAttributes } = model as unknown as { rawAttributes: object };
-  const known = returnable.get(rawAttributes);
-  const returned = known === undefined ? distinctAttributes(describeModel(model)) : known;
-  returnable.set(rawAttributes, returned);
+  if (!returnable.has(rawAttributes)) {
+    returnable.set(rawAttributes, distinctAttributes(describeModel(model)));
+  }
+  const returned = returnable.get(rawAttributes);
   if (!returned) return null;
   const sequelize = model.sequelize as Sequelize;
   const query = { ...options, type: QueryTypes.SELECT } as QueryOptions & { type: 'SELECT' };

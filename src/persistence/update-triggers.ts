@@ -28,9 +28,10 @@ const tables = new WeakMap<Sequelize, Map<string, boolean>>();
  * for another one's answer with a transaction open could hold the connection that the other one waits for.
  */
 export async function hidesUpdates(sequelize: Sequelize, table: string, ask: AskPrimary): Promise<boolean> {
-  const known = tables.get(sequelize) ?? new Map<string, boolean>();
-  tables.set(sequelize, known);
-  const answer = known.get(table) ?? (await ask(HIDDEN_WORK, [table])).length > 0;
-  known.set(table, answer);
+  const known = tables.get(sequelize)?.get(table);
+  if (known !== undefined) return known;
+  const answer = (await ask(HIDDEN_WORK, [table])).length > 0;
+  const answers = tables.get(sequelize) ?? new Map<string, boolean>();
+  tables.set(sequelize, answers.set(table, answer));
   return answer;
 }
