@@ -138,7 +138,6 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     #found: TextRow[] = [];
     #isPreparing = false;
     #isOver = false;
-    #watch: QueryWatch | null = null;
     #slot: WatchSlot | null = null;
 
     constructor(client: DriverClient, batch: Batch) {
@@ -151,7 +150,6 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     /** Has the query given up after so many milliseconds. */
     watchWith(watch: QueryWatch, limit: number): void {
-      this.#watch = watch;
       this.#slot = watch.begin(limit, this);
     }
 
@@ -242,7 +240,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     #end(error: Error | null): boolean {
       if (this.#isOver) return false;
       this.#isOver = true;
-      if (this.#slot) this.#watch?.end(this.#slot);
+      this.#slot?.end();
       this.#batch.end(error);
       return true;
     }

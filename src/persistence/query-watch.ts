@@ -12,10 +12,22 @@ export interface Watched {
 }
 
 /** Room for one query under way; used again and again. */
-export interface WatchSlot {
+export class WatchSlot {
   /** How many more looks it may see. */
-  looks: number;
-  query: Watched | null;
+  looks = 0;
+  query: Watched | null = null;
+  readonly #free: WatchSlot[];
+
+  /** @param free where it goes when its query is over */
+  constructor(free: WatchSlot[]) {
+    this.#free = free;
+  }
+
+  /** Must be called once for each query, unless it was given up. */
+  end(): void {
+    this.query = null;
+    this.#free.push(this);
+  }
 }
 
 /** Queries under way. */
@@ -35,14 +47,8 @@ export class QueryWatch {
     return slot;
   }
 
-  /** Must be called once for each query, unless it was given up. */
-  end(slot: WatchSlot): void {
-    slot.query = null;
-    this.#free.push(slot);
-  }
-
   #addSlot(): WatchSlot {
-    const slot: WatchSlot = { looks: 0, query: null };
+    const slot = new WatchSlot(this.#free);
     this.#slots.push(slot);
     return slot;
   }
@@ -53,7 +59,7 @@ export class QueryWatch {
       const { query } = slot;
       slot.looks -= 1;
       if (query === null || slot.looks > 0) continue;
-      this.end(slot);
+      slot.end();
       query.giveUp();
     }
   }

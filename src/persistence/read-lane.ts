@@ -134,15 +134,15 @@ export class ReadLane {
       executions: reads,
       end: (error) => {
         markGivenUp(client, error);
-        this.#answered(client, reads);
+        this.#answered(client, statement, reads);
       },
     });
   }
 
   /** The answers come in the order of the batches, so each tells how long its own took. */
-  #answered(client: PooledClient, reads: readonly LaneRead[]): void {
+  #answered(client: PooledClient, statement: PreparedStatement, reads: readonly LaneRead[]): void {
     const now = performance.now();
-    reads[0]?.statement.measure((now - this.#lastAnswer) / reads.length);
+    statement.measure((now - this.#lastAnswer) / reads.length);
     this.#lastAnswer = now;
     this.#underway.splice(this.#underway.indexOf(reads), 1);
     this.#load -= reads.length;
