@@ -43,13 +43,15 @@ export function compileSerializer(plan: ResourcePlan): RecordSerializer {
   const names = sourceNames(plan);
   if (explicit) return throughClass(plan, explicit, names);
   const isTransformed = names.some((name) => hasTransform(plan.info, name, 'read'));
-  return isTransformed ? throughClass(plan, readSchema(plan.model), names) : direct(plan, names);
+  return isTransformed ? throughClass(plan, readSchema(plan.model), names) : direct(plan);
 }
 
 /** The usual case: nothing of the user's stands between the record and JSON. */
-function direct(plan: ResourcePlan, names: readonly string[]): RecordSerializer {
-  const formats = formatsOf(plan, names);
-  const columns = names.map((name) => ({ name, toWire: formats.get(name) ?? asIs }));
+function direct({ info, exposure }: ResourcePlan): RecordSerializer {
+  const columns = readableAttributes(info, exposure).map(({ name, type }) => ({
+    name,
+    toWire: wireFormat(type),
+  }));
   return (record, fields) => {
     const shown: WireRecord = {};
     for (const { name, toWire } of columns) {
@@ -60,8 +62,6 @@ function direct(plan: ResourcePlan, names: readonly string[]): RecordSerializer 
     return shown;
   };
 }
-
-const asIs: WireFormat = (value) => value;
 
 /** The user's own class, or his `@Transform`s: class-transformer does what they say, on the record's values. */
 function throughClass(plan: ResourcePlan, schema: Class, names: readonly string[]): RecordSerializer {
