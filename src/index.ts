@@ -50,7 +50,8 @@ export type {
   PageRequest,
   RowCriteria,
 } from './persistence/page.js';
-export { type Id, type ListOptions, Repository } from './persistence/repository.js';
+export type { ListOptions } from './persistence/list-options.js';
+export { type Id, Repository } from './persistence/repository.js';
 export { repository } from './persistence/repository-provider.js';
 export type { RepositoryClass, Source } from './persistence/resolve-source.js';
 export {

@@ -2,7 +2,6 @@
 import {
   type Attributes,
   type CreationAttributes,
-  type Includeable,
   InstanceError,
   type Model,
   OptimisticLockError,
@@ -23,6 +22,7 @@ import {
 } from './errors.js';
 import { findCursorPage } from './find-cursor-page.js';
 import { keyedRecords } from './keyed-records.js';
+import type { ListOptions } from './list-options.js';
 import { hasDestroyHooks, hasWriteHooks } from './model-hooks.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from './page.js';
 import { RowFinder } from './row-finder.js';
@@ -32,17 +32,6 @@ import { updateRecord, type WriteOptions } from './update-record.js';
 
 /** The value of a primary key. */
 export type Id = string | number | bigint;
-
-/** What `Repository.list` takes. */
-export interface ListOptions<M extends Model> {
-  where?: WhereOptions<Attributes<M>>;
-  /** Default: the primary key, ascending. */
-  order?: OrderItem[];
-  limit?: number;
-  offset?: number;
-  /** Relations to load along. */
-  include?: Includeable | Includeable[];
-}
 
 /**
  * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
