@@ -1,5 +1,6 @@
 /** Where fast statements get their connections: Sequelize's own pools, so that their limits, settings and hooks hold. */
 import type { Sequelize } from 'sequelize';
+import { ConnectionLine } from './connection-line.js';
 import type { Driver, DriverClient } from './driver-query.js';
 
 /** A connection of a pool. */
@@ -13,12 +14,16 @@ interface Pool {
   /** How many wait for a connection. */
   readonly waiting: number;
   readonly maxSize: number;
+  readonly acquireTimeoutMillis: number;
+  /** After so many uses a connection is closed. */
+  readonly maxUsesPerResource: number;
 }
 
 /** Internals of Sequelize's connection manager that are not in its types. */
 interface ConnectionManager {
   readonly lib: Driver;
-  readonly pool: Pool & { readonly read?: Pool };
+  readonly pool: Pool & { readonly read?: Pool; readonly write?: Pool };
+  readonly config: { readonly pool: { validate(client: PooledClient): boolean } };
   getConnection(options: { type: string; useMaster: boolean }): Promise<PooledClient>;
   releaseConnection(client: PooledClient): void;
 }
@@ -28,10 +33,17 @@ export type Destination = 'read' | 'write';
 
 /** Gives and takes back connections. */
 export class ConnectionSource {
+  readonly #sequelize: Sequelize;
   readonly #manager: ConnectionManager;
+  /** Where a connection for one statement comes from. */
+  readonly lines: Readonly<Record<Destination, ConnectionLine>>;
 
-  constructor({ connectionManager }: Sequelize) {
-    this.#manager = connectionManager as unknown as ConnectionManager;
+  constructor(sequelize: Sequelize) {
+    this.#sequelize = sequelize;
+    this.#manager = sequelize.connectionManager as unknown as ConnectionManager;
+    const { read, write } = this.#manager.pool;
+    const line = this.#lineOf('write', write);
+    this.lines = { read: read ? this.#lineOf('read', read) : line, write: line };
   }
 
   get driver(): Driver {
@@ -60,6 +72,26 @@ export class ConnectionSource {
   get #reads(): Pool {
     const { pool } = this.#manager;
     return pool.read ?? pool;
+  }
+
+  #lineOf(destination: Destination, pool: Pool = this.#manager.pool): ConnectionLine {
+    const { validate } = this.#manager.config.pool;
+    // Where uses are counted, or somebody is told of them, the pool has to see each.
+    const isSeen = () => pool.maxUsesPerResource < Number.POSITIVE_INFINITY || this.#hasPoolHooks;
+    return new ConnectionLine({
+      size: pool.maxSize,
+      patience: pool.acquireTimeoutMillis,
+      get waiting() {
+        return pool.waiting;
+      },
+      mayHandOn: (client) => !isSeen() && validate(client),
+      acquire: () => this.acquire(destination),
+      release: (client) => this.release(client),
+    });
+  }
+
+  get #hasPoolHooks(): boolean {
+    return this.#sequelize.hasHook('beforePoolAcquire') || this.#sequelize.hasHook('afterPoolAcquire');
   }
 }
 

@@ -1,11 +1,20 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import { DatabaseError, type Sequelize } from 'sequelize';
-import type { Execution, TextResult, TextValues } from './batch.js';
+import type { Batch, Execution, TextResult, TextValues } from './batch.js';
+import type { ConnectionLine } from './connection-line.js';
 import { ConnectionSource, type Destination, markGivenUp, type PooledClient } from './connection-source.js';
 import { createExecutor, type StatementExecutor } from './driver-query.js';
 import { isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
 import { StatementCache } from './statement-cache.js';
+
+/** A statement that is executed once. */
+interface Single {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  /** Takes what became of it, when the connection is free. */
+  readonly answer: Execution['settle'];
+}
 
 /** What Sequelize does not type of itself. */
 interface LoggingSequelize extends Sequelize {
@@ -100,52 +109,42 @@ export class StatementRunner {
     });
   }
 
-  async #askAlone(read: LaneRead): Promise<void> {
-    const { statement, values, answer, fail } = read;
-    try {
-      const client = await this.#source.acquire('read');
-      if (read.isAnswered) return this.#source.release(client);
-      this.#execute(client, statement, values, (error, result) => {
-        this.#source.release(client);
-        answer(error, result);
-      });
-    } catch (error) {
-      fail(error);
-    }
+  #askAlone(read: LaneRead): void {
+    const line = this.#source.lines.read;
+    line.join((client) => {
+      if (read.isAnswered) line.leave(client);
+      else this.#execute(line, client, read);
+    }, read.fail);
   }
 
-  async #run(
-    destination: Destination,
-    statement: PreparedStatement,
-    values: TextValues,
-  ): Promise<TextResult> {
-    const client = await this.#source.acquire(destination);
-    try {
-      return await healing(
-        () =>
-          new Promise((resolve, reject) => {
-            this.#log(statement);
-            this.#execute(client, statement, values, (error, result) => {
-              if (error) reject(asDatabaseError(error, statement, values));
-              else resolve(result as TextResult);
-            });
-          }),
-      );
-    } finally {
-      this.#source.release(client);
-    }
+  #run(destination: Destination, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
+    const line = this.#source.lines[destination];
+    return new Promise((resolve, reject) => {
+      const answer: Execution['settle'] = (error, result) => {
+        if (error) reject(asDatabaseError(error, statement, values));
+        else resolve(result as TextResult);
+      };
+      line.join((client) => {
+        this.#log(statement);
+        this.#execute(line, client, { statement, values, answer });
+      }, reject);
+    });
   }
 
-  #execute(
-    client: PooledClient,
-    statement: PreparedStatement,
-    values: TextValues,
-    settle: Execution['settle'],
-  ): void {
+  /** A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew. */
+  #execute(line: ConnectionLine, client: PooledClient, single: Single, isAgain = false): void {
+    const { statement, values, answer } = single;
     const started = performance.now();
-    const end = (error: Error | null): void => {
+    let isStaleNow = false;
+    const end: Batch['end'] = (error) => {
       statement.measure(performance.now() - started);
       markGivenUp(client, error);
+      isStaleNow = !isAgain && error !== null && isStale(error);
+      if (!isStaleNow) line.leave(client);
+    };
+    const settle: Execution['settle'] = (error, result) => {
+      if (isStaleNow) this.#execute(line, client, single, true);
+      else answer(error, result);
     };
     this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
   }
@@ -158,14 +157,4 @@ export class StatementRunner {
 /** As Sequelize's own queries tell a failure: with the statement. */
 function asDatabaseError(error: Error, { text }: PreparedStatement, values: TextValues): DatabaseError {
   return new DatabaseError(Object.assign(error, { sql: text, parameters: [...values] }));
-}
-
-/** A statement that was prepared before its table changed has done nothing; now it is prepared again. */
-async function healing(execute: () => Promise<TextResult>): Promise<TextResult> {
-  try {
-    return await execute();
-  } catch (error) {
-    if (error instanceof DatabaseError && isStale(error.parent)) return execute();
-    throw error;
-  }
 }

@@ -27,9 +27,15 @@ const tables = new WeakMap<Sequelize, Map<string, boolean>>();
  * Whether the table, quoted, has any such trigger or rule; asked until there is an answer. Each asks for itself: who waited
  * for another one's answer with a transaction open could hold the connection that the other one waits for.
  */
-export async function hidesUpdates(sequelize: Sequelize, table: string, ask: AskPrimary): Promise<boolean> {
-  const known = tables.get(sequelize)?.get(table);
-  if (known !== undefined) return known;
+export function hidesUpdates(
+  sequelize: Sequelize,
+  table: string,
+  ask: AskPrimary,
+): boolean | Promise<boolean> {
+  return tables.get(sequelize)?.get(table) ?? find(sequelize, table, ask);
+}
+
+async function find(sequelize: Sequelize, table: string, ask: AskPrimary): Promise<boolean> {
   const answer = (await ask(HIDDEN_WORK, [table])).length > 0;
   const answers = tables.get(sequelize) ?? new Map<string, boolean>();
   tables.set(sequelize, answers.set(table, answer));
