@@ -215,6 +215,26 @@ describe('being refused by the database', () => {
     });
   });
 
+  describe('when it commits', () => {
+    const REFERENCE = 'ALTER TABLE volumes ALTER CONSTRAINT volumes_author_code_fkey';
+
+    before(() => site.engine.sequelize.query(`${REFERENCE} DEFERRABLE INITIALLY DEFERRED`));
+
+    after(() => site.engine.sequelize.query(`${REFERENCE} NOT DEFERRABLE`));
+
+    it('does not say that it has written what is not there', async () => {
+      const issue = {
+        pointer: '/authorCode',
+        code: 'foreignKey',
+        detail: 'The value of authorCode refers to a record that does not exist.',
+      };
+      expectIssue(await createVolume({ authorCode: 'nobody' }), 409, issue);
+      expectIssue(await changeVolume({ authorCode: 'nobody' }), 409, issue);
+      expect(await Volume.count({ where: { authorCode: 'mary' } })).to.equal(2);
+      expect(await Volume.count()).to.equal(2);
+    });
+  });
+
   describe('for an exclusion', () => {
     it('answers 409', async () => {
       expect((await createAuthor({ code: 'x1' })).status).to.equal(201);
