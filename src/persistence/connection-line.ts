@@ -1,8 +1,9 @@
 /**
  * Who needs a connection of a pool for one statement stands in line, and who is done hands his on to the next. Sequelize's
  * pool takes two promises, two hooks and a timer for that, and the connection has nothing to do meanwhile. The pool stays
- * the owner: its size and patience are those of the line, and nobody here is preferred to those who wait there.
+ * the owner: its size and patience are those of the line, and neither who waits here nor who waits there is preferred.
  */
+import { AsyncResource } from 'node:async_hooks';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import type { PooledClient } from './connection-source.js';
 
@@ -14,19 +15,38 @@ export interface LinePool {
   readonly patience: number;
   /** How many wait in the pool itself. */
   readonly waiting: number;
-  /** Whether a connection may go on to the next without the pool's seeing it. */
-  mayHandOn(client: PooledClient): boolean;
+  /** Whether everybody has to ask the pool for himself: it is closing, or has to see each use. */
+  readonly isStrict: boolean;
+  /** Whether a connection may be used again. */
+  isSound(client: PooledClient): boolean;
   acquire(): Promise<PooledClient>;
   release(client: PooledClient): void;
 }
 
-/** One who waits. */
-interface Waiting {
-  /** Takes a connection, which must leave once. */
-  readonly use: (client: PooledClient) => void;
-  /** Takes why there is none. */
-  readonly fail: (error: unknown) => void;
+/** One who needs a connection. */
+export interface Customer {
+  /** Takes a connection, which must leave once, and not before this returns. */
+  use(client: PooledClient): void;
+  /** Takes what Sequelize says when there is no connection, or none in time. */
+  fail(error: unknown): void;
+  /** Whether he no longer needs one. */
+  isGone?(): boolean;
+}
+
+/** A customer who waits. What is logged and traced of him is part of his request, not of that which hands him a connection. */
+class Waiting extends AsyncResource {
+  readonly customer: Customer;
   readonly deadline: number;
+
+  constructor(customer: Customer, deadline: number) {
+    super('ConnectionLine');
+    this.customer = customer;
+    this.deadline = deadline;
+  }
+
+  use(client: PooledClient): void {
+    this.runInAsyncScope(this.customer.use, this.customer, client);
+  }
 }
 
 /** The line for one pool. */
@@ -44,25 +64,64 @@ export class ConnectionLine {
     this.#pool = pool;
   }
 
-  /**
-   * Calls `use` with a connection, which the user gives back by `leave`; or `fail` with what Sequelize says when there is
-   * none, or none in time.
-   */
-  join(use: Waiting['use'], fail: Waiting['fail']): void {
-    this.#waiting.push({ use, fail, deadline: performance.now() + this.#pool.patience });
+  /** Serves a customer when it is his turn. */
+  join(customer: Customer): void {
+    const last = new Waiting(customer, performance.now() + this.#pool.patience);
+    if (this.#pool.isStrict) {
+      void this.#acquire(last);
+      return;
+    }
+    this.#waiting.push(last);
     if (this.#clock === null) this.#watchFirst();
     this.#ask();
   }
 
   /** Takes a connection back. */
   leave(client: PooledClient): void {
-    const isAnyoneElseWaiting = this.#pool.waiting > this.#asked;
-    if (!isAnyoneElseWaiting && this.#pool.mayHandOn(client)) this.#give(client);
+    const isHandedOn = this.#waiting.length > 0 && !this.#isPoolAwaited && this.#pool.isSound(client);
+    if (isHandedOn) this.#serve(this.#next(), client);
     else this.#release(client);
   }
 
-  #give(client: PooledClient): void {
-    const next = this.#waiting.shift();
+  /** Whether anybody waits in the pool who is not of this line. */
+  get #isPoolAwaited(): boolean {
+    return this.#pool.waiting > this.#asked;
+  }
+
+  /**
+   * For each in line, as long as the pool may have connections that are not here. Where others wait in the pool, it is they
+   * who get every connection, so that all of the line have to wait there, too.
+   */
+  #ask(): void {
+    const isWorthwhile = () => this.#asked + this.#held < this.#pool.size || this.#isPoolAwaited;
+    while (this.#asked < this.#waiting.length && isWorthwhile()) void this.#acquire();
+  }
+
+  /** @param only whom the connection is for, if it is not for the first in line */
+  async #acquire(only?: Waiting): Promise<void> {
+    this.#asked += 1;
+    let client: PooledClient;
+    try {
+      client = await this.#pool.acquire();
+    } catch (error) {
+      this.#asked -= 1;
+      if (!only && error instanceof ConnectionAcquireTimeoutError) this.#giveUp();
+      else (only ?? this.#next())?.customer.fail(error);
+      this.#ask();
+      return;
+    }
+    this.#asked -= 1;
+    this.#held += 1;
+    this.#serve(only ?? this.#next(), client);
+  }
+
+  #next(): Waiting | undefined {
+    let next = this.#waiting.shift();
+    while (next?.customer.isGone?.()) next = this.#waiting.shift();
+    return next;
+  }
+
+  #serve(next: Waiting | undefined, client: PooledClient): void {
     if (!next) {
       this.#release(client);
       return;
@@ -73,7 +132,7 @@ export class ConnectionLine {
       // Nobody knows what has been sent.
       client._invalid = true;
       this.#release(client);
-      next.fail(error);
+      next.customer.fail(error);
     }
   }
 
@@ -81,30 +140,6 @@ export class ConnectionLine {
     this.#held -= 1;
     this.#pool.release(client);
     this.#ask();
-  }
-
-  /** For each who waits, as long as the pool may have connections that are not here. */
-  #ask(): void {
-    while (this.#asked < this.#waiting.length && this.#asked + this.#held < this.#pool.size) {
-      this.#asked += 1;
-      void this.#acquire();
-    }
-  }
-
-  async #acquire(): Promise<void> {
-    let client: PooledClient;
-    try {
-      client = await this.#pool.acquire();
-    } catch (error) {
-      this.#asked -= 1;
-      if (error instanceof ConnectionAcquireTimeoutError) this.#giveUp();
-      else this.#waiting.shift()?.fail(error);
-      this.#ask();
-      return;
-    }
-    this.#asked -= 1;
-    this.#held += 1;
-    this.#give(client);
   }
 
   /** All have the same patience, so that the first one's ends first. */
@@ -120,7 +155,7 @@ export class ConnectionLine {
   #giveUp(): void {
     const now = performance.now();
     while (this.#waiting[0] && this.#waiting[0].deadline <= now) {
-      this.#waiting.shift()?.fail(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
+      this.#waiting.shift()?.customer.fail(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
     }
   }
 }

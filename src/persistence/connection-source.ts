@@ -17,6 +17,8 @@ interface Pool {
   readonly acquireTimeoutMillis: number;
   /** After so many uses a connection is closed. */
   readonly maxUsesPerResource: number;
+  /** Whether it is closing. */
+  readonly _draining: boolean;
 }
 
 /** Internals of Sequelize's connection manager that are not in its types. */
@@ -76,15 +78,18 @@ export class ConnectionSource {
 
   #lineOf(destination: Destination, pool: Pool = this.#manager.pool): ConnectionLine {
     const { validate } = this.#manager.config.pool;
-    // Where uses are counted, or somebody is told of them, the pool has to see each.
-    const isSeen = () => pool.maxUsesPerResource < Number.POSITIVE_INFINITY || this.#hasPoolHooks;
+    const isStrict = () =>
+      pool._draining || pool.maxUsesPerResource < Number.POSITIVE_INFINITY || this.#hasPoolHooks;
     return new ConnectionLine({
       size: pool.maxSize,
       patience: pool.acquireTimeoutMillis,
       get waiting() {
         return pool.waiting;
       },
-      mayHandOn: (client) => !isSeen() && validate(client),
+      get isStrict() {
+        return isStrict();
+      },
+      isSound: validate,
       acquire: () => this.acquire(destination),
       release: (client) => this.release(client),
     });
@@ -95,7 +100,11 @@ export class ConnectionSource {
   }
 }
 
-/** What was given up is still under way, so nobody else may have the connection. Sequelize does the same. */
-export function markGivenUp(client: PooledClient, error: Error | null): void {
-  if (error?.message === 'Query read timeout') client._invalid = true;
+/**
+ * Nobody else may have a connection on which something is still under way, because it was given up; Sequelize does the
+ * same. Nor one that the server ends.
+ */
+export function markBroken(client: PooledClient, error: Error | null): void {
+  const { message, severity } = (error ?? {}) as { readonly message?: string; readonly severity?: string };
+  if (message === 'Query read timeout' || severity === 'FATAL') client._invalid = true;
 }

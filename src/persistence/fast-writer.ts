@@ -75,7 +75,7 @@ export class FastWriter {
    */
   async update(id: string, changes: WriteValues): Promise<TextRows | null> {
     const written = this.#write(changes, () => undefined);
-    if (written === null || (await this.#hidesUpdates)) return null;
+    if (written === null || (await this.#hidesUpdates())) return null;
     const { shape, texts } = written;
     if (texts.length > 0) {
       const moment = this.#updatedAt === undefined ? [] : [now()];
@@ -150,7 +150,7 @@ export class FastWriter {
     return column === undefined ? undefined : identifier(column);
   }
 
-  get #hidesUpdates(): boolean | Promise<boolean> {
+  #hidesUpdates(): boolean | Promise<boolean> {
     return hidesUpdates(this.#info.model.sequelize as Sequelize, this.#table, this.#ask);
   }
 
@@ -168,17 +168,17 @@ interface ModelDefaults {
   readonly _defaultValues: Readonly<Record<string, () => unknown>>;
 }
 
-let moment = 0;
-let momentText = '';
+let lastMoment = 0;
+let lastText = '';
 
 /** Many rows are written in one millisecond, and its text is worth as much as the rest of a row's. */
 function now(): string {
   const current = Date.now();
-  if (current !== moment) {
-    moment = current;
-    momentText = new Date(current).toISOString();
+  if (current !== lastMoment) {
+    lastMoment = current;
+    lastText = new Date(current).toISOString();
   }
-  return momentText;
+  return lastText;
 }
 
 function writtenColumns({ model, attributes }: ModelInfo): WrittenColumn[] {

@@ -4,7 +4,7 @@
  * there as soon as nothing is under way.
  */
 import { type Execution, LeftOutError, type TextResult, type TextValues } from './batch.js';
-import { type ConnectionSource, markGivenUp, type PooledClient } from './connection-source.js';
+import { type ConnectionSource, markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
 
@@ -133,7 +133,7 @@ export class ReadLane {
       statement,
       executions: reads,
       end: (error) => {
-        markGivenUp(client, error);
+        markBroken(client, error);
         this.#answered(client, statement, reads);
       },
     });

@@ -2,7 +2,7 @@
 import { DatabaseError, type Sequelize } from 'sequelize';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import type { ConnectionLine } from './connection-line.js';
-import { ConnectionSource, type Destination, markGivenUp, type PooledClient } from './connection-source.js';
+import { ConnectionSource, type Destination, markBroken, type PooledClient } from './connection-source.js';
 import { createExecutor, type StatementExecutor } from './driver-query.js';
 import { isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
@@ -53,7 +53,7 @@ export class StatementRunner {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
   readonly #lanes: readonly ReadLane[];
-  readonly #askElsewhere: AskElsewhere = (read) => void this.#askAlone(read);
+  readonly #askElsewhere: AskElsewhere = (read) => this.#askAlone(read);
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
 
@@ -111,23 +111,22 @@ export class StatementRunner {
 
   #askAlone(read: LaneRead): void {
     const line = this.#source.lines.read;
-    line.join((client) => {
-      if (read.isAnswered) line.leave(client);
-      else this.#execute(line, client, read);
-    }, read.fail);
+    line.join({
+      use: (client) => this.#execute(line, client, read),
+      fail: read.fail,
+      isGone: () => read.isAnswered,
+    });
   }
 
   #run(destination: Destination, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
     const line = this.#source.lines[destination];
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve, fail) => {
       const answer: Execution['settle'] = (error, result) => {
-        if (error) reject(asDatabaseError(error, statement, values));
+        if (error) fail(asDatabaseError(error, statement, values));
         else resolve(result as TextResult);
       };
-      line.join((client) => {
-        this.#log(statement);
-        this.#execute(line, client, { statement, values, answer });
-      }, reject);
+      this.#log(statement);
+      line.join({ use: (client) => this.#execute(line, client, { statement, values, answer }), fail });
     });
   }
 
@@ -138,7 +137,7 @@ export class StatementRunner {
     let isStaleNow = false;
     const end: Batch['end'] = (error) => {
       statement.measure(performance.now() - started);
-      markGivenUp(client, error);
+      markBroken(client, error);
       isStaleNow = !isAgain && error !== null && isStale(error);
       if (!isStaleNow) line.leave(client);
     };
