@@ -70,7 +70,7 @@ describe('waiting for a connection', function () {
   let database: TestDatabase;
   let site: TestApp;
   let control: Client;
-  let proxy: TcpProxy;
+  let proxy: TcpProxy | null;
   /** Requests so far. */
   let arrived = 0;
   const logger = new CapturedLog();
@@ -88,12 +88,13 @@ describe('waiting for a connection', function () {
   async function start(
     pool: NonNullable<EngineOptions['pool']>,
     options: Pick<EngineOptions, 'dialectOptions' | 'logging'> = {},
+    isProxied = false,
   ): Promise<void> {
     database = await freshDatabase('waiting');
-    proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
+    proxy = isProxied ? await TcpProxy.start(Number(new URL(database.url).port || 5432)) : null;
     site = await startTestApp({
       models: [Note, Letter],
-      database: { ...database, url: proxy.url(database.url) },
+      database: { ...database, url: proxy?.url(database.url) ?? database.url },
       engine: { pool, ...options },
       minPool: pool.max ?? 1,
       bootstrap: { fastPath: true, logger },
@@ -165,7 +166,7 @@ describe('waiting for a connection', function () {
   afterEach(async () => {
     await control.end();
     await site[Symbol.asyncDispose]();
-    await proxy[Symbol.asyncDispose]();
+    await proxy?.[Symbol.asyncDispose]();
   });
 
   it('serves all of them with the connections of the pool', async () => {
@@ -284,10 +285,11 @@ describe('waiting for a connection', function () {
   });
 
   it('is not served with a connection that has gone silent', async () => {
-    await start({ max: 1 }, { dialectOptions: { query_timeout: 500, statement_timeout: 450 } });
+    const dialectOptions = { query_timeout: 500, statement_timeout: 450 };
+    await start({ max: 1 }, { dialectOptions }, true);
     await write();
-    proxy.blackhole();
-    proxy.heal();
+    proxy?.blackhole();
+    proxy?.heal();
     const statuses = (await writeAll(5)).map(({ status }) => status);
     expect(statuses.toSorted()).to.deep.equal([201, 201, 201, 201, 504]);
   });
