@@ -158,7 +158,8 @@ export class TcpProxy implements AsyncDisposable {
   #cut(link: Link, cut: Cut): void {
     this.#links.delete(link);
     link.server.destroy();
-    if (cut === 'reset') link.client.resetAndDestroy();
+    // Node does not reset a socket that is shutting down, and then waits for its end when the process ends, for ever.
+    if (cut === 'reset' && !link.client.writableEnded) link.client.resetAndDestroy();
     else link.client.destroy();
   }
 
