@@ -48,16 +48,16 @@ describe('report of the benchmark', () => {
   it('compares medians with the limit', () => {
     expect(tableBelow(report, 'as a ratio to node:http + pg')).to.deep.equal([
       '| node:http + pg | 1.00 |',
-      '| NestJS + @dataui/crud + TypeORM | – |',
       '| crud-controllers | 2.00 |',
+      '| NestJS + @dataui/crud + TypeORM | – |',
     ]);
   });
 
   it('shows the spread beside the median', () => {
     expect(tableBelow(report, 'Requests per second')).to.deep.equal([
       '| node:http + pg | 1100 (1000–1200) |',
-      '| NestJS + @dataui/crud + TypeORM | – |',
       '| crud-controllers | 2200 (2100–2300) |',
+      '| NestJS + @dataui/crud + TypeORM | – |',
     ]);
   });
 
