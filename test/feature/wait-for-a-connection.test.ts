@@ -1,5 +1,6 @@
 /** More requests than connections: whoever waits is served in turn, or told in time, and the rules of the pool hold. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import {
@@ -19,10 +20,8 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-/** Written by the fast path. The table fills in who wrote a row. */
-@Crud({ prefix: '/notes' })
-@Table({ tableName: 'notes', timestamps: false })
-class Note extends Model {
+/** What both have. */
+abstract class Writing extends Model {
   @PrimaryKey
   @AutoIncrement
   @Column(DataType.INTEGER)
@@ -30,7 +29,12 @@ class Note extends Model {
 
   @Column(DataType.TEXT)
   declare text: string | null;
+}
 
+/** Written by the fast path. The table fills in who wrote a row. */
+@Crud({ prefix: '/notes' })
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Writing {
   @Column(DataType.INTEGER)
   declare writer: number | null;
 }
@@ -38,15 +42,7 @@ class Note extends Model {
 /** Written by Sequelize. */
 @Crud({ prefix: '/letters' })
 @Table({ tableName: 'letters', timestamps: false })
-class Letter extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column(DataType.TEXT)
-  declare text: string | null;
-
+class Letter extends Writing {
   @BeforeCreate
   static trim(letter: Letter): void {
     letter.text = letter.text?.trim() ?? null;
@@ -82,8 +78,9 @@ describe('waiting for a connection', function () {
       .send({ text })
       .then((response: Response) => response);
 
-  const writeAll = (count: number): Promise<Response[]> =>
-    Promise.all(Array.from({ length: count }, () => write()));
+  const sendAll = (count: number): Promise<Response>[] => Array.from({ length: count }, () => write());
+
+  const writeAll = (count: number): Promise<Response[]> => Promise.all(sendAll(count));
 
   async function start(
     pool: NonNullable<EngineOptions['pool']>,
@@ -146,15 +143,15 @@ describe('waiting for a connection', function () {
       .send({ text: ' a letter ' })
       .then((response: Response) => response);
 
-  /** Has so many requests wait for one that waits for a lock, which the returned function gives back. */
+  /** Has so many requests wait for one that waits for a lock, which `unlock` gives back. */
   async function writeBehindALock(
     count: number,
-  ): Promise<{ answers: Promise<Response[]>; unlock: () => Promise<unknown> }> {
+  ): Promise<{ answers: Promise<Response>[]; unlock: () => Promise<unknown> }> {
     await write('the first one opens the connection');
     await control.query('BEGIN; LOCK TABLE notes IN ACCESS EXCLUSIVE MODE');
     arrived = 0;
-    const answers = writeAll(count);
-    while (arrived < count || (await waitingForLocks()) === 0) await new Promise(setImmediate);
+    const answers = sendAll(count);
+    while (arrived < count || (await waitingForLocks()) === 0) await nextTurn();
     return { answers, unlock: () => control.query('COMMIT') };
   }
 
@@ -193,22 +190,36 @@ describe('waiting for a connection', function () {
 
   it('is as long here as in the pool itself, where everybody is busy', async () => {
     await start({ max: 2 });
+    let letters = 0;
     let notes: Response[] = [];
-    const letters = await whileBusy(async () => {
-      notes = await whileBusy(() => new Promise((resolve) => setTimeout(resolve, 1_000)));
-    }, writeLetter);
-    for (const { status } of [...notes, ...letters]) expect(status).to.equal(201);
-    expect(notes.length).to.be.above(letters.length / 3);
+    await whileBusy(
+      async () => {
+        notes = await whileBusy(async () => {
+          while (letters < 200) await nextTurn();
+        });
+      },
+      async () => {
+        const answer = await writeLetter();
+        expect(answer.status).to.equal(201);
+        letters += 1;
+        return answer;
+      },
+    );
+    for (const { status } of notes) expect(status).to.equal(201);
+    expect(notes.length).to.be.above(letters / 3);
   });
 
   it('ends after as long as the pool says, and then nothing is written', async () => {
     await start({ max: 1, acquire: 300 });
     const { answers, unlock } = await writeBehindALock(6);
-    await new Promise((resolve) => setTimeout(resolve, 600));
-    await unlock();
-    const refused = (await answers).filter(({ status }) => status !== 201);
-    expect(refused).to.have.length(5);
+    const refused: Response[] = [];
+    for (const answer of answers) void answer.then((given) => refused.push(given));
+    while (refused.length < 5) await nextTurn();
     expectCalm(refused);
+    for (const { status } of refused) expect(status).to.equal(503);
+    await unlock();
+    await Promise.all(answers);
+    expect(refused.map(({ status }) => status)).to.include(201);
     expect((await write()).status).to.equal(201);
     expect(await notes()).to.equal(3);
   });
@@ -309,7 +320,7 @@ describe('waiting for a connection', function () {
     const { answers, unlock } = await writeBehindALock(PLENTY);
     const disposal = site.engine[Symbol.asyncDispose]();
     await unlock();
-    for (const { status } of await answers) expect(status).to.equal(201);
+    for (const { status } of await Promise.all(answers)) expect(status).to.equal(201);
     await disposal;
   });
 
