@@ -305,6 +305,15 @@ describe('waiting for a connection', function () {
     expect(statuses.toSorted()).to.deep.equal([201, 201, 201, 201, 504]);
   });
 
+  it('is not served with a connection that the server ends', async () => {
+    await start({ max: 1 });
+    const { answers, unlock } = await writeBehindALock(6);
+    await control.query('SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted');
+    await unlock();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.toSorted()).to.deep.equal([201, 201, 201, 201, 201, 503]);
+  });
+
   it('goes on behind statements that fail', async () => {
     await start({ max: 1 });
     await control.query("ALTER TABLE notes ADD CONSTRAINT calm CHECK (text <> 'loud')");
