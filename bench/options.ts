@@ -20,8 +20,8 @@ export interface Options {
   readonly revision: string;
 }
 
-const FULL: Schedule = { rounds: 3, seconds: 2, warmUp: 1, connections: 64 };
-const QUICK: Schedule = { rounds: 1, seconds: 2, warmUp: 1, connections: 64 };
+const FULL: Schedule = { rounds: 5, seconds: 1, warmUp: 1, connections: 64 };
+const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
 const contenderNames = CONTENDERS.map(({ name }) => name);
 const workloadNames = WORKLOADS.map(({ name }) => name);
@@ -29,9 +29,9 @@ const workloadNames = WORKLOADS.map(({ name }) => name);
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes about 25 minutes; the results are bench/results/latest.*.
+Without options everything is measured, which takes about 35 minutes; the results are bench/results/latest.*.
 
-  --quick             one round of 2 s, to see that everything works; nothing to quote
+  --quick             one round, to see that everything works; nothing to quote
   --only NAME,NAME    some contenders only:${wrap(contenderNames)}
   --work NAME,NAME    some workloads only:${wrap(workloadNames)}
   --rounds N          measured rounds (${FULL.rounds})

@@ -3,8 +3,10 @@ import { CONTENDERS, type Contender, LIMIT, OURS } from './contenders.js';
 import { ROWS } from './load/article.js';
 import { WORKLOADS } from './load/workloads.js';
 import { ContenderProcess } from './measure/contender-process.js';
-import { type Database, SETTINGS, type Server, startServer } from './measure/database.js';
+import { type Database, SETTINGS, startServer } from './measure/database.js';
 import { type Entrant, measure } from './measure/measure.js';
+import { Sampler } from './measure/sample.js';
+import { SpeedGauge } from './measure/speed-gauge.js';
 import type { Options } from './options.js';
 import { drawChart } from './report/chart.js';
 import { describeMachine, packageVersions } from './report/machine.js';
@@ -41,8 +43,12 @@ export async function runAll(
       const process = await ContenderProcess.start(contender, { databaseUrl: database.url });
       entrants.push({ contender, process });
     }
-    const measured = await measureAll(options, server, database, entrants);
-    return { ...measured, ...(await describe(command, database, contenders)), base, ours };
+    await using gauge = await SpeedGauge.start();
+    const sampler = new Sampler(server, gauge);
+    const measured = await measureAll(options, sampler, database, entrants);
+    const described = await describe(command, database, contenders);
+    const machine = { ...described.machine, Steadiness: sampler.steadiness };
+    return { ...measured, ...described, machine, base, ours };
   } finally {
     for (const { process } of entrants) await process[Symbol.asyncDispose]();
   }
@@ -50,13 +56,13 @@ export async function runAll(
 
 async function measureAll(
   options: Options,
-  server: Server,
+  sampler: Sampler,
   database: Database,
   entrants: readonly Entrant[],
 ) {
   const { schedule, isPartial } = options;
   const workloads = WORKLOADS.filter(({ name }) => options.work.includes(name));
-  const rows = await measure({ server, database, schedule, say }, entrants, workloads);
+  const rows = await measure({ sampler, database, schedule, say }, entrants, workloads);
   const processes = Object.fromEntries(
     entrants.map(({ contender, process }) => [
       contender.name,

@@ -7,8 +7,8 @@ import type { Workload, WorkloadName } from '../load/workloads.js';
 import { writeRequests } from '../load/wrk.js';
 import { findDifference } from './check-answers.js';
 import type { ContenderProcess } from './contender-process.js';
-import type { Database, Server } from './database.js';
-import { type Sample, takeSample } from './sample.js';
+import type { Database } from './database.js';
+import type { Sample, Sampler } from './sample.js';
 
 /** How long, how often, and how many at once. */
 export interface Schedule {
@@ -36,7 +36,7 @@ export interface Row {
 
 /** What a run is done on, and who is told how far it is. */
 export interface Bench {
-  readonly server: Server;
+  readonly sampler: Sampler;
   readonly database: Database;
   readonly schedule: Schedule;
   say(text: string): void;
@@ -117,12 +117,12 @@ function orMessage(error: unknown): string {
 
 /** Null where the turn gives no figures; the reason is then in the turn. */
 async function takeTurn(
-  { server, database, schedule }: Bench,
+  { sampler, database, schedule }: Bench,
   workload: Workload,
   turn: Turn,
 ): Promise<Sample | null> {
   if (turn.problem) return null;
-  const sample = await takeSample(server, { ...turn, ...schedule, database });
+  const sample = await sampler.take({ ...turn, ...schedule, database });
   if (workload.writes) await database.restore();
   if (typeof sample !== 'string') return sample;
   turn.problem = sample;

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadWith } from '../load/wrk.js';
 import type { ContenderProcess } from './contender-process.js';
 import type { Database, Server } from './database.js';
+import type { SpeedGauge } from './speed-gauge.js';
 
 /** Figures of a measurement. Latencies are in milliseconds, processor times in microseconds for each request. */
 export interface Sample {
@@ -31,37 +32,71 @@ export interface Volley {
 const REST = 50;
 /** Microseconds; /proc does not tell less. */
 const LEAST_TIME = 10_000;
+/** Milliseconds that a measurement waits at most for a machine that is slower than usual. */
+const PATIENCE = 5_000;
+/** How often one is made at most, if the machine is slow again afterwards. */
+const ATTEMPTS = 4;
+/** How many times as long it takes where no request finished: some count a million rows for each of all clients. */
+const LONGER = 10;
 
-/** Loads, and reads the clocks before and after; a text where requests failed. Afterwards everything is at rest. */
-export async function takeSample(
-  server: Server,
-  { process, database, requests, connections, seconds, warmUp }: Volley,
-): Promise<Sample | string> {
-  const load = { port: process.port, connections, requests };
-  // While others were measured, pools have closed connections and V8 has given back its young generation.
-  if (warmUp > 0) {
-    await loadWith({ ...load, seconds: warmUp });
-    await untilAtRest(process, database);
+/** Makes measurements on one database server. */
+export class Sampler {
+  readonly #server: Server;
+  readonly #gauge: SpeedGauge;
+  #made = 0;
+  #repeated = 0;
+
+  constructor(server: Server, gauge: SpeedGauge) {
+    this.#server = server;
+    this.#gauge = gauge;
   }
-  const nodeBefore = process.processorTime();
-  const postgresBefore = server.processorTime();
-  const result = await loadWith({ ...load, seconds });
-  const node = process.processorTime() - nodeBefore;
-  const postgresAfter = server.processorTime();
-  await untilAtRest(process, database);
-  const { requests: count, microseconds, p50, p99, refused, broken } = result;
-  if (count === 0) return `no request finished within ${seconds} s`;
-  if (refused > 0 || broken > 0) {
-    return `${refused} answers above 399 and ${broken} broken connections among ${count} requests`;
+
+  /** How steady the machine was, for the report. */
+  get steadiness(): string {
+    return `${this.#repeated} of ${this.#made} measurements were made again, because the processors were slower afterwards`;
   }
-  const isLocal = postgresBefore !== null && postgresAfter !== null;
-  return {
-    rate: count / (microseconds / 1e6),
-    p50: p50 / 1_000,
-    p99: p99 / 1_000,
-    node: node / count,
-    postgres: isLocal ? (postgresAfter - postgresBefore) / count : null,
-  };
+
+  /** Loads, and reads the clocks before and after; a text where requests failed. Afterwards everything is at rest. */
+  async take(volley: Volley): Promise<Sample | string> {
+    const { process, database, warmUp, ...load } = volley;
+    // While others were measured, pools have closed connections and V8 has given back its young generation.
+    if (warmUp > 0) {
+      await loadWith({ ...load, port: process.port, seconds: warmUp });
+      await untilAtRest(process, database);
+    }
+    for (let attempt = 1; ; attempt += 1) {
+      await this.#gauge.untilSteady(PATIENCE);
+      const sample = await this.#measure(volley);
+      await untilAtRest(process, database);
+      this.#made += 1;
+      if (typeof sample === 'string' || attempt === ATTEMPTS || (await this.#gauge.isSteady())) return sample;
+      this.#repeated += 1;
+    }
+  }
+
+  async #measure(volley: Volley, isLonger = false): Promise<Sample | string> {
+    const { process, requests, connections } = volley;
+    const seconds = isLonger ? volley.seconds * LONGER : volley.seconds;
+    const nodeBefore = process.processorTime();
+    const postgresBefore = this.#server.processorTime();
+    const result = await loadWith({ port: process.port, connections, requests, seconds });
+    const node = process.processorTime() - nodeBefore;
+    const postgresAfter = this.#server.processorTime();
+    const { requests: count, microseconds, p50, p99, refused, broken } = result;
+    if (count === 0)
+      return isLonger ? `no request finished within ${seconds} s` : this.#measure(volley, true);
+    if (refused > 0 || broken > 0) {
+      return `${refused} answers above 399 and ${broken} broken connections among ${count} requests`;
+    }
+    const isLocal = postgresBefore !== null && postgresAfter !== null;
+    return {
+      rate: count / (microseconds / 1e6),
+      p50: p50 / 1_000,
+      p99: p99 / 1_000,
+      node: node / count,
+      postgres: isLocal ? (postgresAfter - postgresBefore) / count : null,
+    };
+  }
 }
 
 /** What the load left unfinished may not be paid by whoever comes next. */

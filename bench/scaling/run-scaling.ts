@@ -5,7 +5,8 @@ import { ROWS } from '../load/article.js';
 import { writeRequests } from '../load/wrk.js';
 import { ContenderProcess } from '../measure/contender-process.js';
 import { type Database, type Server, startServer } from '../measure/database.js';
-import { type Sample, takeSample } from '../measure/sample.js';
+import { type Sample, Sampler } from '../measure/sample.js';
+import { SpeedGauge } from '../measure/speed-gauge.js';
 import type { Options } from '../options.js';
 import { describeMachine } from '../report/machine.js';
 import { say } from '../say.js';
@@ -41,12 +42,15 @@ export interface MeasuredCurve {
 export async function runScaling(options: Options, command: readonly string[]): Promise<boolean> {
   await using server = await startServer();
   const databases = await createTables(server);
+  await using gauge = await SpeedGauge.start();
+  const sampler = new Sampler(server, gauge);
   const curves: MeasuredCurve[] = [];
   for (const curve of CURVES) {
     say(`\n${curve.title}`);
-    curves.push(await new CurveRun(server, databases, options, curve).measure());
+    curves.push(await new CurveRun(sampler, databases, options, curve).measure());
   }
-  const machine = describeMachine(await (databases.get(ROWS) as Database).version(), command);
+  const version = await (databases.get(ROWS) as Database).version();
+  const machine = { ...describeMachine(version, command), Steadiness: sampler.steadiness };
   const run = { curves, machine, schedule: options.schedule, isPartial: options.isPartial };
   const name = options.isPartial ? 'partial-scaling' : 'scaling';
   await writeResults(name, {
@@ -90,14 +94,14 @@ interface Shot {
 
 /** All steps of all series of one curve, in turn. */
 class CurveRun {
-  readonly #server: Server;
+  readonly #sampler: Sampler;
   readonly #databases: ReadonlyMap<number, Database>;
   readonly #options: Options;
   readonly #curve: Curve;
   readonly #processes = new Map<string, ContenderProcess>();
 
-  constructor(server: Server, databases: ReadonlyMap<number, Database>, options: Options, curve: Curve) {
-    this.#server = server;
+  constructor(sampler: Sampler, databases: ReadonlyMap<number, Database>, options: Options, curve: Curve) {
+    this.#sampler = sampler;
     this.#databases = databases;
     this.#options = options;
     this.#curve = curve;
@@ -182,7 +186,7 @@ class CurveRun {
   async #take(shot: Shot): Promise<Sample | null> {
     if (shot.problem) return null;
     // The number of connections may be the shot's own.
-    const sample = await takeSample(this.#server, { ...this.#options.schedule, ...shot });
+    const sample = await this.#sampler.take({ ...this.#options.schedule, ...shot });
     if (typeof sample !== 'string') return sample;
     shot.problem = sample;
     return null;

@@ -1,0 +1,76 @@
+/**
+ * Whether the machine has its usual speed. A virtual one shares its processors with neighbors who come and go: for some
+ * seconds each of them may do half of what it does otherwise, which no clock of the guest shows.
+ */
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+
+/** Below this part of what is usual the machine is slow: with a neighbor it has about 0.6. */
+const SLOW = 0.8;
+/** What nine of ten readings do not exceed is usual; the best one may have been luck. */
+const USUAL = 0.9;
+/** Readings that are remembered. */
+const MEMORY = 500;
+/** Readings before the first that counts. V8 has compiled the loop by then. */
+const FIRST_READINGS = 20;
+/** Milliseconds between two readings. */
+const PAUSE = 100;
+
+/** Measures all processors at once; the slowest counts. */
+export class SpeedGauge implements AsyncDisposable {
+  readonly #threads = Array.from(
+    { length: availableParallelism() },
+    () => new Worker(join(__dirname, 'spin.js')),
+  );
+  readonly #readings: number[] = [];
+
+  /** Starts it, and finds out what is usual. */
+  static async start(): Promise<SpeedGauge> {
+    const gauge = new SpeedGauge();
+    for (let reading = 0; reading < FIRST_READINGS; reading += 1) {
+      await gauge.isSteady();
+      await sleep(PAUSE);
+    }
+    return gauge;
+  }
+
+  /** Whether the machine is as fast as usual now. Nothing else may run meanwhile. */
+  async isSteady(): Promise<boolean> {
+    const speed = await this.#read();
+    this.#readings.push(speed);
+    if (this.#readings.length > MEMORY) this.#readings.shift();
+    return !isSlow(speed, this.#readings);
+  }
+
+  /** Waits until it is, but not for longer than so many milliseconds. */
+  async untilSteady(patience: number): Promise<void> {
+    const deadline = performance.now() + patience;
+    while (!(await this.isSteady()) && performance.now() < deadline) await sleep(PAUSE);
+  }
+
+  async #read(): Promise<number> {
+    const speeds = await Promise.all(
+      this.#threads.map(async (thread) => {
+        const answer = once(thread, 'message');
+        thread.postMessage(null);
+        const [speed] = (await answer) as [number];
+        return speed;
+      }),
+    );
+    return Math.min(...speeds);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.terminate()));
+  }
+}
+
+/** Whether a speed is far below what the readings have in common. */
+export function isSlow(speed: number, readings: readonly number[]): boolean {
+  const sorted = [...readings].sort((a, b) => a - b);
+  const usual = sorted[Math.floor((sorted.length - 1) * USUAL)] ?? 0;
+  return speed < SLOW * usual;
+}
