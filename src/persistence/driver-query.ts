@@ -5,23 +5,28 @@
  * driver, is used through its public interface.
  */
 import { createRequire } from 'node:module';
+import { AnswerReader, type AnswerTaker } from './answer-reader.js';
 import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
 import { encodeExecutions } from './encode-executions.js';
-import { isStale, type PreparedStatement, type TextParser } from './prepared-statement.js';
+import { isStale } from './prepared-statement.js';
+import { describeColumns, executePublicly, type Fields, type PublicClient } from './public-query.js';
 import { QueryWatch, type Watched, type WatchSlot } from './query-watch.js';
 
-/** A description of columns, as pg has it. */
-interface Fields {
-  readonly fields: readonly { readonly dataTypeID: number }[];
-}
-
 const NO_FIELDS: Fields = { fields: [] };
+
+/** What pg has to do with a socket. */
+interface DriverStream extends NodeJS.EventEmitter {
+  cork(): void;
+  uncork(): void;
+  write(bytes: Buffer): unknown;
+  destroy(): void;
+}
 
 /** pg's view of the socket, as far as it is used here. */
 interface DriverConnection {
   /** Texts of prepared statements by name. pg fills it when PostgreSQL confirms one; ours are there once they are sent. */
   readonly parsedStatements: Record<string, string | undefined>;
-  readonly stream: { cork(): void; uncork(): void; write(bytes: Buffer): unknown; destroy(): void };
+  readonly stream: DriverStream;
   close(message: { type: 'S'; name: string }): void;
   parse(message: { name: string; text: string; types: readonly number[] }): void;
   bind(message: { statement: string; values: TextValues }): void;
@@ -31,19 +36,13 @@ interface DriverConnection {
 }
 
 /** A client of pg. */
-export interface DriverClient {
+export interface DriverClient extends PublicClient {
   readonly connection?: DriverConnection;
   readonly connectionParameters?: { query_timeout?: number | false | undefined };
   /** Whether the next query is sent before the last one is answered. Since pg 8.23. */
   pipeline?: boolean;
-  getTypeParser(oid: number, format: 'text'): TextParser;
-  query(query: object, callback?: (error: Error | null, result?: PublicResult) => void): unknown;
-}
-
-/** What pg's public interface gives with `rowMode: 'array'`. */
-interface PublicResult extends Fields {
-  readonly rows: readonly TextRow[];
-  readonly rowCount: number | null;
+  /** The query that is answered. Not every version has it. */
+  _getActiveQuery?(): object | null;
 }
 
 /** The module of the driver. */
@@ -90,31 +89,8 @@ export function createExecutor(driver: Driver): StatementExecutor {
   };
 }
 
-/** One after the other. Not prepared under a name, because pg refuses to give a name to another text later. */
-function executePublicly(client: DriverClient, { statement, executions, end }: Batch): void {
-  const last = executions.at(-1);
-  for (const execution of executions) {
-    const { values } = execution;
-    const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
-    client.query(query, (error, result) => {
-      if (execution === last) end(error);
-      if (error || !result) return execution.settle(error);
-      describe(statement, client, result);
-      execution.settle(null, {
-        rows: result.rows,
-        count: result.rowCount ?? 0,
-        parsers: statement.parsers,
-      });
-    });
-  }
-}
-
-const asText: TextParser = (text) => text;
-
-function describe(statement: PreparedStatement, client: DriverClient, { fields }: Fields): void {
-  const oids = fields.map(({ dataTypeID }) => dataTypeID);
-  statement.describe(oids, (oid) => client.getTypeParser(oid, 'text'));
-}
+/** Whose answers are read here, as far as that is possible. */
+const readConnections = new WeakSet<DriverConnection>();
 
 type TextQueryClass = new (
   client: DriverClient,
@@ -127,7 +103,7 @@ type TextQueryClass = new (
  * is ready for the next one.
  */
 function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
-  class TextQuery implements Watched {
+  class TextQuery implements AnswerTaker, Watched {
     readonly text: string;
     /** Not `name`: pg would note late, and for the wrong text where a name changes hands in a pipeline, what is prepared. */
     readonly #name: string;
@@ -183,6 +159,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     #prepare(connection: DriverConnection, isTaken: boolean): void {
       const name = this.#name;
+      if (!readConnections.has(connection)) this.#readAnswers(connection);
       if (isTaken) connection.close({ type: 'S', name });
       connection.parse({ name, text: this.text, types: [] });
       if (name === '') return;
@@ -190,8 +167,18 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       connection.parsedStatements[name] = this.text;
     }
 
+    /** The first of these queries prepares, and finds the connection at rest. */
+    #readAnswers(connection: DriverConnection): void {
+      readConnections.add(connection);
+      const client = this.#client;
+      readAnswers(connection, () => {
+        const query = client._getActiveQuery?.();
+        return query instanceof TextQuery ? query : null;
+      });
+    }
+
     handleRowDescription(message: Fields): void {
-      describe(this.#batch.statement, this.#client, message);
+      describeColumns(this.#batch.statement, this.#client, message);
     }
 
     handleDataRow({ fields }: { fields: TextRow }): void {
@@ -218,7 +205,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       if (!this.#end(null)) return;
       const { statement, executions } = this.#batch;
       // What gives no rows has no description.
-      if (!statement.isDescribed) describe(statement, this.#client, NO_FIELDS);
+      if (!statement.isDescribed) describeColumns(statement, this.#client, NO_FIELDS);
       const { parsers } = statement;
       this.#given.forEach(({ rows, count }, index) => {
         executions[index]?.settle(null, { rows, count, parsers });
@@ -247,4 +234,13 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   }
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
   return TextQuery;
+}
+
+/** pg has one listener for what arrives. It goes on to read what is not for the taker. */
+function readAnswers({ stream }: DriverConnection, currentTaker: () => AnswerTaker | null): void {
+  const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];
+  if (listener === undefined || others.length > 0) return;
+  const reader = new AnswerReader(currentTaker, listener);
+  stream.off('data', listener);
+  stream.on('data', (bytes: Buffer) => reader.read(bytes));
 }
