@@ -42,6 +42,9 @@ export interface Bench {
   say(text: string): void;
 }
 
+/** With fewer requests in a round than this only their order of magnitude is certain, which another round says no better. */
+const SELDOM = 100;
+
 /** A contender that has passed the check of its answers, and its requests. */
 interface Turn extends Entrant {
   readonly requests: string;
@@ -121,7 +124,7 @@ async function takeTurn(
   workload: Workload,
   turn: Turn,
 ): Promise<Sample | null> {
-  if (turn.problem) return null;
+  if (turn.problem || turn.samples.some(({ rate }) => rate * schedule.seconds < SELDOM)) return null;
   const sample = await sampler.take({ ...turn, ...schedule, database });
   if (workload.writes) await database.restore();
   if (typeof sample !== 'string') return sample;
