@@ -125,8 +125,7 @@ async function takeTurn(
   turn: Turn,
 ): Promise<Sample | null> {
   if (turn.problem || turn.samples.some(({ rate }) => rate * schedule.seconds < SELDOM)) return null;
-  const sample = await sampler.take({ ...turn, ...schedule, database });
-  if (workload.writes) await database.restore();
+  const sample = await sampler.take({ ...turn, ...schedule, database, writes: workload.writes });
   if (typeof sample !== 'string') return sample;
   turn.problem = sample;
   return null;

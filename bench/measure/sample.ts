@@ -20,6 +20,8 @@ export interface Volley {
   readonly process: ContenderProcess;
   /** What the process uses. */
   readonly database: Database;
+  /** Whether the table is put right afterwards. */
+  readonly writes: boolean;
   /** Written by `writeRequests`. */
   readonly requests: string;
   readonly connections: number;
@@ -43,7 +45,8 @@ const LONGER = 10;
 export class Sampler {
   readonly #server: Server;
   readonly #gauge: SpeedGauge;
-  #made = 0;
+  #counted = 0;
+  #slow = 0;
   #repeated = 0;
 
   constructor(server: Server, gauge: SpeedGauge) {
@@ -53,25 +56,33 @@ export class Sampler {
 
   /** How steady the machine was, for the report. */
   get steadiness(): string {
-    return `${this.#repeated} of ${this.#made} measurements were made again, because the processors were slower afterwards`;
+    return `${this.#repeated} measurements were made again because a processor was slower than usual; of the ${this.#counted} that count it was at ${this.#slow}`;
   }
 
   /** Loads, and reads the clocks before and after; a text where requests failed. Afterwards everything is at rest. */
   async take(volley: Volley): Promise<Sample | string> {
-    const { process, database, warmUp, ...load } = volley;
-    // While others were measured, pools have closed connections and V8 has given back its young generation.
-    if (warmUp > 0) {
-      await loadWith({ ...load, port: process.port, seconds: warmUp });
-      await untilAtRest(process, database);
-    }
+    const { process, database, writes } = volley;
     for (let attempt = 1; ; attempt += 1) {
-      await this.#gauge.untilSteady(PATIENCE);
+      await this.#warmUp(volley);
+      const isSteady = await this.#gauge.untilSteady(PATIENCE);
       const sample = await this.#measure(volley);
       await untilAtRest(process, database);
-      this.#made += 1;
-      if (typeof sample === 'string' || attempt === ATTEMPTS || (await this.#gauge.isSteady())) return sample;
+      if (writes) await database.restore();
+      const wasSteady = (await this.#gauge.isSteady()) && isSteady;
+      if (wasSteady || attempt === ATTEMPTS || typeof sample === 'string') {
+        this.#counted += 1;
+        if (!wasSteady) this.#slow += 1;
+        return sample;
+      }
       this.#repeated += 1;
     }
+  }
+
+  /** While others were measured, pools have closed connections and V8 has given back its young generation. */
+  async #warmUp({ process, database, warmUp, ...load }: Volley): Promise<void> {
+    if (warmUp === 0) return;
+    await loadWith({ ...load, port: process.port, seconds: warmUp });
+    await untilAtRest(process, database);
   }
 
   async #measure(volley: Volley, isLonger = false): Promise<Sample | string> {

@@ -45,10 +45,14 @@ export class SpeedGauge implements AsyncDisposable {
     return !isSlow(speed, this.#readings);
   }
 
-  /** Waits until it is, but not for longer than so many milliseconds. */
-  async untilSteady(patience: number): Promise<void> {
+  /** Waits until it is, but not for longer than so many milliseconds; whether it is now. */
+  async untilSteady(patience: number): Promise<boolean> {
     const deadline = performance.now() + patience;
-    while (!(await this.isSteady()) && performance.now() < deadline) await sleep(PAUSE);
+    while (!(await this.isSteady())) {
+      if (performance.now() >= deadline) return false;
+      await sleep(PAUSE);
+    }
+    return true;
   }
 
   async #read(): Promise<number> {

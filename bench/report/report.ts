@@ -33,7 +33,7 @@ export function writeReport(run: Run): string {
   return `${[
     '# Benchmark',
     ...(run.isPartial ? ['**A part of the benchmark, or a short one. Nothing to quote.**'] : []),
-    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up. Medians; in parentheses the lowest and the highest round. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
+    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than 100 requests in it. Medians; in parentheses the lowest and the highest round. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
     definitions(run.machine),
     ...problems(run),
     `## Requests per second, as a ratio to ${title(run, base)}`,
@@ -108,7 +108,7 @@ function figureTable(run: Run, figure: Figure, digits: number, withSpread = fals
     const [median, lowest, highest] = [spread.median, spread.lowest, spread.highest].map((value) =>
       value.toFixed(digits),
     );
-    return withSpread && run.schedule.rounds > 1 ? `${median} (${lowest}–${highest})` : `${median}`;
+    return withSpread && spread.lowest < spread.highest ? `${median} (${lowest}–${highest})` : `${median}`;
   });
 }
 

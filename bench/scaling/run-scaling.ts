@@ -186,7 +186,7 @@ class CurveRun {
   async #take(shot: Shot): Promise<Sample | null> {
     if (shot.problem) return null;
     // The number of connections may be the shot's own.
-    const sample = await this.#sampler.take({ ...this.#options.schedule, ...shot });
+    const sample = await this.#sampler.take({ ...this.#options.schedule, ...shot, writes: false });
     if (typeof sample !== 'string') return sample;
     shot.problem = sample;
     return null;

@@ -75,7 +75,7 @@ export class AnswerReader {
     // A message that has not arrived whole is the driver's to put together, once its length is known.
     const until = Math.min(at, bytes.length);
     this.#missing = at - until;
-    this.#held = bytes.subarray(until);
+    this.#held = until < bytes.length ? bytes.subarray(until) : NOTHING;
     if (done < until) this.#passOn(bytes.subarray(done, until));
   }
 }

@@ -171,6 +171,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     #readAnswers(connection: DriverConnection): void {
       readConnections.add(connection);
       const client = this.#client;
+      if (!client._getActiveQuery) return;
       readAnswers(connection, () => {
         const query = client._getActiveQuery?.();
         return query instanceof TextQuery ? query : null;
@@ -242,5 +243,13 @@ function readAnswers({ stream }: DriverConnection, currentTaker: () => AnswerTak
   if (listener === undefined || others.length > 0) return;
   const reader = new AnswerReader(currentTaker, listener);
   stream.off('data', listener);
-  stream.on('data', (bytes: Buffer) => reader.read(bytes));
+  stream.on('data', (bytes: Buffer) => {
+    try {
+      reader.read(bytes);
+    } catch (error) {
+      // Thrown by somebody's listener of notices, say. What came behind is lost, so nobody may wait for answers here.
+      stream.destroy();
+      throw error;
+    }
+  });
 }

@@ -1,4 +1,5 @@
 /** Texts of all lengths and alphabets arrive as they were stored, on both paths. */
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
@@ -19,6 +20,17 @@ class Page extends Model {
 
   @Column(DataType.TEXT)
   declare tail: string;
+}
+
+/** What Sequelize does not type. */
+interface ConnectionManager {
+  getConnection(options: { readonly type: 'read' }): Promise<Client>;
+  releaseConnection(client: Client): void;
+}
+
+/** A client of pg. */
+interface Client extends NodeJS.EventEmitter {
+  readonly connection: { readonly stream: Socket };
 }
 
 const TEXTS: readonly (string | null)[] = [
@@ -69,5 +81,20 @@ describe('texts', () => {
       await Page.destroy({ where: { id: id + 1_000 } });
       expect(JSON.parse(created.body)).to.deep.equal({ id: id + 1_000, head, body, tail });
     }
+  });
+
+  it('are read over another connection after a listener of the driver has thrown', async () => {
+    const { connectionManager } = Page.sequelize as unknown as { connectionManager: ConnectionManager };
+    const client = await connectionManager.getConnection({ type: 'read' });
+    client.once('notice', () => {
+      throw new Error('of the listener');
+    });
+    // Without a field: the length counts itself, and the byte that ends the fields.
+    const notice = Buffer.from('N\0\0\0\u0005\0');
+    expect(() => client.connection.stream.emit('data', notice)).to.throw('of the listener');
+    expect(client.connection.stream.destroyed).to.equal(true);
+    connectionManager.releaseConnection(client);
+    const { body } = await both.same({ path: '/pages/2' });
+    expect(JSON.parse(body)).to.deep.equal(pages[2]);
   });
 });
