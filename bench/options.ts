@@ -29,7 +29,7 @@ const workloadNames = WORKLOADS.map(({ name }) => name);
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes about 35 minutes; the results are bench/results/latest.*.
+Without options everything is measured, which takes 35 minutes or more; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
   --only NAME,NAME    some contenders only:${wrap(contenderNames)}

@@ -36,7 +36,7 @@ const REST = 50;
 const LEAST_TIME = 10_000;
 /** Milliseconds that a measurement waits at most for a machine that is slower than usual. */
 const PATIENCE = 5_000;
-/** How often one is made at most, if the machine is slow again afterwards. */
+/** How often one is made at most, where the machine is slow before or after it. */
 const ATTEMPTS = 4;
 /** How many times as long it takes where no request finished: some count a million rows for each of all clients. */
 const LONGER = 10;

@@ -57,15 +57,12 @@ export class AnswerReader {
       const end = at + 1 + bytes.readUInt32BE(at + 1);
       const type = bytes[at];
       if (type !== DATA_ROW && type !== BIND_COMPLETE && type !== COMMAND_COMPLETE) this.#taker = undefined;
-      else if (end <= bytes.length) {
-        if (this.#taker === undefined) {
-          // What comes before it may change who takes it.
-          if (done < at) this.#passOn(bytes.subarray(done, at));
-          done = at;
-          this.#taker = this.#currentTaker();
-        }
+      else if (end <= bytes.length && this.#taker !== null) {
+        // What comes before it may change who takes it.
+        if (done < at) this.#passOn(bytes.subarray(done, at));
+        done = at;
+        this.#taker ??= this.#currentTaker();
         if (this.#taker !== null) {
-          if (done < at) this.#passOn(bytes.subarray(done, at));
           give(this.#taker, type, bytes, at, end);
           done = end;
         }

@@ -89,9 +89,6 @@ export function createExecutor(driver: Driver): StatementExecutor {
   };
 }
 
-/** Whose answers are read here, as far as that is possible. */
-const readConnections = new WeakSet<DriverConnection>();
-
 type TextQueryClass = new (
   client: DriverClient,
   batch: Batch,
@@ -159,23 +156,12 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     #prepare(connection: DriverConnection, isTaken: boolean): void {
       const name = this.#name;
-      if (!readConnections.has(connection)) this.#readAnswers(connection);
+      readAnswers(connection, this.#client, TextQuery);
       if (isTaken) connection.close({ type: 'S', name });
       connection.parse({ name, text: this.text, types: [] });
       if (name === '') return;
       this.#isPreparing = true;
       connection.parsedStatements[name] = this.text;
-    }
-
-    /** The first of these queries prepares, and finds the connection at rest. */
-    #readAnswers(connection: DriverConnection): void {
-      readConnections.add(connection);
-      const client = this.#client;
-      if (!client._getActiveQuery) return;
-      readAnswers(connection, () => {
-        const query = client._getActiveQuery?.();
-        return query instanceof TextQuery ? query : null;
-      });
     }
 
     handleRowDescription(message: Fields): void {
@@ -237,10 +223,27 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   return TextQuery;
 }
 
-/** pg has one listener for what arrives. It goes on to read what is not for the taker. */
-function readAnswers({ stream }: DriverConnection, currentTaker: () => AnswerTaker | null): void {
+/** Whose answers are read here, as far as that is possible. */
+const readConnections = new WeakSet<DriverConnection>();
+
+/**
+ * Has the answers to our queries read here, before one is prepared: the first one of a connection is, and finds it at rest.
+ * pg has one listener for what arrives, and goes on to read all else.
+ */
+function readAnswers(
+  connection: DriverConnection,
+  client: DriverClient,
+  Taker: new (...args: never[]) => AnswerTaker,
+): void {
+  if (readConnections.has(connection)) return;
+  readConnections.add(connection);
+  const { stream } = connection;
   const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];
-  if (listener === undefined || others.length > 0) return;
+  if (listener === undefined || others.length > 0 || !client._getActiveQuery) return;
+  const currentTaker = () => {
+    const query = client._getActiveQuery?.();
+    return query instanceof Taker ? query : null;
+  };
   const reader = new AnswerReader(currentTaker, listener);
   stream.off('data', listener);
   stream.on('data', (bytes: Buffer) => {
