@@ -20,7 +20,7 @@ export interface Options {
   readonly revision: string;
 }
 
-const FULL: Schedule = { rounds: 5, seconds: 1, warmUp: 1, connections: 64 };
+const FULL: Schedule = { rounds: 5, seconds: 1, warmUp: 3, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
 const contenderNames = CONTENDERS.map(({ name }) => name);
@@ -29,7 +29,7 @@ const workloadNames = WORKLOADS.map(({ name }) => name);
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes 35 minutes or more; the results are bench/results/latest.*.
+Without options everything is measured, which takes an hour or more; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
   --only NAME,NAME    some contenders only:${wrap(contenderNames)}
