@@ -19,10 +19,10 @@ export type WorkloadName = (typeof NAMES)[number];
 const NAMES = [
   'read',
   'list20',
+  'deep20',
   'list100',
   'total20',
   'filter20',
-  'deep20',
   'create',
   'update',
   'mix',
@@ -37,13 +37,14 @@ const MIX = { list20: 20, filter20: 10, update: 10, create: 5 };
 export const WORKLOADS: readonly Workload[] = [
   reading('read', 'Read by id', (wire, random) => wire.read(randomId(random))),
   fixed('list20', 'List 20', (wire) => wire.list(20)),
+  // Beside the first page, with which it is compared.
+  fixed('deep20', `List 20 at depth ${DEPTH.toLocaleString('en')}`, (wire, ask) =>
+    wire.listAfter(DEPTH, 20, ask),
+  ),
   fixed('list100', 'List 100', (wire) => wire.list(100)),
   fixed('total20', 'List 20 with total', (wire) => wire.listWithTotal(20)),
   reading('filter20', 'List 20 of a category', (wire, random) =>
     wire.listOfCategory(randomCategory(random), 20),
-  ),
-  fixed('deep20', `List 20 at depth ${DEPTH.toLocaleString('en')}`, (wire, ask) =>
-    wire.listAfter(DEPTH, 20, ask),
   ),
   writing('create', 'Create', (wire, random) => wire.create(randomValues(random))),
   writing('update', 'Update', (wire, random) => wire.update(randomId(random), randomChanges(random))),

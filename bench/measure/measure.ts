@@ -1,4 +1,7 @@
-/** Measures contenders against each other: in rounds, in turn, so that what the machine does meets all of them alike. */
+/**
+ * Measures contenders against each other: in rounds, in turn, so that what the machine does meets all of them alike. A round
+ * has all workloads, so that the rounds of each are spread over the run: a machine is slow for minutes.
+ */
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import type { Contender } from '../contenders.js';
@@ -52,7 +55,13 @@ interface Turn extends Entrant {
   problem: string | null;
 }
 
-/** Measures all under all workloads, one workload after the other. */
+/** A workload, and those who are measured under it. */
+interface Course {
+  readonly workload: Workload;
+  readonly turns: readonly Turn[];
+}
+
+/** Measures all under all workloads. Those that only read find the table as it was made. */
 export async function measure(
   bench: Bench,
   entrants: readonly Entrant[],
@@ -60,37 +69,55 @@ export async function measure(
 ): Promise<Row[]> {
   const folder = await createTemporaryFolder('bench-requests');
   try {
-    const rows: Row[] = [];
-    for (const workload of workloads) {
-      bench.say(`\n${workload.title}`);
-      rows.push(...(await measureWorkload(bench, entrants, workload, folder.path)));
-    }
-    return rows;
+    const reading = await measureRounds(bench, entrants, ofKind(workloads, false), folder.path);
+    return [...reading, ...(await measureRounds(bench, entrants, ofKind(workloads, true), folder.path))];
   } finally {
     folder.remove();
   }
 }
 
-async function measureWorkload(
+function ofKind(workloads: readonly Workload[], writes: boolean): Workload[] {
+  return workloads.filter((workload) => workload.writes === writes);
+}
+
+async function measureRounds(
+  bench: Bench,
+  entrants: readonly Entrant[],
+  workloads: readonly Workload[],
+  folder: string,
+): Promise<Row[]> {
+  const courses: Course[] = [];
+  for (const workload of workloads) courses.push(await prepareAll(bench, entrants, workload, folder));
+  for (let round = 0; round < bench.schedule.rounds; round += 1) {
+    for (const { workload, turns } of courses) {
+      bench.say(`Round ${round + 1}: ${workload.title}`);
+      // Whoever comes after somebody else in one round comes before him in the next.
+      for (const turn of round % 2 === 0 ? turns : [...turns].reverse()) {
+        const sample = await takeTurn(bench, workload, turn);
+        if (sample) turn.samples.push(sample);
+      }
+    }
+  }
+  return courses.flatMap((course) => rowsOf(bench, course));
+}
+
+async function prepareAll(
   bench: Bench,
   entrants: readonly Entrant[],
   workload: Workload,
   folder: string,
-): Promise<Row[]> {
+): Promise<Course> {
+  bench.say(`Comparing answers: ${workload.title}`);
   const turns: Turn[] = [];
   for (const entrant of entrants) turns.push(await prepare(bench, entrant, workload, folder));
-  const { rounds } = bench.schedule;
-  for (let round = 0; round < rounds; round += 1) {
-    // Whoever comes after somebody else in one round comes before him in the next.
-    for (const turn of round % 2 === 0 ? turns : [...turns].reverse()) {
-      const sample = await takeTurn(bench, workload, turn);
-      if (sample) turn.samples.push(sample);
-    }
-  }
-  return turns.map((turn) => {
-    bench.say(`  ${turn.contender.title.padEnd(36)}${turn.problem ?? describe(turn.samples)}`);
-    const { contender, samples, problem } = turn;
-    return { contender: contender.name, workload: workload.name, samples, problem };
+  return { workload, turns };
+}
+
+function rowsOf({ say }: Bench, { workload, turns }: Course): Row[] {
+  say(`\n${workload.title}`);
+  return turns.map(({ contender: { name, title }, samples, problem }) => {
+    say(`  ${title.padEnd(36)}${problem ?? describe(samples)}`);
+    return { contender: name, workload: workload.name, samples, problem };
   });
 }
 
@@ -103,7 +130,7 @@ async function prepare(
 ): Promise<Turn> {
   const { contender, process } = entrant;
   const { wire } = contender;
-  const requests = join(folder, `${contender.name}.txt`);
+  const requests = join(folder, `${contender.name}-${workload.name}.txt`);
   const { ask } = process;
   const calls = await workload.calls(wire, ask).catch(orMessage);
   if (typeof calls === 'string') return { ...entrant, requests, samples: [], problem: calls };

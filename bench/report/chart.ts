@@ -24,8 +24,8 @@ function bars({ contenders, rows, base, ours }: Run, workload: string): Bar[] {
   const summary = new Summary(rows);
   return contenders
     .map(({ name, title, group }): Bar => {
-      const value = summary.median(name, workload, 'rate') ?? 0;
       const ratio = summary.ratio(name, base, workload);
+      const value = ratio ?? summary.median(name, workload, 'rate') ?? 0;
       const emphasis = name === ours ? 'ours' : group === 'limit' ? 'limit' : 'none';
       return {
         label: title,

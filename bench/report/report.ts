@@ -33,7 +33,7 @@ export function writeReport(run: Run): string {
   return `${[
     '# Benchmark',
     ...(run.isPartial ? ['**A part of the benchmark, or a short one. Nothing to quote.**'] : []),
-    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than 100 requests in it. Medians; in parentheses the lowest and the highest round. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
+    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than 100 requests in it. Medians, in parentheses the lowest and the highest round; a ratio is the median of the ratios that the rounds have. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
     definitions(run.machine),
     ...problems(run),
     `## Requests per second, as a ratio to ${title(run, base)}`,

@@ -1,7 +1,7 @@
 /** Looks up and compares the figures of a run. */
 import type { Row } from '../measure/measure.js';
 import type { Sample } from '../measure/sample.js';
-import { type Spread, spreadOf } from './statistics.js';
+import { medianOf, type Spread, spreadOf } from './statistics.js';
 
 /** A figure of a sample. */
 export type Figure = keyof Sample;
@@ -25,16 +25,26 @@ export class Summary {
     return this.spread(contender, workload, figure)?.median ?? null;
   }
 
-  /** How many times as many requests one contender answers as the other, by their medians. */
+  /**
+   * How many times as many requests one contender answers as the other: the median of what it is in each round. A machine
+   * that is slow for a while is so for both of a round, but not in as many rounds of the one as of the other.
+   */
   ratio(contender: string, to: string, workload: string): number | null {
-    const [one, other] = [contender, to].map((name) => this.median(name, workload, 'rate'));
-    return one && other ? one / other : null;
+    return this.#medianRatio([contender, workload], [to, workload]);
   }
 
   /** The same of two workloads of one contender. */
   ratioOfWorkloads(contender: string, workload: string, to: string): number | null {
-    const [one, other] = [workload, to].map((name) => this.median(contender, name, 'rate'));
-    return one && other ? one / other : null;
+    return this.#medianRatio([contender, workload], [contender, to]);
+  }
+
+  #medianRatio(one: readonly [string, string], other: readonly [string, string]): number | null {
+    const [rates, others] = [one, other].map((name) => this.#figures(...name, 'rate')) as [
+      number[],
+      number[],
+    ];
+    const ratios = rates.slice(0, others.length).map((rate, round) => rate / (others[round] as number));
+    return ratios.length > 0 ? medianOf(ratios) : null;
   }
 
   #figures(contender: string, workload: string, figure: Figure): number[] {
