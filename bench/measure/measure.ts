@@ -46,7 +46,7 @@ export interface Bench {
 }
 
 /** With fewer requests in a round than this only their order of magnitude is certain, which another round says no better. */
-const SELDOM = 100;
+export const SELDOM = 100;
 
 /** A contender that has passed the check of its answers, and its requests. */
 interface Turn extends Entrant {

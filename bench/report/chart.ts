@@ -25,6 +25,7 @@ function bars({ contenders, rows, base, ours }: Run, workload: string): Bar[] {
   return contenders
     .map(({ name, title, group }): Bar => {
       const ratio = summary.ratio(name, base, workload);
+      // A short run may be without the one that all are compared with.
       const value = ratio ?? summary.median(name, workload, 'rate') ?? 0;
       const emphasis = name === ours ? 'ours' : group === 'limit' ? 'limit' : 'none';
       return {

@@ -1,7 +1,7 @@
 /** The report of a run: tables in Markdown. */
 import type { Contender } from '../contenders.js';
 import type { Workload } from '../load/workloads.js';
-import type { Row, Schedule } from '../measure/measure.js';
+import { type Row, type Schedule, SELDOM } from '../measure/measure.js';
 import type { Circumstances } from './machine.js';
 import { definitions, table } from './markdown.js';
 import { type Figure, Summary } from './summary.js';
@@ -33,7 +33,7 @@ export function writeReport(run: Run): string {
   return `${[
     '# Benchmark',
     ...(run.isPartial ? ['**A part of the benchmark, or a short one. Nothing to quote.**'] : []),
-    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than 100 requests in it. Medians, in parentheses the lowest and the highest round; a ratio is the median of the ratios that the rounds have. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
+    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than ${SELDOM} requests in it. Medians, in parentheses the lowest and the highest round; a ratio is the median of the ratios that the rounds have. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
     definitions(run.machine),
     ...problems(run),
     `## Requests per second, as a ratio to ${title(run, base)}`,

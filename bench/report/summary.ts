@@ -39,10 +39,8 @@ export class Summary {
   }
 
   #medianRatio(one: readonly [string, string], other: readonly [string, string]): number | null {
-    const [rates, others] = [one, other].map((name) => this.#figures(...name, 'rate')) as [
-      number[],
-      number[],
-    ];
+    const rates = this.#figures(...one, 'rate');
+    const others = this.#figures(...other, 'rate');
     const ratios = rates.slice(0, others.length).map((rate, round) => rate / (others[round] as number));
     return ratios.length > 0 ? medianOf(ratios) : null;
   }
