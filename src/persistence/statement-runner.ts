@@ -24,8 +24,11 @@ interface LoggingSequelize extends Sequelize {
 
 /** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
-/** So many reads are under way on one lane before another is opened: the more of them go together, the cheaper each is. */
-const LANE_LOAD = 32;
+/**
+ * Milliseconds of PostgreSQL's time that are under way on one lane before another is opened: the more reads go together,
+ * the cheaper each is, as long as it is Node that they wait for.
+ */
+const LANE_TIME = 4;
 /** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
 const CHEAP = 2;
 
@@ -71,7 +74,7 @@ export class StatementRunner {
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
   read(text: string, values: TextValues): Promise<TextResult> {
     const statement = this.#named.get(text);
-    const lane = statement.cost < CHEAP ? this.#laneFor() : undefined;
+    const lane = statement.cost < CHEAP ? this.#laneFor(statement) : undefined;
     return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
   }
 
@@ -86,11 +89,11 @@ export class StatementRunner {
   }
 
   /** The lane with the fewest reads; one that is not in use only when those that are have enough. */
-  #laneFor(): ReadLane | undefined {
+  #laneFor({ cost }: PreparedStatement): ReadLane | undefined {
     let best: ReadLane | undefined;
     for (const lane of this.#lanes) {
       if (!lane.isOpen || (best && lane.load >= best.load)) continue;
-      const isEnough = best && best.load < LANE_LOAD && lane.load === 0;
+      const isEnough = best && best.load * cost < LANE_TIME && lane.load === 0;
       if (!isEnough) best = lane;
     }
     return best;
