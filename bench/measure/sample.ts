@@ -78,7 +78,7 @@ export class Sampler {
     }
   }
 
-  /** While others were measured, pools have closed connections and V8 has thrown away code and its young generation. */
+  /** While others were measured, pools have closed connections, and the first time the code is not compiled yet. */
   async #warmUp({ process, database, warmUp, ...load }: Volley): Promise<void> {
     if (warmUp === 0) return;
     await loadWith({ ...load, port: process.port, seconds: warmUp });
