@@ -4,13 +4,27 @@ import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { ConfigError } from './config-error.js';
 
+/** A description, and what it was made from. */
+interface Described {
+  readonly attributes: object;
+  readonly info: ModelInfo;
+}
+
+/** A query looks at none of it again: the description makes a record, to see what its class hides. */
+const described = new WeakMap<ModelClass, Described>();
+
 /**
  * Describes a model.
  *
  * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
  */
 export function describeModel(model: ModelClass): ModelInfo {
+  // Sequelize makes another object whenever it gives a model attributes, or takes them away.
+  const { tableAttributes: attributes } = model as unknown as { tableAttributes?: object };
+  const known = described.get(model);
+  if (known && known.attributes === attributes) return known.info;
   const { info, problems } = introspectModel(model);
   if (!info) throw new ConfigError(problems);
+  if (attributes) described.set(model, { attributes, info });
   return info;
 }
