@@ -1,10 +1,10 @@
 /** Writes rows of a model, with statements made from the model alone. Knows no instances, hooks and setters. */
 import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import { Memo } from '../query/memo.js';
 import type { TextValues } from './batch.js';
 import { changedSql } from './changed-sql.js';
 import type { TextRows } from './fast-finder.js';
-import { Memo } from './memo.js';
 import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, type TableSql, timestampsOf } from './table-sql.js';

@@ -4,10 +4,10 @@
  */
 import type { ColumnKind } from '../model/column-type.js';
 import type { Keyset, KeyValues } from '../query/keyset.js';
+import { Memo } from '../query/memo.js';
 import type { TextResult, TextRow } from './batch.js';
 import type { KeyedRows } from './find-cursor-page.js';
 import { type KeyTerm, rangesAfter, rowAt } from './keyset-sql.js';
-import { Memo } from './memo.js';
 import type { TextParser } from './prepared-statement.js';
 import { type Statement, select, selectRows } from './select-sql.js';
 import { raw, type SqlFragment, sql } from './sql-fragment.js';

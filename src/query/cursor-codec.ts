@@ -8,13 +8,15 @@ import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import type { Filter } from './filter.js';
 import { InvalidCursorError } from './invalid-cursor-error.js';
 import type { Keyset, KeyValues } from './keyset.js';
+import { Memo } from './memo.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;
 /** Long enough for every text that fits into a request: Node takes 16 kB of headers, the address included. */
 export const CURSOR_LENGTH = 12_288;
-const DIGEST_BYTES = 9;
-const TAG_BYTES = 16;
+/** Characters of base64url: multiples of four, of which each says six bits that no other spelling says. */
+const DIGEST_LENGTH = 12;
+const TAG_LENGTH = 24;
 
 /** The list that a cursor belongs to. */
 export interface CursorScope {
@@ -31,15 +33,15 @@ export interface CursorCodec {
 }
 
 /** Makes the tag of a payload. */
-type Tagger = (payload: string) => Buffer;
+type Tagger = (payload: string) => string;
 
 /** Without a secret: the same on every instance of an application, and no promise. */
-const checksum: Tagger = (payload) => hash('sha256', payload, 'buffer').subarray(0, TAG_BYTES);
+const checksum: Tagger = (payload) => hash('sha256', payload, 'base64url').slice(0, TAG_LENGTH);
 
 function signature(secret: string): Tagger {
   // Read once: a text would be read again for each tag.
   const key = createSecretKey(secret, 'utf8');
-  return (payload) => createHmac('sha256', key).update(payload).digest().subarray(0, TAG_BYTES);
+  return (payload) => createHmac('sha256', key).update(payload).digest('base64url').slice(0, TAG_LENGTH);
 }
 
 /**
@@ -50,15 +52,15 @@ function signature(secret: string): Tagger {
 export function createCursorCodec(secrets: readonly string[]): CursorCodec {
   const taggers = secrets.length > 0 ? secrets.map(signature) : [checksum];
   const [makeTag] = taggers as [Tagger];
-  const isAuthentic = (payload: string, tag: Buffer): boolean =>
+  const isAuthentic = (payload: string, tag: string): boolean =>
     // Every key is tried, so that the time tells nothing of which one fits.
-    taggers.map((tagger) => tag.length === TAG_BYTES && timingSafeEqual(tag, tagger(payload))).includes(true);
+    taggers.map((tagger) => isSame(tag, tagger(payload))).includes(true);
 
   return Object.freeze({
     encode({ values, isInclusive }: Keyset, scope: CursorScope): string {
       const content = [VERSION, digestOf(scope), isInclusive ? 1 : 0, ...values];
       const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
-      return `${payload}.${makeTag(payload).toString('base64url')}`;
+      return `${payload}.${makeTag(payload)}`;
     },
 
     decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset {
@@ -67,8 +69,8 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       };
       if (cursor.length > CURSOR_LENGTH) malformed();
       const [payload = '', tag = '', ...rest] = cursor.split('.');
-      const [bytes, tagBytes] = [decodeCanonical(payload), decodeCanonical(tag)];
-      if (rest.length > 0 || !bytes || !tagBytes || !isAuthentic(payload, tagBytes)) return malformed();
+      const bytes = decodeCanonical(payload);
+      if (rest.length > 0 || !bytes || !isAuthentic(payload, tag)) return malformed();
       const content = readContent(bytes) ?? malformed();
       if (content.digest !== digestOf(scope) || content.values.length !== scope.sort.length) {
         throw new InvalidCursorError('cursor.mismatch', parameter);
@@ -76,6 +78,12 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       return Object.freeze({ values: content.values, isInclusive: content.isInclusive });
     },
   });
+}
+
+/** In a time that does not tell how much of the tag is right. */
+function isSame(tag: string, expected: string): boolean {
+  const bytes = Buffer.from(tag);
+  return bytes.length === TAG_LENGTH && timingSafeEqual(bytes, Buffer.from(expected));
 }
 
 /** Base64url has several spellings of one value; only the one we write is accepted, so that a cursor has one form. */
@@ -112,18 +120,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Digests of lists without a filter, by the order: one that the plan holds comes again with every request. */
-const digests = new WeakMap<CursorScope['sort'], { readonly plan: ResourcePlan; readonly digest: string }>();
+/** Digests of lists without a filter, by the order: there are few of them, and each comes again. */
+const digests = new WeakMap<ResourcePlan, Memo<string>>();
 
 /** The typed filter, not its text: blanks and spellings do not make another list. */
 function digestOf(scope: CursorScope): string {
   const { plan, sort, filter } = scope;
   if (filter !== null) return computeDigest(scope);
-  const known = digests.get(sort);
-  if (known?.plan === plan) return known.digest;
-  const digest = computeDigest(scope);
-  digests.set(sort, { plan, digest });
-  return digest;
+  const known = digests.get(plan) ?? new Memo<string>();
+  digests.set(plan, known);
+  const order = sort.map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`);
+  return known.get(order.join('\0'), () => computeDigest(scope));
 }
 
 function computeDigest({ plan, sort, filter }: CursorScope): string {
@@ -133,5 +140,5 @@ function computeDigest({ plan, sort, filter }: CursorScope): string {
     sort.map(({ attribute, descending }) => [attribute, descending]),
     filter,
   ];
-  return hash('sha256', JSON.stringify(scope), 'buffer').subarray(0, DIGEST_BYTES).toString('base64url');
+  return hash('sha256', JSON.stringify(scope), 'base64url').slice(0, DIGEST_LENGTH);
 }

@@ -41,8 +41,11 @@ export function parseQueryString(target: string): QueryString {
   return { parameters, issues };
 }
 
+const ENCODED = /[%+]/;
+
 /** `application/x-www-form-urlencoded`: a plus is a space. Undefined for what is not percent-encoded UTF-8. */
 function decode(text: string): string | undefined {
+  if (!ENCODED.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
