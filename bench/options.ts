@@ -20,7 +20,7 @@ export interface Options {
   readonly revision: string;
 }
 
-const FULL: Schedule = { rounds: 5, seconds: 1, warmUp: 3, connections: 64 };
+const FULL: Schedule = { rounds: 5, seconds: 1, warmUp: 2, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
 const contenderNames = CONTENDERS.map(({ name }) => name);

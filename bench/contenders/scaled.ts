@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { bootstrap, engineLifespan, serve } from 'crud-controllers';
 import express from 'express';
-import { CONNECTIONS, HOST, readEnvironment } from './support/environment.js';
+import { CONNECTIONS_OF_OURS, HOST, readEnvironment } from './support/environment.js';
 import { articleModels, wideModel } from './support/scaled-models.js';
 
 async function main(): Promise<void> {
@@ -11,7 +11,7 @@ async function main(): Promise<void> {
   const heapBefore = usedHeap();
   const models = BENCH_COLUMNS ? [wideModel(Number(BENCH_COLUMNS))] : articleModels(Number(BENCH_MODELS));
   const app = express();
-  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS } })(app);
+  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS } })(app);
   const started = performance.now();
   app.get('/bootstrap', (_request, response) => void response.json(took));
   await bootstrap(app, { models });

@@ -8,7 +8,7 @@ describe('options of the benchmark', () => {
     const { kind, only, work, schedule, isPartial } = readOptions([]);
     expect({ kind, schedule, isPartial }).to.deep.equal({
       kind: 'contenders',
-      schedule: { rounds: 5, seconds: 1, warmUp: 3, connections: 64 },
+      schedule: { rounds: 5, seconds: 1, warmUp: 2, connections: 64 },
       isPartial: false,
     });
     expect(only).to.have.length(14);

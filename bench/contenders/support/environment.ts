@@ -3,8 +3,11 @@
 /** Where to listen. */
 export const HOST = '127.0.0.1';
 
-/** Connections of a pool. */
+/** Connections of a contender. */
 export const CONNECTIONS = 10;
+
+/** Connections of each of our two pools: one reads, and one writes. */
+export const CONNECTIONS_OF_OURS = CONNECTIONS / 2;
 
 /** Says which port and database are meant; the benchmark sets both. */
 export function readEnvironment(): { readonly port: number; readonly databaseUrl: string } {

@@ -4,7 +4,7 @@ import { type BootstrapOptions, bootstrap, Crud, engineLifespan } from 'crud-con
 import express, { type Express } from 'express';
 import { Table } from 'sequelize-typescript';
 import { ArticleColumns } from './article-columns.js';
-import { CONNECTIONS, readEnvironment } from './environment.js';
+import { CONNECTIONS_OF_OURS, readEnvironment } from './environment.js';
 
 /** Large pages are the way to the depth, and not measured. */
 const PAGE_SIZE = { default: 20, max: 1_000 };
@@ -22,7 +22,7 @@ export async function createApplication(options: BootstrapOptions = {}): Promise
   const { databaseUrl } = readEnvironment();
   const models = [Article, CountedArticle];
   const app = express();
-  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS } })(app);
+  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS } })(app);
   await bootstrap(app, { models, ...options });
   return app;
 }
