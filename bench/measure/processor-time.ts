@@ -4,6 +4,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux counts processor time for programs in hundredths of a second, whatever the clock of the kernel. */
 const MICROSECONDS_PER_TICK = 10_000;
 
+/** Times are in ticks. Those of children are of the ones that have ended. */
+interface Stat {
+  readonly parent: number | undefined;
+  readonly user: number;
+  readonly system: number;
+  readonly childrenUser: number;
+  readonly childrenSystem: number;
+}
+
 /** Microseconds of processor time that a process has used, all threads. */
 export function processorTime(pid: number): number {
   const { user, system } = readStat(pid);
@@ -12,9 +21,17 @@ export function processorTime(pid: number): number {
 
 /** The same for a process and its children, those too that have ended: PostgreSQL forks for each connection. */
 export function processorTimeOfFamily(pid: number): number {
-  const { user, system, childrenUser, childrenSystem } = readStat(pid);
-  const own = (user + system + childrenUser + childrenSystem) * MICROSECONDS_PER_TICK;
-  return childrenOf(pid).reduce((sum, child) => sum + timeOfOneThatMayBeGone(child), own);
+  let head = readStat(pid);
+  for (;;) {
+    const time = childrenOf(pid).reduce((sum, child) => sum + timeOfOneThatMayBeGone(child), 0);
+    const now = readStat(pid);
+    const { user, system, childrenUser, childrenSystem } = now;
+    // A child that ended meanwhile may be missing in both, or be in both.
+    if (childrenUser === head.childrenUser && childrenSystem === head.childrenSystem) {
+      return time + (user + system + childrenUser + childrenSystem) * MICROSECONDS_PER_TICK;
+    }
+    head = now;
+  }
 }
 
 /** The largest resident memory that a process has had, in bytes. */
@@ -32,7 +49,7 @@ function timeOfOneThatMayBeGone(pid: number): number {
 }
 
 /** See proc_pid_stat(5). The name, in parentheses, may have spaces. */
-function readStat(pid: number) {
+function readStat(pid: number): Stat {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = text
     .slice(text.lastIndexOf(')') + 2)
