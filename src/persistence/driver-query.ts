@@ -8,8 +8,9 @@ import { createRequire } from 'node:module';
 import { AnswerReader, type AnswerTaker } from './answer-reader.js';
 import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
 import { encodeExecutions } from './encode-executions.js';
+import type { Preparation } from './preparation.js';
 import { isStale } from './prepared-statement.js';
-import { describeColumns, executePublicly, type Fields, type PublicClient } from './public-query.js';
+import { executePublicly, type Fields, type PublicClient, parsersOf } from './public-query.js';
 import { QueryWatch, type Watched, type WatchSlot } from './query-watch.js';
 
 const NO_FIELDS: Fields = { fields: [] };
@@ -24,8 +25,6 @@ interface DriverStream extends NodeJS.EventEmitter {
 
 /** pg's view of the socket, as far as it is used here. */
 interface DriverConnection {
-  /** Texts of prepared statements by name. pg fills it when PostgreSQL confirms one; ours are there once they are sent. */
-  readonly parsedStatements: Record<string, string | undefined>;
   readonly stream: DriverStream;
   close(message: { type: 'S'; name: string }): void;
   parse(message: { name: string; text: string; types: readonly number[] }): void;
@@ -102,23 +101,23 @@ type TextQueryClass = new (
 function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   class TextQuery implements AnswerTaker, Watched {
     readonly text: string;
-    /** Not `name`: pg would note late, and for the wrong text where a name changes hands in a pipeline, what is prepared. */
-    readonly #name: string;
     readonly #client: DriverClient;
     readonly #batch: Batch;
     /** What the executions have given so far. Not `rows`: pg takes that for a limit. */
     readonly #given: { readonly rows: readonly TextRow[]; readonly count: number }[] = [];
     #found: TextRow[] = [];
+    /** What is executed, whatever the connection prepares under the same name meanwhile. */
+    #preparation: Preparation;
     #isPreparing = false;
     #isOver = false;
     #slot: WatchSlot | null = null;
 
     constructor(client: DriverClient, batch: Batch) {
-      const { text, name } = batch.statement;
-      this.text = text;
-      this.#name = name;
+      const { statement } = batch;
+      this.text = statement.text;
       this.#client = client;
       this.#batch = batch;
+      this.#preparation = { statement, parsers: null, isLost: false };
     }
 
     /** Has the query given up after so many milliseconds. */
@@ -135,15 +134,17 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     submit(connection: DriverConnection): null {
       const { statement, executions } = this.#batch;
-      const name = this.#name;
-      const known = connection.parsedStatements[name];
-      const isPrepared = name !== '' && known === this.text;
-      if (isPrepared && statement.isDescribed) {
+      const { name } = statement;
+      const kept = preparationsOf(connection, this.#client, TextQuery);
+      const known = kept.get(name);
+      const isPrepared = known?.statement === statement && !known.isLost;
+      if (isPrepared) this.#preparation = known;
+      if (this.#preparation.parsers !== null) {
         connection.stream.write(encodeExecutions(name, executions));
         return null;
       }
       connection.stream.cork();
-      if (!isPrepared) this.#prepare(connection, known !== undefined);
+      if (!isPrepared) this.#prepare(connection, kept);
       executions.forEach(({ values }, index) => {
         connection.bind({ statement: name, values });
         if (index === 0) connection.describe({ type: 'P', name: '' });
@@ -154,18 +155,17 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       return null;
     }
 
-    #prepare(connection: DriverConnection, isTaken: boolean): void {
-      const name = this.#name;
-      readAnswers(connection, this.#client, TextQuery);
-      if (isTaken) connection.close({ type: 'S', name });
-      connection.parse({ name, text: this.text, types: [] });
+    #prepare(connection: DriverConnection, kept: Map<string, Preparation>): void {
+      const { text, name } = this.#batch.statement;
+      if (kept.has(name)) connection.close({ type: 'S', name });
+      connection.parse({ name, text, types: [] });
       if (name === '') return;
       this.#isPreparing = true;
-      connection.parsedStatements[name] = this.text;
+      kept.set(name, this.#preparation);
     }
 
     handleRowDescription(message: Fields): void {
-      describeColumns(this.#batch.statement, this.#client, message);
+      this.#preparation.parsers = parsersOf(this.#batch.statement, this.#client, message);
     }
 
     handleDataRow({ fields }: { fields: TextRow }): void {
@@ -181,9 +181,9 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     handleEmptyQuery(): void {}
 
-    handleError(error: Error, { parsedStatements }: DriverConnection): void {
+    handleError(error: Error): void {
       // The next one closes the name and prepares it again. A statement may have failed before it was prepared.
-      if (this.#name !== '' && (this.#isPreparing || isStale(error))) parsedStatements[this.#name] = '';
+      if (this.#isPreparing || isStale(error)) this.#preparation.isLost = true;
       this.#fail(error);
     }
 
@@ -192,8 +192,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       if (!this.#end(null)) return;
       const { statement, executions } = this.#batch;
       // What gives no rows has no description.
-      if (!statement.isDescribed) describeColumns(statement, this.#client, NO_FIELDS);
-      const { parsers } = statement;
+      this.#preparation.parsers ??= parsersOf(statement, this.#client, NO_FIELDS);
+      const { parsers } = this.#preparation;
       this.#given.forEach(({ rows, count }, index) => {
         executions[index]?.settle(null, { rows, count, parsers });
       });
@@ -223,20 +223,29 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   return TextQuery;
 }
 
-/** Whose answers are read here, as far as that is possible. */
-const readConnections = new WeakSet<DriverConnection>();
+/** What each connection keeps prepared, by name. Not pg's `parsedStatements`, which have one text for a name and no more. */
+const preparations = new WeakMap<DriverConnection, Map<string, Preparation>>();
 
-/**
- * Has the answers to our queries read here, before one is prepared: the first one of a connection is, and finds it at rest.
- * pg has one listener for what arrives, and goes on to read all else.
- */
-function readAnswers(
+function preparationsOf(
   connection: DriverConnection,
   client: DriverClient,
-  Taker: new (...args: never[]) => AnswerTaker,
-): void {
-  if (readConnections.has(connection)) return;
-  readConnections.add(connection);
+  Taker: AnswerTakerClass,
+): Map<string, Preparation> {
+  const known = preparations.get(connection);
+  if (known !== undefined) return known;
+  readAnswers(connection, client, Taker);
+  const kept = new Map<string, Preparation>();
+  preparations.set(connection, kept);
+  return kept;
+}
+
+type AnswerTakerClass = new (...args: never[]) => AnswerTaker;
+
+/**
+ * Has the answers to our queries read here, as far as that is possible: from the first one on, which prepares a statement
+ * and finds the connection at rest. pg has one listener for what arrives, and goes on to read all else.
+ */
+function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
   const { stream } = connection;
   const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];
   if (listener === undefined || others.length > 0 || !client._getActiveQuery) return;

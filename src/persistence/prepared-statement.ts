@@ -1,4 +1,4 @@
-/** A statement that connections prepare under a name, and what is known of its results. */
+/** A statement that connections prepare under a name, and what is known of its executions. */
 
 /** Reads the text of a value as the driver would. */
 export type TextParser = (text: string) => unknown;
@@ -20,22 +20,14 @@ export class PreparedStatement {
     this.name = name;
   }
 
-  /** Whether the types of the results are known; an execution that fails may not tell them. */
-  get isDescribed(): boolean {
-    return this.#oids !== null;
-  }
-
-  /** How the driver reads the columns of the results; the same array as long as the columns have the same types. */
-  get parsers(): readonly TextParser[] {
-    return this.#parsers;
-  }
-
-  /** Takes the types of the results, which each connection that prepares the statement is told. */
-  describe(oids: readonly number[], parserOf: (oid: number) => TextParser): void {
+  /** The parsers of columns of these types; the same array as long as these are the same, on whatever connection. */
+  parsersFor(oids: readonly number[], parserOf: (oid: number) => TextParser): readonly TextParser[] {
     const key = oids.join();
-    if (key === this.#oids) return;
-    this.#oids = key;
-    this.#parsers = Object.freeze(oids.map(parserOf));
+    if (key !== this.#oids) {
+      this.#oids = key;
+      this.#parsers = Object.freeze(oids.map(parserOf));
+    }
+    return this.#parsers;
   }
 
   /** Milliseconds of the fastest of the last executions: the slower ones of a cheap statement waited for something else. */

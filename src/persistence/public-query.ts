@@ -28,24 +28,20 @@ export function executePublicly(client: PublicClient, { statement, executions, e
     client.query(query, (error, result) => {
       if (execution === last) end(error);
       if (error || !result) return execution.settle(error);
-      describeColumns(statement, client, result);
-      execution.settle(null, {
-        rows: result.rows,
-        count: result.rowCount ?? 0,
-        parsers: statement.parsers,
-      });
+      const { rows, rowCount } = result;
+      execution.settle(null, { rows, count: rowCount ?? 0, parsers: parsersOf(statement, client, result) });
     });
   }
 }
 
 const asText: TextParser = (text) => text;
 
-/** Tells a statement the types of its results, and how this client reads them. */
-export function describeColumns(
+/** How this client reads the columns of a statement's results. */
+export function parsersOf(
   statement: PreparedStatement,
   client: PublicClient,
   { fields }: Fields,
-): void {
+): readonly TextParser[] {
   const oids = fields.map(({ dataTypeID }) => dataTypeID);
-  statement.describe(oids, (oid) => client.getTypeParser(oid, 'text'));
+  return statement.parsersFor(oids, (oid) => client.getTypeParser(oid, 'text'));
 }

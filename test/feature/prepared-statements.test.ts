@@ -48,6 +48,23 @@ describe('prepared statements', () => {
     return found;
   }
 
+  /** Reads the row while only one of the connections, by the age of its backend, is there to do it. */
+  async function readOn(connection: number, expected: object): Promise<void> {
+    const { connectionManager } = site.engine.sequelize as unknown as { connectionManager: Pools };
+    const clients: PooledConnection[] = [];
+    while (clients.length < connectionManager.pool.read.size) {
+      clients.push(await connectionManager.getConnection({ type: 'SELECT', useMaster: false }));
+    }
+    clients.sort((one, other) => one.processID - other.processID);
+    const [only, ...others] = [...clients.splice(connection, 1), ...clients] as [PooledConnection];
+    connectionManager.releaseConnection(only);
+    try {
+      expectJson(await site.agent.get('/tools/1'), 200, expected);
+    } finally {
+      for (const client of others) connectionManager.releaseConnection(client);
+    }
+  }
+
   /** How many statements each connection keeps. */
   async function keptStatements(): Promise<number[]> {
     const text = "SELECT count(*)::int AS count FROM pg_prepared_statements WHERE name <> ''";
@@ -92,6 +109,14 @@ describe('prepared statements', () => {
       await readMany({ ...ROW, a: '9007199254740993' });
       await control.query('ALTER TABLE tools ALTER a TYPE integer USING 6');
       await readMany({ ...ROW, a: 6 });
+    });
+
+    it('are still good where a connection has not heard of a type that came and went', async () => {
+      for (const connection of [0, 1]) await readOn(connection, ROW);
+      await control.query('ALTER TABLE tools ALTER a TYPE bigint');
+      await readOn(0, { ...ROW, a: '5' });
+      await control.query('ALTER TABLE tools ALTER a TYPE integer');
+      for (const connection of [1, 0]) await readOn(connection, ROW);
     });
 
     it('are made again for writes', async () => {
@@ -177,6 +202,7 @@ describe('prepared statements', () => {
 });
 
 interface PooledConnection {
+  readonly processID: number;
   query<R>(text: string): Promise<{ rows: R[] }>;
 }
 
