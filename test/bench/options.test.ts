@@ -8,7 +8,7 @@ describe('options of the benchmark', () => {
     const { kind, only, work, schedule, isPartial } = readOptions([]);
     expect({ kind, schedule, isPartial }).to.deep.equal({
       kind: 'contenders',
-      schedule: { rounds: 5, seconds: 1, warmUp: 2, connections: 64 },
+      schedule: { rounds: 9, seconds: 1, warmUp: 2, connections: 64 },
       isPartial: false,
     });
     expect(only).to.have.length(14);
@@ -33,6 +33,16 @@ describe('options of the benchmark', () => {
     const { schedule, isPartial } = readOptions(['--quick', '--seconds', '1']);
     expect(schedule).to.deep.equal({ rounds: 1, seconds: 1, warmUp: 1, connections: 64 });
     expect(isPartial).to.equal(true);
+  });
+
+  it('has fewer rounds for curves', () => {
+    const { kind, schedule, isPartial } = readOptions(['--scaling']);
+    expect({ kind, schedule, isPartial }).to.deep.equal({
+      kind: 'scaling',
+      schedule: { rounds: 5, seconds: 1, warmUp: 2, connections: 64 },
+      isPartial: false,
+    });
+    expect(readOptions(['--scaling', '--rounds', '9']).isPartial).to.equal(true);
   });
 
   const refused: Readonly<Record<string, string>> = {
