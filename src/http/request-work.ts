@@ -9,18 +9,23 @@ import { currentSession, runInSession } from '../persistence/session.js';
 import { openReadSession, openUnit, type ReadSession, type UnitOfWork } from '../persistence/unit-of-work.js';
 import { requestLogger } from './application-logger.js';
 
-const WORK = new WeakMap<Request, RequestWork>();
+const WORK = Symbol('work');
+
+/** A property, as the resource of a request is. */
+interface WorkingRequest extends Request {
+  [WORK]?: RequestWork;
+}
 
 /** The work of a request; the same one at every call. */
-export function requestWork(request: Request, response: Response): RequestWork {
-  const known = WORK.get(request) ?? new RequestWork(request, response);
-  WORK.set(request, known);
-  return known;
+export function requestWork(request: WorkingRequest, response: Response): RequestWork {
+  const work = request[WORK] ?? new RequestWork(request, response);
+  request[WORK] = work;
+  return work;
 }
 
 /** The work of a request that has any. */
-export function existingWork(request: Request): RequestWork | undefined {
-  return WORK.get(request);
+export function existingWork(request: WorkingRequest): RequestWork | undefined {
+  return request[WORK];
 }
 
 /** The error of a request whose client has gone; nobody is left to read an answer. */
