@@ -12,6 +12,7 @@ import type { Preparation } from './preparation.js';
 import { isStale } from './prepared-statement.js';
 import { executePublicly, type Fields, type PublicClient, parsersOf } from './public-query.js';
 import { QueryWatch, type Watched, type WatchSlot } from './query-watch.js';
+import { watchedDriver } from './watched-driver.js';
 
 const NO_FIELDS: Fields = { fields: [] };
 
@@ -38,6 +39,8 @@ interface DriverConnection {
 export interface DriverClient extends PublicClient {
   readonly connection?: DriverConnection;
   readonly connectionParameters?: { query_timeout?: number | false | undefined };
+  /** That of a connection of the engine's own driver, which has no such parameter. */
+  readonly queryTimeout?: number;
   /** Whether the next query is sent before the last one is answered. Since pg 8.23. */
   pipeline?: boolean;
   /** The query that is answered. Not every version has it. */
@@ -66,7 +69,8 @@ export interface StatementExecutor {
 
 /** The executor for a driver: pg as it is installed here is known, others are not. */
 export function createExecutor(driver: Driver): StatementExecutor {
-  const isKnown = IS_KNOWN_VERSION && driver === load('pg') && driver.Query !== undefined;
+  const isPg = driver === load('pg') || driver === watchedDriver;
+  const isKnown = IS_KNOWN_VERSION && isPg && driver.Query !== undefined;
   if (!isKnown) return { canPipeline: false, execute: executePublicly };
   const Query = textQueryClass(driver.Query as { readonly prototype: object });
   const watch = new QueryWatch();
@@ -76,13 +80,14 @@ export function createExecutor(driver: Driver): StatementExecutor {
       const { connection, connectionParameters } = client;
       if (!connection || !connectionParameters) executePublicly(client, batch);
       else {
-        const { query_timeout: limit } = connectionParameters;
+        const { query_timeout: own } = connectionParameters;
+        const limit = client.queryTimeout ?? own;
         const query = new Query(client, batch);
         if (limit) query.watchWith(watch, limit);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
         client.query(query);
-        connectionParameters.query_timeout = limit;
+        connectionParameters.query_timeout = own;
       }
     },
   };

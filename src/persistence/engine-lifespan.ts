@@ -11,6 +11,7 @@ import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
 import { untilConnected } from './optional-client.js';
 import { schemeOf } from './scheme-of.js';
+import { watchedDriver } from './watched-driver.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
@@ -107,6 +108,7 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     logging: false,
     // Known, so that Sequelize opens no extra connection to ask; older servers are not supported.
     databaseVersion: OLDEST_SERVER,
+    dialectModule: watchedDriver,
     ...forwarded,
     pool: { ...POOL, ...forwarded.pool },
     dialectOptions,

@@ -4,7 +4,7 @@
  */
 
 /** Milliseconds between two looks at what is under way; a query is given up at most two of them late. */
-const PRECISION = 250;
+const PRECISION = 100;
 
 /** What can be given up. */
 export interface Watched {

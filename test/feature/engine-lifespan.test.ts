@@ -1,6 +1,7 @@
 /** The life of an engine: what it is opened with, and that it is closed once, whatever fails. */
 import { expect } from 'chai';
 import express from 'express';
+import type { Client } from 'pg';
 import { type QueryOptionsWithType, QueryTypes, type Transaction } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import {
@@ -119,10 +120,64 @@ describe('an engine', () => {
       });
     }
 
-    it('gives up a query that the client has waited for long enough', async () => {
-      await using engine = await open({ dialectOptions: { query_timeout: 50 } });
-      const error = await caughtError(() => engine.sequelize.query('SELECT pg_sleep(0.1)'));
-      expect(error).to.have.property('message', 'Query read timeout');
+    describe('with a limit for queries', () => {
+      const SLOW = 'SELECT pg_sleep($1)';
+      const VALUES = [0.6];
+      /** The forms that pg takes a query in. */
+      const forms: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
+        'a text': (client) => client.query(SLOW, VALUES),
+        'a description': (client) => client.query({ text: SLOW, values: VALUES }),
+        'a text and a callback': (client) =>
+          new Promise((resolve, reject) => {
+            client.query('SELECT pg_sleep(0.6)', (error, result) =>
+              error ? reject(error) : resolve(result),
+            );
+          }),
+        'a text, values and a callback': (client) =>
+          new Promise((resolve, reject) => {
+            client.query(SLOW, VALUES, (error, result) => (error ? reject(error) : resolve(result)));
+          }),
+      };
+
+      it('gives up what the client has waited for long enough', async () => {
+        await using engine = await open({ dialectOptions: { query_timeout: 50 } });
+        const error = await caughtError(() => engine.sequelize.query('SELECT pg_sleep(0.6)'));
+        expect(error).to.have.property('message', 'Query read timeout');
+        const [[row]] = await engine.sequelize.query('SELECT 1 AS one');
+        expect(row).to.deep.equal({ one: 1 });
+      });
+
+      for (const [form, ask] of Object.entries(forms)) {
+        it(`gives up ${form}`, async () => {
+          await using engine = await open({ dialectOptions: { query_timeout: 50 } });
+          const error = await caughtError(() => withConnection(engine, ask));
+          expect(error).to.have.property('message', 'Query read timeout');
+        });
+
+        it(`answers ${form} in time`, async () => {
+          await using engine = await open({ dialectOptions: { query_timeout: 3_000 } });
+          expect(await withConnection(engine, ask)).to.have.property('rowCount', 1);
+        });
+      }
+
+      it('keeps the limit that a query has of its own', async () => {
+        await using engine = await open();
+        const impatient = { text: SLOW, values: VALUES, query_timeout: 50 };
+        const error = await caughtError(() => withConnection(engine, (client) => client.query(impatient)));
+        expect(error).to.have.property('message', 'Query read timeout');
+      });
+
+      it('has none where that is asked for', async () => {
+        await using engine = await open({ dialectOptions: { query_timeout: 0 } });
+        const ask = (client: Client) => client.query(SLOW, VALUES);
+        expect(await withConnection(engine, ask)).to.have.property('rowCount', 1);
+      });
+
+      it('tells what the server says', async () => {
+        await using engine = await open();
+        const error = await caughtError(() => withConnection(engine, (client) => client.query('SELECT 1/0')));
+        expect(error).to.have.property('code', '22012');
+      });
     });
 
     it('waits for a connection as long as the pool says', async () => {
@@ -335,4 +390,15 @@ async function untilAlone(url: string): Promise<boolean> {
   }
   await sequelize.close();
   return isAlone;
+}
+
+/** Does something on a connection of pg, as Sequelize gives it. */
+async function withConnection<R>({ sequelize }: Engine, work: (client: Client) => Promise<R>): Promise<R> {
+  const { connectionManager } = sequelize;
+  const client = (await connectionManager.getConnection({ type: 'write' } as never)) as Client;
+  try {
+    return await work(client);
+  } finally {
+    connectionManager.releaseConnection(client);
+  }
 }
