@@ -5,13 +5,14 @@
  * driver, is used through its public interface.
  */
 import { createRequire } from 'node:module';
+import pg from 'pg';
 import { AnswerReader, type AnswerTaker } from './answer-reader.js';
 import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
 import { encodeExecutions } from './encode-executions.js';
 import type { Preparation } from './preparation.js';
 import { isStale } from './prepared-statement.js';
 import { executePublicly, type Fields, type PublicClient, parsersOf } from './public-query.js';
-import { QueryWatch, type Watched, type WatchSlot } from './query-watch.js';
+import { queryWatch, type Watched, type WatchSlot } from './query-watch.js';
 import { watchedDriver } from './watched-driver.js';
 
 const NO_FIELDS: Fields = { fields: [] };
@@ -52,8 +53,7 @@ export interface Driver {
   readonly Query?: { readonly prototype: object };
 }
 
-const load = createRequire(__filename);
-const { version } = load('pg/package.json') as { version: string };
+const { version } = createRequire(__filename)('pg/package.json') as { version: string };
 const [MAJOR = 0, MINOR = 0] = version.split('.').map(Number);
 /** Between these, what is used here is the same. */
 const IS_KNOWN_VERSION = MAJOR === 8 && MINOR >= 11;
@@ -69,11 +69,10 @@ export interface StatementExecutor {
 
 /** The executor for a driver: pg as it is installed here is known, others are not. */
 export function createExecutor(driver: Driver): StatementExecutor {
-  const isPg = driver === load('pg') || driver === watchedDriver;
+  const isPg = driver === pg || driver === watchedDriver;
   const isKnown = IS_KNOWN_VERSION && isPg && driver.Query !== undefined;
   if (!isKnown) return { canPipeline: false, execute: executePublicly };
   const Query = textQueryClass(driver.Query as { readonly prototype: object });
-  const watch = new QueryWatch();
   return {
     canPipeline: HAS_PIPELINE,
     execute(client, batch) {
@@ -83,7 +82,7 @@ export function createExecutor(driver: Driver): StatementExecutor {
         const { query_timeout: own } = connectionParameters;
         const limit = client.queryTimeout ?? own;
         const query = new Query(client, batch);
-        if (limit) query.watchWith(watch, limit);
+        if (limit) query.limit(limit);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
         client.query(query);
@@ -93,10 +92,7 @@ export function createExecutor(driver: Driver): StatementExecutor {
   };
 }
 
-type TextQueryClass = new (
-  client: DriverClient,
-  batch: Batch,
-) => { watchWith(watch: QueryWatch, limit: number): void };
+type TextQueryClass = new (client: DriverClient, batch: Batch) => { limit(milliseconds: number): void };
 
 /**
  * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
@@ -126,8 +122,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     /** Has the query given up after so many milliseconds. */
-    watchWith(watch: QueryWatch, limit: number): void {
-      this.#slot = watch.begin(limit, this);
+    limit(milliseconds: number): void {
+      this.#slot = queryWatch.begin(milliseconds, this);
     }
 
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */

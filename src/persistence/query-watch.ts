@@ -31,7 +31,7 @@ export class WatchSlot {
 }
 
 /** Queries under way. */
-export class QueryWatch {
+class QueryWatch {
   /** As many as there have ever been at the same time. */
   readonly #slots: WatchSlot[] = [];
   readonly #free: WatchSlot[] = [];
@@ -69,3 +69,6 @@ export class QueryWatch {
     this.#clock = null;
   }
 }
+
+/** The one clock. */
+export const queryWatch = new QueryWatch();

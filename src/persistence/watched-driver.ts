@@ -4,20 +4,20 @@
  * work, which was a fifth of all their time.
  */
 import pg, { Client, type ClientConfig } from 'pg';
-import { QueryWatch, type Watched } from './query-watch.js';
+import { queryWatch, type Watched } from './query-watch.js';
 
 type Answer = (error: Error | null, result?: unknown) => void;
 
-const watch = new QueryWatch();
-
 /** Who waits for the answer to a query, but not for ever. */
 class PatientAnswer implements Watched {
+  readonly #client: WatchedClient;
   #answer: Answer | null;
   readonly #slot;
 
-  constructor(limit: number, answer: Answer) {
+  constructor(client: WatchedClient, answer: Answer) {
+    this.#client = client;
     this.#answer = answer;
-    this.#slot = watch.begin(limit, this);
+    this.#slot = queryWatch.begin(client.queryTimeout, this);
   }
 
   /** Takes what pg says; nobody hears of it when the query has been given up. */
@@ -27,9 +27,10 @@ class PatientAnswer implements Watched {
     this.#end(error, result);
   };
 
-  /** With pg's error, by which Sequelize knows that the connection must not be used again. */
+  /** With pg's error. The connection is closed, so that what was behind the query is not executed by and by. */
   giveUp(): void {
     this.#end(new Error('Query read timeout'));
+    void this.#client.end();
   }
 
   #end(error: Error | null, result?: unknown): void {
@@ -54,8 +55,8 @@ class WatchedClient extends Client {
     const query = super.query.bind(this) as (...args: readonly unknown[]) => never;
     if (this.queryTimeout === 0 || !isPlain(config)) return query(config, values, callback);
     const [bound, answer] = typeof values === 'function' ? [undefined, values] : [values, callback];
-    const ask = (given: Answer) => query(config, bound, new PatientAnswer(this.queryTimeout, given).take);
-    if (answer !== undefined) return ask(answer as Answer);
+    const ask = (given: Answer) => query(config, bound, new PatientAnswer(this, given).take);
+    if (typeof answer === 'function') return ask(answer as Answer);
     return new Promise((resolve, reject) => {
       ask((error, result) => (error ? reject(error) : resolve(result)));
     }) as never;
@@ -64,8 +65,8 @@ class WatchedClient extends Client {
 
 /** Whether it is a text or a description of a query: objects that submit themselves have patience of their own. */
 function isPlain(config: unknown): boolean {
-  if (typeof config === 'string') return true;
-  const { submit, callback, query_timeout: limit } = (config ?? {}) as Record<string, unknown>;
+  if (typeof config !== 'object' || config === null) return typeof config === 'string';
+  const { submit, callback, query_timeout: limit } = config as Record<string, unknown>;
   return submit === undefined && callback === undefined && limit === undefined;
 }
 

@@ -1,4 +1,5 @@
 /** The life of an engine: what it is opened with, and that it is closed once, whatever fails. */
+import { once } from 'node:events';
 import { expect } from 'chai';
 import express from 'express';
 import type { Client } from 'pg';
@@ -160,6 +161,19 @@ describe('an engine', () => {
         });
       }
 
+      it('executes nothing behind what it has given up', async () => {
+        await using engine = await open({ createAll: true, dialectOptions: { query_timeout: 50 } });
+        const ends = await withConnection(engine, async (client) => {
+          const closed = once(client, 'end');
+          const queries = [client.query(SLOW, VALUES), client.query('INSERT INTO lamps DEFAULT VALUES')];
+          const settled = await Promise.allSettled(queries);
+          await closed;
+          return settled;
+        });
+        expect(ends.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+        expect(await new Repository(Lamp).list()).to.deep.equal([]);
+      });
+
       it('keeps the limit that a query has of its own', async () => {
         await using engine = await open();
         const impatient = { text: SLOW, values: VALUES, query_timeout: 50 };
@@ -171,6 +185,14 @@ describe('an engine', () => {
         await using engine = await open({ dialectOptions: { query_timeout: 0 } });
         const ask = (client: Client) => client.query(SLOW, VALUES);
         expect(await withConnection(engine, ask)).to.have.property('rowCount', 1);
+      });
+
+      it('leaves to pg what is no query', async () => {
+        await using engine = await open();
+        const error = await caughtError(() =>
+          withConnection(engine, async (client) => client.query(null as never)),
+        );
+        expect(error).to.have.property('message', 'Client was passed a null or undefined query');
       });
 
       it('tells what the server says', async () => {
