@@ -13,6 +13,17 @@ export function hasPlainQueries<M extends Model>(model: ModelClass<M>, kind: 're
   return isPlainClass(model as unknown as ModelClass) && !hasScope(model) && !hasQueryHooks(model, kind);
 }
 
+/**
+ * An option of Sequelize's queries: it need not go through hooks that nobody has. It waits at each place for one otherwise,
+ * and validates an update a second time after them.
+ */
+export function hookOptions<M extends Model>(
+  model: ModelClass<M>,
+  kind: 'read' | 'write',
+): { readonly hooks?: false } {
+  return hasPlainQueries(model, kind) ? { hooks: false } : {};
+}
+
 /** Looked at once; hooks and scopes can come at any time. */
 function isPlainClass(model: ModelClass): boolean {
   const { rawAttributes } = model as unknown as { rawAttributes: object };

@@ -25,6 +25,7 @@ import { keyedRecords } from './keyed-records.js';
 import type { ListOptions } from './list-options.js';
 import { hasDestroyHooks, hasWriteHooks } from './model-hooks.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from './page.js';
+import { hookOptions } from './plain-queries.js';
 import { RowFinder } from './row-finder.js';
 import { currentSession } from './session.js';
 import type { ReadSession } from './unit-of-work.js';
@@ -93,7 +94,8 @@ export class Repository<M extends Model = Model> {
 
   /** The row with this primary key, or null. */
   async find(id: Id): Promise<M | null> {
-    return this.model.findOne({ where: this.byId(id), ...(await this.transactionFor('select')) });
+    const options = { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
+    return this.model.findOne({ where: this.byId(id), ...options });
   }
 
   /**
@@ -222,15 +224,17 @@ export class Repository<M extends Model = Model> {
   /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
   private async write<T>(work: (options: WriteOptions) => Promise<T>): Promise<T> {
     const { transaction } = await this.transactionFor('other');
-    if (transaction) return work({ transaction });
+    const options = hookOptions(this.model, 'write');
+    if (transaction) return work({ ...options, transaction });
     // What a write reads it reads from the primary: a replica may be behind.
-    if (!hasWriteHooks(this.model)) return work({ useMaster: true });
+    if (!hasWriteHooks(this.model)) return work({ ...options, useMaster: true });
     const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
     return session.run(async () => work({ transaction: await session.begin() }));
   }
 
   private async finder(criteria: RowCriteria<M>): Promise<RowFinder<M>> {
-    return new RowFinder(this.model, criteria, await this.transactionFor('select'));
+    const options = { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
+    return new RowFinder(this.model, criteria, options);
   }
 
   private byId(id: Id): WhereOptions<Attributes<M>> {

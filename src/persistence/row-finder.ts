@@ -34,6 +34,12 @@ interface StatementValues {
   placeholder(value: string): string;
 }
 
+/** How the queries of a finder run, and where. */
+export interface FinderOptions {
+  readonly hooks?: false;
+  readonly transaction?: Transaction;
+}
+
 /** The rows of one model that meet some criteria, in their order. */
 export class RowFinder<M extends Model> {
   readonly info: ModelInfo;
@@ -43,9 +49,9 @@ export class RowFinder<M extends Model> {
   readonly isPlain: boolean;
   readonly #model: ModelClass<M>;
   readonly #criteria: RowCriteria<M>;
-  readonly #options: { transaction?: Transaction };
+  readonly #options: FinderOptions;
 
-  constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: { transaction?: Transaction }) {
+  constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: FinderOptions) {
     this.#model = model;
     this.scope = appliedScope(model);
     this.isPlain = hasPlainQueries(model, 'read');

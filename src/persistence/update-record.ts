@@ -15,8 +15,9 @@ import { hasPlainQueries } from './plain-queries.js';
 import { quotedTable } from './quoted-table.js';
 import { hidesUpdates } from './update-triggers.js';
 
-/** Where the queries of a write run. */
+/** How the queries of a write run, and where. */
 export interface WriteOptions {
+  readonly hooks?: false;
   readonly transaction?: Transaction;
   readonly useMaster?: boolean;
 }

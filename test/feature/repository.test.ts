@@ -32,6 +32,9 @@ import { meetingOf } from '../support/meeting.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
+/** What the validator of a town was asked. */
+const validated: number[] = [];
+
 @Crud()
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends Model {
@@ -43,7 +46,16 @@ class Town extends Model {
   @Column({ type: DataType.STRING(40), allowNull: false })
   declare name: string;
 
-  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
+  @Column({
+    type: DataType.INTEGER,
+    allowNull: false,
+    defaultValue: 0,
+    validate: {
+      isCounted(value: number) {
+        validated.push(value);
+      },
+    },
+  })
   declare population: number;
 
   @HasMany(() => Street)
@@ -259,6 +271,12 @@ describe('a repository', () => {
         name: 'Lyon',
         population: 501,
       });
+    });
+
+    it('validates a change once', async () => {
+      validated.length = 0;
+      await towns.update(2, { population: 310 });
+      expect(validated).to.deep.equal([310]);
     });
 
     it('raises NotFoundError where there is no row to change or to delete', async () => {
