@@ -20,9 +20,19 @@ const OWN_PROPERTIES: ReadonlySet<string> = new Set([
   'isNewRecord',
 ]);
 
+/** The values of a record, by attribute. */
+type Values = Record<string, unknown>;
+
+/** What is known of classes. */
+const instanceFields = new WeakMap<ModelInfo, boolean>();
+
 /** Whether the class gives its instances properties of its own, which only its constructor can make. */
-export function hasInstanceFields({ model }: ModelInfo): boolean {
-  return Object.keys(new model()).some((name) => !OWN_PROPERTIES.has(name));
+export function hasInstanceFields(info: ModelInfo): boolean {
+  const known = instanceFields.get(info);
+  if (known !== undefined) return known;
+  const hasFields = Object.keys(new info.model()).some((name) => !OWN_PROPERTIES.has(name));
+  instanceFields.set(info, hasFields);
+  return hasFields;
 }
 
 /** The attributes that a record is made of: getters may ask for those too that no answer shows. */
@@ -38,18 +48,57 @@ export function recordMaker(
 ): RecordMaker {
   const names = attributes.map(({ name }) => name);
   return (row) => {
-    const values: Record<string, unknown> = {};
+    const values: Values = {};
     for (const [index, name] of names.entries()) {
       const text = row[index];
       values[name] = typeof text === 'string' ? (parsers[index] as TextParser)(text) : null;
     }
-    return Object.assign(Object.create(model.prototype as object), {
-      dataValues: values,
-      _previousDataValues: { ...values },
-      uniqno: 1,
-      _changed: new Set(),
-      _options: { isNewRecord: false, raw: true, attributes: names },
-      isNewRecord: false,
-    });
+    return toRecord(model as unknown as BuildableModel, values, names);
   };
+}
+
+/** What Sequelize does to values that come from the database, by attribute. */
+type Sanitizers = Readonly<Record<string, (this: object, value: unknown, options: object) => unknown>>;
+
+/** Internals of a model that are not in its types. */
+interface BuildableModel {
+  readonly prototype: object;
+  readonly rawAttributes: object;
+  readonly _schema: unknown;
+  readonly _schemaDelimiter: unknown;
+  readonly _dataTypeSanitizers: Sanitizers;
+}
+
+/**
+ * The records of rows that Sequelize has read with `raw`, and that have `columns` beside their attributes: what it makes
+ * itself without `raw`, at a fraction of the cost. For classes without fields of their own.
+ */
+export function recordsOf(
+  { model }: ModelInfo,
+  rows: readonly Values[],
+  columns: readonly string[],
+): Model[] {
+  const buildable = model as unknown as BuildableModel;
+  const names = [...Object.keys(buildable.rawAttributes), ...columns];
+  const sanitizers = Object.entries(buildable._dataTypeSanitizers);
+  return rows.map((values) => {
+    for (const [name, sanitize] of sanitizers) {
+      if (Object.hasOwn(values, name)) values[name] = sanitize.call(buildable.prototype, values[name], RAW);
+    }
+    return toRecord(buildable, values, names);
+  });
+}
+
+const RAW = { raw: true };
+
+/** An instance with these values, which become its own. */
+function toRecord({ prototype, _schema, _schemaDelimiter }: BuildableModel, values: Values, names: string[]) {
+  return Object.assign(Object.create(prototype), {
+    dataValues: values,
+    _previousDataValues: { ...values },
+    uniqno: 1,
+    _changed: new Set(),
+    _options: { isNewRecord: false, _schema, _schemaDelimiter, raw: true, attributes: names },
+    isNewRecord: false,
+  });
 }
