@@ -5,13 +5,14 @@
 import type { Model } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { TextRow } from './batch.js';
+import { lineageOf, textOf } from './class-lineage.js';
 import type { TextParser } from './prepared-statement.js';
 
 /** Makes a record of a row. */
 export type RecordMaker = (row: TextRow) => Model;
 
 /** What Sequelize's own constructor puts into an instance. */
-const OWN_PROPERTIES: ReadonlySet<string> = new Set([
+const OWN_PROPERTIES: ReadonlySet<string | symbol> = new Set([
   'dataValues',
   '_previousDataValues',
   'uniqno',
@@ -26,13 +27,19 @@ type Values = Record<string, unknown>;
 /** What is known of classes. */
 const instanceFields = new WeakMap<ModelInfo, boolean>();
 
-/** Whether the class gives its instances properties of its own, which only its constructor can make. */
+/** Whether the class gives its instances fields of its own, or private methods, which only its constructor can. */
 export function hasInstanceFields(info: ModelInfo): boolean {
   const known = instanceFields.get(info);
   if (known !== undefined) return known;
-  const hasFields = Object.keys(new info.model()).some((name) => !OWN_PROPERTIES.has(name));
-  instanceFields.set(info, hasFields);
-  return hasFields;
+  const hasFields = Reflect.ownKeys(new info.model()).some((name) => !OWN_PROPERTIES.has(name));
+  const isOwn = hasFields || lineageOf(info.model).some(hasPrivateMembers);
+  instanceFields.set(info, isOwn);
+  return isOwn;
+}
+
+/** A `#` before a letter in a string or a comment counts, too: that costs time, and nothing else. */
+function hasPrivateMembers(each: Parameters<typeof textOf>[0]): boolean {
+  return /#[\p{ID_Start}$_\\]/u.test(textOf(each));
 }
 
 /** The attributes that a record is made of: getters may ask for those too that no answer shows. */

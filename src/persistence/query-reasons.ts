@@ -1,8 +1,8 @@
 /** What of a user's takes part in every query of a model: methods in the place of Sequelize's, and settings of its instance. */
 import { isDeepStrictEqual } from 'node:util';
 import { Model as PlainModel, Sequelize } from 'sequelize';
-import { Model } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
+import { lineageOf, textOf } from './class-lineage.js';
 import { EngineSequelize } from './engine-sequelize.js';
 
 /** Internals of a model that are not in its types. */
@@ -24,7 +24,6 @@ interface QueryingModel {
   };
 }
 
-const BASES: ReadonlySet<unknown> = new Set([PlainModel, Model]);
 /** Records are shown without it on either path. */
 const UNUSED_METHODS: ReadonlySet<string> = new Set(['constructor', 'toJSON']);
 
@@ -66,7 +65,7 @@ function overrideReasons(model: object): string[] {
     ...overridden(each, PlainModel).map((name) => `static ${name}`),
     ...overridden(each.prototype, PlainModel.prototype).filter((name) => !UNUSED_METHODS.has(name)),
     // A class with initialized fields has one, too, once it is compiled.
-    ...(/\bconstructor\s*\(/.test(Function.prototype.toString.call(each)) ? ['the constructor'] : []),
+    ...(/\bconstructor\s*\(/.test(textOf(each)) ? ['the constructor'] : []),
   ]);
   return [...new Set(found)].map((name) => `the model overrides ${name}`);
 }
@@ -76,18 +75,4 @@ function overridden(own: object, base: object): string[] {
   return Object.entries(Object.getOwnPropertyDescriptors(own))
     .filter(([name, { value }]) => typeof value === 'function' && name in base)
     .map(([name]) => name);
-}
-
-/** A class, as far as it is looked at. */
-type AnyClass = abstract new () => object;
-
-/** The model's class and those it extends, without Sequelize's. */
-function lineageOf(model: object): AnyClass[] {
-  const lineage: AnyClass[] = [];
-  let each = model;
-  while (typeof each === 'function' && each !== Function.prototype && !BASES.has(each)) {
-    lineage.push(each as AnyClass);
-    each = Object.getPrototypeOf(each);
-  }
-  return lineage;
 }

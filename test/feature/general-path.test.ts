@@ -82,6 +82,30 @@ class WithField extends Keyed {
 
 @Crud()
 @Table(PLAIN)
+class WithPrivateField extends Keyed {
+  readonly #prefix = 'private';
+
+  @Column({ type: DataType.STRING(40) })
+  get name(): string {
+    return `${this.#prefix} ${this.getDataValue('name')}`;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
+class WithPrivateMethod extends Keyed {
+  @Column({ type: DataType.STRING(40) })
+  get name(): string {
+    return this.#shown();
+  }
+
+  #shown(): string {
+    return `method ${this.getDataValue('name')}`;
+  }
+}
+
+@Crud()
+@Table(PLAIN)
 class WithSetter extends Keyed {
   @Column({ type: DataType.STRING(40) })
   set name(value: string) {
@@ -304,6 +328,8 @@ const MODELS = [
   Plain,
   WithGetter,
   WithField,
+  WithPrivateField,
+  WithPrivateMethod,
   WithSetter,
   WithVirtual,
   WithScope,
@@ -347,6 +373,18 @@ const CASES: readonly Case[] = [
     operations: RECORDS,
     reason: 'the model has getters, and fields that its constructor sets',
     readAs: 'field shown',
+  },
+  {
+    model: WithPrivateField,
+    operations: RECORDS,
+    reason: 'the model has getters, and fields that its constructor sets',
+    readAs: 'private shown',
+  },
+  {
+    model: WithPrivateMethod,
+    operations: RECORDS,
+    reason: 'the model has getters, and fields that its constructor sets',
+    readAs: 'method shown',
   },
   {
     model: WithSetter,
