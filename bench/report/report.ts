@@ -47,6 +47,8 @@ export function writeReport(run: Run): string {
     figureTable(run, 'p50', 1),
     '## Latency: 99th percentile, in milliseconds',
     figureTable(run, 'p99', 1, true),
+    `## Latency: 99th percentile, as a ratio to ${title(run, base)}`,
+    ratioTable(run, (summary, contender, workload) => summary.ratio(contender, base, workload, 'p99')),
     '## Processor time of Node, in microseconds for each request',
     figureTable(run, 'node', 0),
     '## Processor time of PostgreSQL, in microseconds for each request',

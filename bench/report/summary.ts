@@ -26,22 +26,27 @@ export class Summary {
   }
 
   /**
-   * How many times as many requests one contender answers as the other: the median of what it is in each round. A machine
-   * that is slow for a while is so for both of a round, but not in as many rounds of the one as of the other.
+   * How many times as many requests one contender answers as the other, or how many times as large another figure is: the
+   * median of what it is in each round. A machine that is slow for a while is so for both of a round, but not in as many
+   * rounds of the one as of the other.
    */
-  ratio(contender: string, to: string, workload: string): number | null {
-    return this.#medianRatio([contender, workload], [to, workload]);
+  ratio(contender: string, to: string, workload: string, figure: Figure = 'rate'): number | null {
+    return this.#medianRatio([contender, workload], [to, workload], figure);
   }
 
   /** The same of two workloads of one contender. */
   ratioOfWorkloads(contender: string, workload: string, to: string): number | null {
-    return this.#medianRatio([contender, workload], [contender, to]);
+    return this.#medianRatio([contender, workload], [contender, to], 'rate');
   }
 
-  #medianRatio(one: readonly [string, string], other: readonly [string, string]): number | null {
-    const rates = this.#figures(...one, 'rate');
-    const others = this.#figures(...other, 'rate');
-    const ratios = rates.slice(0, others.length).map((rate, round) => rate / (others[round] as number));
+  #medianRatio(
+    one: readonly [string, string],
+    other: readonly [string, string],
+    figure: Figure,
+  ): number | null {
+    const figures = this.#figures(...one, figure);
+    const others = this.#figures(...other, figure);
+    const ratios = figures.slice(0, others.length).map((value, round) => value / (others[round] as number));
     return ratios.length > 0 ? medianOf(ratios) : null;
   }
 

@@ -8,10 +8,21 @@ import { drawChart } from '../../bench/report/chart.js';
 import { drawLines } from '../../bench/report/line-chart.js';
 import { type Run, writeReport } from '../../bench/report/report.js';
 
-const row = (contender: string, rates: readonly number[], problem: string | null = null): Row => ({
+const row = (
+  contender: string,
+  rates: readonly number[],
+  problem: string | null = null,
+  latencies: readonly number[] = [],
+): Row => ({
   contender,
   workload: 'read',
-  samples: rates.map((rate) => ({ rate, p50: 1.25, p99: 9.5, node: 40, postgres: 20 })),
+  samples: rates.map((rate, round) => ({
+    rate,
+    p50: 1.25,
+    p99: latencies[round] ?? 9.5,
+    node: 40,
+    postgres: 20,
+  })),
   problem,
 });
 
@@ -56,6 +67,17 @@ describe('report of the benchmark', () => {
     const seldom = runOf([row('node-http', [1_000, 2_000, 900]), row('ours', [500])]);
     expect(tableBelow(writeReport(seldom), 'as a ratio to node:http + pg')[1]).to.equal(
       '| crud-controllers | 0.50 |',
+    );
+  });
+
+  it('compares latencies round by round, too', () => {
+    const rates = [1_000, 1_000, 1_000];
+    const slowed = runOf([
+      row('node-http', rates, null, [10, 40, 20]),
+      row('ours', rates, null, [9, 44, 16]),
+    ]);
+    expect(tableBelow(writeReport(slowed), '99th percentile, as a ratio to node:http + pg')[1]).to.equal(
+      '| crud-controllers | 0.90 |',
     );
   });
 
