@@ -22,6 +22,7 @@ import {
 } from './errors.js';
 import { findCursorPage } from './find-cursor-page.js';
 import { keyedRecords } from './keyed-records.js';
+import { findRecords, hasPlainRecords } from './light-record.js';
 import type { ListOptions } from './list-options.js';
 import { hasDestroyHooks, hasWriteHooks } from './model-hooks.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from './page.js';
@@ -95,7 +96,7 @@ export class Repository<M extends Model = Model> {
   /** The row with this primary key, or null. */
   async find(id: Id): Promise<M | null> {
     const options = { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
-    return this.model.findOne({ where: this.byId(id), ...options });
+    return this.findByKey(id, options);
   }
 
   /**
@@ -162,7 +163,7 @@ export class Repository<M extends Model = Model> {
    */
   update(id: Id, values: UpdateValues<M>): Promise<M> {
     return this.write(async (options) => {
-      const record = await this.model.findOne({ where: this.byId(id), ...options });
+      const record = await this.findByKey(id, options);
       if (!record) return this.missing();
       try {
         return await updateRecord(record, values as Partial<Attributes<M>>, options);
@@ -235,6 +236,13 @@ export class Repository<M extends Model = Model> {
   private async finder(criteria: RowCriteria<M>): Promise<RowFinder<M>> {
     const options = { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
     return new RowFinder(this.model, criteria, options);
+  }
+
+  private async findByKey(id: Id, options: WriteOptions): Promise<M | null> {
+    const query = { where: this.byId(id), ...options };
+    if (!hasPlainRecords(this.model)) return this.model.findOne(query);
+    const [record] = await findRecords(this.model, query);
+    return record ?? null;
   }
 
   private byId(id: Id): WhereOptions<Attributes<M>> {

@@ -21,7 +21,7 @@ import {
 } from './default-scope.js';
 import { type ColumnSql, columnsOf, compileFilter } from './filter-sql.js';
 import { type KeyTerm, keyTerms } from './keyset-sql.js';
-import { hasInstanceFields, recordsOf } from './light-record.js';
+import { findRecords, hasPlainRecords } from './light-record.js';
 import { hasFindHooks } from './model-hooks.js';
 import type { RowCriteria } from './page.js';
 import { hasPlainQueries } from './plain-queries.js';
@@ -86,15 +86,14 @@ export class RowFinder<M extends Model> {
     const attributes = columns ? { attributes: withAttributes(this.scope, more) } : {};
     const where = this.#where(range, values);
     const query = { order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) };
-    if (this.isPlain && !options.raw && !hasInstanceFields(this.info)) return this.#findPlain(query, more);
+    if (!options.raw && hasPlainRecords(this.#model)) {
+      return findRecords(
+        this.#model,
+        query,
+        more.map(([, name]) => name),
+      );
+    }
     return withoutScopedOrder(this.#model).findAll(query);
-  }
-
-  /** Making the records is a sixth of what Sequelize does for a list; here nobody can tell who has made them. */
-  async #findPlain(query: FindOptions, more: readonly ProjectionAlias[]): Promise<M[]> {
-    const rows = await this.#model.findAll({ ...query, raw: true });
-    const columns = more.map(([, name]) => name);
-    return recordsOf(this.info, rows as unknown as Record<string, unknown>[], columns) as M[];
   }
 
   /** How many rows there are. */

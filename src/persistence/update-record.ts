@@ -48,7 +48,13 @@ export async function updateRecord<M extends Model>(
     return record.reload(options);
   }
   const returning = [...returned.map(({ column }) => column), MARK] as (keyof Attributes<M>)[];
-  await record.update(values, { ...options, returning });
+  for (const name in values) {
+    const value = values[name];
+    if (value !== undefined) record.set(name, value as M[typeof name]);
+  }
+  // As `update` does, which copies the options twice more on the way.
+  const fields = (record.changed() || []) as (keyof Attributes<M>)[];
+  await record.save({ ...options, fields, returning });
   return takeRow(record, returned) ? record : record.reload(options);
 }
 
