@@ -5,7 +5,7 @@ import { Model } from 'sequelize-typescript';
 const BASES: ReadonlySet<unknown> = new Set([PlainModel, Model]);
 
 /** A class, as far as it is looked at. */
-type AnyClass = abstract new () => object;
+export type AnyClass = abstract new () => object;
 
 /** The model's class and those it extends, without Sequelize's. */
 export function lineageOf(model: object): AnyClass[] {

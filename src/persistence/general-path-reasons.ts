@@ -53,8 +53,8 @@ export function needsRecords({ model }: ModelInfo, readable: readonly AttributeI
 }
 
 /** Why a record cannot be made without Sequelize. */
-function recordReasons(info: ModelInfo): string[] {
-  return hasInstanceFields(info) ? ['the model has getters, and fields that its constructor sets'] : [];
+function recordReasons({ model }: ModelInfo): string[] {
+  return hasInstanceFields(model) ? ['the model has getters, and fields that its constructor sets'] : [];
 }
 
 function writeReasons(info: ModelInfo): string[] {

@@ -1,13 +1,12 @@
 /**
- * Records for getters and virtual attributes to read from: instances of the model's class as Sequelize leaves them after a
- * query, without what its queries and constructor do on the way.
+ * Records for getters, virtual attributes and users to read from: instances of the model's class as Sequelize leaves them
+ * after a query, without what its queries and constructor do on the way.
  */
 import type { FindOptions, Model } from 'sequelize';
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
-import { describeModel } from '../plan/describe-model.js';
 import type { TextRow } from './batch.js';
-import { lineageOf, textOf } from './class-lineage.js';
+import { type AnyClass, lineageOf, textOf } from './class-lineage.js';
 import { hasPlainQueries } from './plain-queries.js';
 import type { TextParser } from './prepared-statement.js';
 
@@ -28,20 +27,20 @@ const OWN_PROPERTIES: ReadonlySet<string | symbol> = new Set([
 type Values = Record<string, unknown>;
 
 /** What is known of classes. */
-const instanceFields = new WeakMap<ModelInfo, boolean>();
+const instanceFields = new WeakMap<ModelClass, boolean>();
 
 /** Whether the class gives its instances fields of its own, or private methods, which only its constructor can. */
-export function hasInstanceFields(info: ModelInfo): boolean {
-  const known = instanceFields.get(info);
+export function hasInstanceFields(model: ModelClass): boolean {
+  const known = instanceFields.get(model);
   if (known !== undefined) return known;
-  const hasFields = Reflect.ownKeys(new info.model()).some((name) => !OWN_PROPERTIES.has(name));
-  const isOwn = hasFields || lineageOf(info.model).some(hasPrivateMembers);
-  instanceFields.set(info, isOwn);
+  const hasFields = Reflect.ownKeys(new model()).some((name) => !OWN_PROPERTIES.has(name));
+  const isOwn = hasFields || lineageOf(model).some(hasPrivateMembers);
+  instanceFields.set(model, isOwn);
   return isOwn;
 }
 
 /** A `#` before a letter in a string or a comment counts, too: that costs time, and nothing else. */
-function hasPrivateMembers(each: Parameters<typeof textOf>[0]): boolean {
+function hasPrivateMembers(each: AnyClass): boolean {
   return /#[\p{ID_Start}$_\\]/u.test(textOf(each));
 }
 
@@ -81,7 +80,7 @@ interface BuildableModel {
 
 /** Whether records of a model may be made without Sequelize, as neither its queries nor its class are more than that. */
 export function hasPlainRecords<M extends Model>(model: ModelClass<M>): boolean {
-  return hasPlainQueries(model, 'read') && !hasInstanceFields(describeModel(model as unknown as ModelClass));
+  return hasPlainQueries(model, 'read') && !hasInstanceFields(model as unknown as ModelClass);
 }
 
 /**

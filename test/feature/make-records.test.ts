@@ -88,12 +88,26 @@ class Fielded extends Row {
   readonly readAt = new Date(0);
 }
 
+@Table({ tableName: 'pairs', timestamps: false })
+class Pair extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare first: number;
+
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare second: number;
+}
+
 describe('records of a page', () => {
   const specimens = new Repository(Specimen);
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Specimen, Scoped, Fielded] });
+    site = await startTestApp({
+      models: [Specimen, Scoped, Fielded, Pair],
+      bootstrap: { models: [Specimen, Scoped, Fielded] },
+    });
     await Specimen.sequelize?.query('ALTER TABLE specimens ALTER "isKnown" TYPE text');
     await Specimen.sequelize?.query(`
       INSERT INTO specimens VALUES
@@ -160,6 +174,12 @@ describe('records of a page', () => {
     const { items } = await new Repository(Scoped).page({ page: 1, size: 5 });
     const expected = await Scoped.findAll();
     expect(items.map(partsOf)).to.deep.equal(expected.map(partsOf));
+  });
+
+  it('need no single primary key', async () => {
+    await Pair.create({ first: 1, second: 2 });
+    const pair = await new Repository(Pair).get(1);
+    expect(partsOf(pair)).to.deep.equal(partsOf((await Pair.findOne()) as Pair));
   });
 
   it("are Sequelize's own where the class has fields", async () => {
