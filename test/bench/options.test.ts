@@ -8,7 +8,7 @@ describe('options of the benchmark', () => {
     const { kind, only, work, schedule, isPartial } = readOptions([]);
     expect({ kind, schedule, isPartial }).to.deep.equal({
       kind: 'contenders',
-      schedule: { rounds: 9, seconds: 1, warmUp: 2, connections: 64 },
+      schedule: { rounds: 7, seconds: 2, warmUp: 1, connections: 64 },
       isPartial: false,
     });
     expect(only).to.have.length(14);
@@ -39,7 +39,7 @@ describe('options of the benchmark', () => {
     const { kind, schedule, isPartial } = readOptions(['--scaling']);
     expect({ kind, schedule, isPartial }).to.deep.equal({
       kind: 'scaling',
-      schedule: { rounds: 5, seconds: 1, warmUp: 2, connections: 64 },
+      schedule: { rounds: 5, seconds: 2, warmUp: 1, connections: 64 },
       isPartial: false,
     });
     expect(readOptions(['--scaling', '--rounds', '9']).isPartial).to.equal(true);
