@@ -4,6 +4,7 @@ import type { Workload } from '../load/workloads.js';
 import { type Row, type Schedule, SELDOM } from '../measure/measure.js';
 import type { Circumstances } from './machine.js';
 import { definitions, table } from './markdown.js';
+import type { Spread } from './statistics.js';
 import { type Figure, Summary } from './summary.js';
 
 /** Everything that a run has found out. */
@@ -42,13 +43,15 @@ export function writeReport(run: Run): string {
     ratioTable(run, (summary, contender, workload) => summary.ratio(ours, contender, workload)),
     ...depth(run),
     '## Requests per second',
-    figureTable(run, 'rate', 0, true),
+    spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'rate')),
     '## Latency: median, in milliseconds',
     figureTable(run, 'p50', 1),
     '## Latency: 99th percentile, in milliseconds',
-    figureTable(run, 'p99', 1, true),
+    spreadTable(run, 1, (summary, ...row) => summary.spread(...row, 'p99')),
     `## Latency: 99th percentile, as a ratio to ${title(run, base)}`,
-    ratioTable(run, (summary, contender, workload) => summary.ratio(contender, base, workload, 'p99')),
+    spreadTable(run, 2, (summary, contender, workload) =>
+      summary.ratioSpread(contender, base, workload, 'p99'),
+    ),
     '## Processor time of Node, in microseconds for each request',
     figureTable(run, 'node', 0),
     '## Processor time of PostgreSQL, in microseconds for each request',
@@ -102,15 +105,28 @@ function ratioTable(
   });
 }
 
-function figureTable(run: Run, figure: Figure, digits: number, withSpread = false): string {
+function figureTable(run: Run, figure: Figure, digits: number): string {
   const summary = new Summary(run.rows);
   return tableOf(run, (contender, workload) => {
-    const spread = summary.spread(contender, workload, figure);
+    const median = summary.median(contender, workload, figure);
+    return median === null ? NOTHING : median.toFixed(digits);
+  });
+}
+
+/** With the lowest and the highest round, where there are several. */
+function spreadTable(
+  run: Run,
+  digits: number,
+  spreadOf: (summary: Summary, contender: string, workload: string) => Spread | null,
+): string {
+  const summary = new Summary(run.rows);
+  return tableOf(run, (contender, workload) => {
+    const spread = spreadOf(summary, contender, workload);
     if (!spread) return NOTHING;
     const [median, lowest, highest] = [spread.median, spread.lowest, spread.highest].map((value) =>
       value.toFixed(digits),
     );
-    return withSpread && spread.lowest < spread.highest ? `${median} (${lowest}–${highest})` : `${median}`;
+    return spread.lowest < spread.highest ? `${median} (${lowest}–${highest})` : `${median}`;
   });
 }
 

@@ -1,7 +1,7 @@
 /** Looks up and compares the figures of a run. */
 import type { Row } from '../measure/measure.js';
 import type { Sample } from '../measure/sample.js';
-import { medianOf, type Spread, spreadOf } from './statistics.js';
+import { type Spread, spreadOf } from './statistics.js';
 
 /** A figure of a sample. */
 export type Figure = keyof Sample;
@@ -31,23 +31,28 @@ export class Summary {
    * rounds of the one as of the other.
    */
   ratio(contender: string, to: string, workload: string, figure: Figure = 'rate'): number | null {
-    return this.#medianRatio([contender, workload], [to, workload], figure);
+    return this.ratioSpread(contender, to, workload, figure)?.median ?? null;
   }
 
-  /** The same of two workloads of one contender. */
+  /** The same with the lowest and the highest round. */
+  ratioSpread(contender: string, to: string, workload: string, figure: Figure): Spread | null {
+    return this.#spreadOfRatios([contender, workload], [to, workload], figure);
+  }
+
+  /** The ratio of two workloads of one contender. */
   ratioOfWorkloads(contender: string, workload: string, to: string): number | null {
-    return this.#medianRatio([contender, workload], [contender, to], 'rate');
+    return this.#spreadOfRatios([contender, workload], [contender, to], 'rate')?.median ?? null;
   }
 
-  #medianRatio(
+  #spreadOfRatios(
     one: readonly [string, string],
     other: readonly [string, string],
     figure: Figure,
-  ): number | null {
+  ): Spread | null {
     const figures = this.#figures(...one, figure);
     const others = this.#figures(...other, figure);
     const ratios = figures.slice(0, others.length).map((value, round) => value / (others[round] as number));
-    return ratios.length > 0 ? medianOf(ratios) : null;
+    return ratios.length > 0 ? spreadOf(ratios) : null;
   }
 
   #figures(contender: string, workload: string, figure: Figure): number[] {

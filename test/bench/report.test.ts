@@ -77,7 +77,7 @@ describe('report of the benchmark', () => {
       row('ours', rates, null, [9, 44, 16]),
     ]);
     expect(tableBelow(writeReport(slowed), '99th percentile, as a ratio to node:http + pg')[1]).to.equal(
-      '| crud-controllers | 0.90 |',
+      '| crud-controllers | 0.90 (0.80–1.10) |',
     );
   });
 
