@@ -95,8 +95,7 @@ export class Repository<M extends Model = Model> {
 
   /** The row with this primary key, or null. */
   async find(id: Id): Promise<M | null> {
-    const options = { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
-    return this.findByKey(id, options);
+    return this.findByKey(id, await this.readOptions());
   }
 
   /**
@@ -233,9 +232,12 @@ export class Repository<M extends Model = Model> {
     return session.run(async () => work({ transaction: await session.begin() }));
   }
 
+  private async readOptions(): Promise<Pick<WriteOptions, 'hooks' | 'transaction'>> {
+    return { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
+  }
+
   private async finder(criteria: RowCriteria<M>): Promise<RowFinder<M>> {
-    const options = { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
-    return new RowFinder(this.model, criteria, options);
+    return new RowFinder(this.model, criteria, await this.readOptions());
   }
 
   private async findByKey(id: Id, options: WriteOptions): Promise<M | null> {
@@ -251,7 +253,7 @@ export class Repository<M extends Model = Model> {
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */
   private async conflict(id: Id, options: WriteOptions): Promise<never> {
-    if (!(await this.model.findOne({ where: this.byId(id), ...options }))) this.missing();
+    if (!(await this.findByKey(id, options))) this.missing();
     throw new ConcurrentModificationError(
       `Somebody else changed this ${this.model.name} at the same time; read it again and repeat the change.`,
     );
