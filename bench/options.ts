@@ -21,8 +21,8 @@ export interface Options {
 }
 
 /**
- * An odd number of rounds, for medians; slow requests differ by a half from one round to the next. Two seconds: all clients
- * connect at once, and of a single second their first requests would be almost the hundredth part that a 99th percentile tells of.
+ * An odd number of rounds, for medians; slow requests differ by a half from one round to the next. Two seconds, as all
+ * clients connect at once: of one second their first requests are almost the hundredth part that p99 tells of.
  */
 const FULL: Schedule = { rounds: 7, seconds: 2, warmUp: 1, connections: 64 };
 /** Shapes need less than ratios do. */

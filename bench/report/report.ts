@@ -94,35 +94,24 @@ function depth(run: Run): string[] {
   return ['## What the deep page costs, as a ratio to the first one', table(['', 'ratio'], lines)];
 }
 
-function ratioTable(
-  run: Run,
-  ratio: (summary: Summary, contender: string, workload: string) => number | null,
-): string {
-  const summary = new Summary(run.rows);
-  return tableOf(run, (contender, workload) => {
-    const value = ratio(summary, contender, workload);
-    return value === null ? NOTHING : value.toFixed(value < 10 ? 2 : 1);
-  });
+/** Looks up what stands in a cell; null where there is nothing. */
+type Look<T> = (summary: Summary, contender: string, workload: string) => T | null;
+
+function ratioTable(run: Run, look: Look<number>): string {
+  return tableOf(run, look, (ratio) => ratio.toFixed(ratio < 10 ? 2 : 1));
 }
 
 function figureTable(run: Run, figure: Figure, digits: number): string {
-  const summary = new Summary(run.rows);
-  return tableOf(run, (contender, workload) => {
-    const median = summary.median(contender, workload, figure);
-    return median === null ? NOTHING : median.toFixed(digits);
-  });
+  return tableOf(
+    run,
+    (summary, ...row) => summary.median(...row, figure),
+    (median) => median.toFixed(digits),
+  );
 }
 
 /** With the lowest and the highest round, where there are several. */
-function spreadTable(
-  run: Run,
-  digits: number,
-  spreadOf: (summary: Summary, contender: string, workload: string) => Spread | null,
-): string {
-  const summary = new Summary(run.rows);
-  return tableOf(run, (contender, workload) => {
-    const spread = spreadOf(summary, contender, workload);
-    if (!spread) return NOTHING;
+function spreadTable(run: Run, digits: number, look: Look<Spread>): string {
+  return tableOf(run, look, (spread) => {
     const [median, lowest, highest] = [spread.median, spread.lowest, spread.highest].map((value) =>
       value.toFixed(digits),
     );
@@ -130,11 +119,15 @@ function spreadTable(
   });
 }
 
-function tableOf(run: Run, cell: (contender: string, workload: string) => string): string {
+function tableOf<T>(run: Run, look: Look<T>, write: (found: T) => string): string {
+  const summary = new Summary(run.rows);
   const head = ['', ...run.workloads.map((workload) => workload.title)];
-  const lines = run.contenders.map((contender) => [
-    contender.title,
-    ...run.workloads.map((workload) => cell(contender.name, workload.name)),
+  const lines = run.contenders.map(({ name, title }) => [
+    title,
+    ...run.workloads.map((workload) => {
+      const found = look(summary, name, workload.name);
+      return found === null ? NOTHING : write(found);
+    }),
   ]);
   return table(head, lines);
 }

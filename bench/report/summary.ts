@@ -25,16 +25,15 @@ export class Summary {
     return this.spread(contender, workload, figure)?.median ?? null;
   }
 
-  /**
-   * How many times as many requests one contender answers as the other, or how many times as large another figure is: the
-   * median of what it is in each round. A machine that is slow for a while is so for both of a round, but not in as many
-   * rounds of the one as of the other.
-   */
-  ratio(contender: string, to: string, workload: string, figure: Figure = 'rate'): number | null {
-    return this.ratioSpread(contender, to, workload, figure)?.median ?? null;
+  /** How many times as many requests one contender answers as the other. */
+  ratio(contender: string, to: string, workload: string): number | null {
+    return this.ratioSpread(contender, to, workload, 'rate')?.median ?? null;
   }
 
-  /** The same with the lowest and the highest round. */
+  /**
+   * How many times as large a figure is, in each round: a machine that is slow for a while is so for both of a round, but
+   * not in as many rounds of the one as of the other.
+   */
   ratioSpread(contender: string, to: string, workload: string, figure: Figure): Spread | null {
     return this.#spreadOfRatios([contender, workload], [to, workload], figure);
   }
