@@ -28,6 +28,8 @@ export interface Execution {
  * none of those behind it.
  */
 export interface Batch {
+  /** What is executed first, without values; nobody asks for its result. */
+  readonly before?: PreparedStatement;
   readonly statement: PreparedStatement;
   readonly executions: readonly Execution[];
   /** Told that the connection is free, before the executions are told what became of them. */

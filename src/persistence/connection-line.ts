@@ -64,6 +64,11 @@ export class ConnectionLine {
     this.#pool = pool;
   }
 
+  /** Whether everybody who joins is alone, because the pool has to see each of them. */
+  get isStrict(): boolean {
+    return this.#pool.isStrict;
+  }
+
   /** Serves a customer when it is his turn. */
   join(customer: Customer): void {
     const last = new Waiting(customer, performance.now() + this.#pool.patience);
@@ -112,7 +117,8 @@ export class ConnectionLine {
     }
     this.#asked -= 1;
     this.#held += 1;
-    this.#serve(only ?? this.#next(), client);
+    const isGone = only?.customer.isGone?.() ?? false;
+    this.#serve(isGone ? undefined : (only ?? this.#next()), client);
   }
 
   #next(): Waiting | undefined {

@@ -110,12 +110,15 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     /** What is executed, whatever the connection prepares under the same name meanwhile. */
     #preparation: Preparation;
     #isPreparing = false;
+    /** Whether what comes first is still to be done. */
+    #isBefore: boolean;
     #isOver = false;
     #slot: WatchSlot | null = null;
 
     constructor(client: DriverClient, batch: Batch) {
-      const { statement } = batch;
+      const { statement, before } = batch;
       this.text = statement.text;
+      this.#isBefore = before !== undefined;
       this.#client = client;
       this.#batch = batch;
       this.#preparation = { statement, parsers: null, isLost: false };
@@ -134,18 +137,27 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     submit(connection: DriverConnection): null {
-      const { statement, executions } = this.#batch;
+      const { before, statement, executions } = this.#batch;
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
       const known = kept.get(name);
       const isPrepared = known?.statement === statement && !known.isLost;
       if (isPrepared) this.#preparation = known;
-      if (this.#preparation.parsers !== null) {
-        connection.stream.write(encodeExecutions(name, executions));
+      const isBeforePrepared = before === undefined || kept.get(before.name)?.isLost === false;
+      if (this.#preparation.parsers !== null && isBeforePrepared) {
+        connection.stream.write(encodeExecutions(name, executions, before?.name));
         return null;
       }
       connection.stream.cork();
-      if (!isPrepared) this.#prepare(connection, kept);
+      if (before !== undefined) {
+        if (!isBeforePrepared) prepare(connection, kept, { statement: before, parsers: null, isLost: false });
+        connection.bind({ statement: before.name, values: [] });
+        connection.execute({});
+      }
+      if (!isPrepared) {
+        prepare(connection, kept, this.#preparation);
+        this.#isPreparing = name !== '';
+      }
       executions.forEach(({ values }, index) => {
         connection.bind({ statement: name, values });
         if (index === 0) connection.describe({ type: 'P', name: '' });
@@ -154,15 +166,6 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       connection.sync();
       connection.stream.uncork();
       return null;
-    }
-
-    #prepare(connection: DriverConnection, kept: Map<string, Preparation>): void {
-      const { text, name } = this.#batch.statement;
-      if (kept.has(name)) connection.close({ type: 'S', name });
-      connection.parse({ name, text, types: [] });
-      if (name === '') return;
-      this.#isPreparing = true;
-      kept.set(name, this.#preparation);
     }
 
     handleRowDescription(message: Fields): void {
@@ -174,6 +177,11 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     }
 
     handleCommandComplete({ text }: { text: string }): void {
+      if (this.#isBefore) {
+        this.#isBefore = false;
+        this.#found = [];
+        return;
+      }
       // The tag ends with the number of rows: "UPDATE 1".
       const count = Number(text.slice(text.lastIndexOf(' ') + 1));
       this.#given.push({ rows: this.#found, count });
@@ -185,7 +193,14 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     handleError(error: Error): void {
       // The next one closes the name and prepares it again. A statement may have failed before it was prepared.
       if (this.#isPreparing || isStale(error)) this.#preparation.isLost = true;
+      if (this.#isBefore) this.#forgetBefore();
       this.#fail(error);
+    }
+
+    #forgetBefore(): void {
+      const { connection } = this.#client;
+      const kept = connection && preparations.get(connection)?.get(this.#batch.before?.name ?? '');
+      if (kept) kept.isLost = true;
     }
 
     /** Now it is committed, too. */
@@ -222,6 +237,17 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   }
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
   return TextQuery;
+}
+
+function prepare(
+  connection: DriverConnection,
+  kept: Map<string, Preparation>,
+  preparation: Preparation,
+): void {
+  const { text, name } = preparation.statement;
+  if (kept.has(name)) connection.close({ type: 'S', name });
+  connection.parse({ name, text, types: [] });
+  if (name !== '') kept.set(name, preparation);
 }
 
 /** What each connection keeps prepared, by name. Not pg's `parsedStatements`, which have one text for a name and no more. */

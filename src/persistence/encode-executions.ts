@@ -15,19 +15,33 @@ interface Execution {
   readonly values: readonly (string | null)[];
 }
 
-/** Encodes executions with values as texts, whose results are texts too. The name is ASCII. */
-export function encodeExecutions(name: string, executions: readonly Execution[]): Buffer {
+const NO_VALUES: readonly string[] = [];
+
+/**
+ * Encodes executions with values as texts, whose results are texts too. Names are ASCII.
+ *
+ * @param before the name of a statement that is executed first, without values
+ */
+export function encodeExecutions(name: string, executions: readonly Execution[], before?: string): Buffer {
   let length = SYNC.length;
+  if (before !== undefined) length += bindLength(before, NO_VALUES) + EXECUTE.length;
   for (const { values } of executions) length += bindLength(name, values) + EXECUTE.length;
   const buffer = Buffer.allocUnsafe(length);
-  let at = 0;
-  for (const { values } of executions) {
-    at = writeBind(buffer, name, values, at);
-    buffer.set(EXECUTE, at);
-    at += EXECUTE.length;
-  }
+  let at = before === undefined ? 0 : writeExecution(buffer, before, NO_VALUES, 0);
+  for (const { values } of executions) at = writeExecution(buffer, name, values, at);
   buffer.set(SYNC, at);
   return buffer;
+}
+
+function writeExecution(
+  buffer: Buffer,
+  name: string,
+  values: readonly (string | null)[],
+  start: number,
+): number {
+  const at = writeBind(buffer, name, values, start);
+  buffer.set(EXECUTE, at);
+  return at + EXECUTE.length;
 }
 
 function bindLength(name: string, values: readonly (string | null)[]): number {

@@ -2,14 +2,14 @@
 import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { Memo } from '../query/memo.js';
-import type { TextValues } from './batch.js';
+import type { TextResult, TextValues } from './batch.js';
 import { changedSql } from './changed-sql.js';
 import type { TextRows } from './fast-finder.js';
 import { identifier } from './sql-fragment.js';
 import { statementRunner } from './statement-runner.js';
 import { deletedAtOf, type TableSql, timestampsOf } from './table-sql.js';
+import { type TableTriggers, tableTriggers } from './table-triggers.js';
 import { textValue } from './text-value.js';
-import { hidesUpdates } from './update-triggers.js';
 
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
@@ -58,15 +58,13 @@ export class FastWriter {
   /** Inserts a row. Null for values that only Sequelize can write: nothing has happened then. */
   async insert(given: WriteValues): Promise<TextRows | null> {
     const moment = now();
-    const written = this.#write(given, ({ isTimestamp, makeDefault }) =>
+    const written = this.#textsOf(given, ({ isTimestamp, makeDefault }) =>
       isTimestamp ? moment : makeDefault?.(),
     );
     if (written === null || this.#lacksValue(written)) return null;
     const { shape, texts } = written;
-    return this.#run(
-      this.#inserts.get(shape, () => this.#insertText(this.#columnsOf(shape))),
-      texts,
-    );
+    const text = this.#inserts.get(shape, () => this.#insertText(this.#columnsOf(shape)));
+    return this.#write(text, texts);
   }
 
   /**
@@ -74,13 +72,13 @@ export class FastWriter {
    * `insert`, and where triggers may change the row once more.
    */
   async update(id: string, changes: WriteValues): Promise<TextRows | null> {
-    const written = this.#write(changes, () => undefined);
-    if (written === null || (await this.#hidesUpdates())) return null;
+    const written = this.#textsOf(changes, () => undefined);
+    if (written === null || (await this.#triggers()).hideUpdates) return null;
     const { shape, texts } = written;
     if (texts.length > 0) {
       const moment = this.#updatedAt === undefined ? [] : [now()];
       const text = this.#updates.get(shape, () => this.#updateText(this.#columnsOf(shape)));
-      const changed = await this.#run(text, [id, ...texts, ...texts, ...moment]);
+      const changed = await this.#write(text, [id, ...texts, ...texts, ...moment]);
       if (changed.rows.length > 0) return changed;
     }
     return this.#run(`SELECT ${this.#returning} FROM ${this.#table} WHERE ${this.#row}`, [id]);
@@ -97,7 +95,7 @@ export class FastWriter {
   }
 
   /** The texts of the values that are given, and of those that are made for columns without one. */
-  #write(given: WriteValues, make: (column: WrittenColumn) => unknown): WrittenValues | null {
+  #textsOf(given: WriteValues, make: (column: WrittenColumn) => unknown): WrittenValues | null {
     const texts: (string | null)[] = [];
     let shape = '';
     for (const column of this.#columns) {
@@ -150,8 +148,14 @@ export class FastWriter {
     return column === undefined ? undefined : identifier(column);
   }
 
-  #hidesUpdates(): boolean | Promise<boolean> {
-    return hidesUpdates(this.#info.model.sequelize as Sequelize, this.#table, this.#ask);
+  #triggers(): TableTriggers | Promise<TableTriggers> {
+    return tableTriggers(this.#info.model.sequelize as Sequelize, this.#table, this.#ask);
+  }
+
+  /** Together with others of the same statement, unless a trigger may do what could not be undone. */
+  async #write(text: string, values: TextValues): Promise<TextResult> {
+    const isShared = this.#runner.sharesWrites && !(await this.#triggers()).areThere;
+    return isShared ? this.#runner.writeTogether(text, values) : this.#run(text, values);
   }
 
   #run(text: string, values: TextValues) {

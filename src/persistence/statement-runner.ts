@@ -7,14 +7,7 @@ import { createExecutor, type StatementExecutor } from './driver-query.js';
 import { isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
 import { StatementCache } from './statement-cache.js';
-
-/** A statement that is executed once. */
-interface Single {
-  readonly statement: PreparedStatement;
-  readonly values: TextValues;
-  /** Takes what became of it, when the connection is free. */
-  readonly answer: Execution['settle'];
-}
+import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
 
 /** What Sequelize does not type of itself. */
 interface LoggingSequelize extends Sequelize {
@@ -60,6 +53,9 @@ export class StatementRunner {
   readonly #askElsewhere: AskElsewhere = (read) => this.#askAlone(read);
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
+  readonly #groups = new WeakMap<PreparedStatement, WriteGroup>();
+  readonly #isGrouping: boolean;
+  readonly #executeAlone: ExecuteAlone = (line, client, single) => this.#execute(line, client, single);
 
   constructor(sequelize: Sequelize, isNaming: boolean) {
     this.#sequelize = sequelize as LoggingSequelize;
@@ -68,6 +64,7 @@ export class StatementRunner {
     this.#named = new StatementCache(isNaming);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
+    this.#isGrouping = canShare;
     const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
     this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
   }
@@ -87,6 +84,25 @@ export class StatementRunner {
   /** Runs a write, or a read that has to see the last write, on the primary. */
   write(text: string, values: TextValues): Promise<TextResult> {
     return this.#run('write', this.#named.get(text), values);
+  }
+
+  /** Whether writes may go together: the pool need not see each of them. */
+  get sharesWrites(): boolean {
+    return this.#isGrouping && !this.#source.lines.write.isStrict;
+  }
+
+  /** Runs a write, in one transaction with others of the same statement that wait for a connection. */
+  writeTogether(text: string, values: TextValues): Promise<TextResult> {
+    const statement = this.#named.get(text);
+    return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single));
+  }
+
+  #groupOf(statement: PreparedStatement): WriteGroup {
+    const known = this.#groups.get(statement);
+    if (known !== undefined) return known;
+    const group = new WriteGroup(this.#source.lines.write, this.#executor, this.#executeAlone);
+    this.#groups.set(statement, group);
+    return group;
   }
 
   /** The lane with the fewest reads; one that is not in use only when those that are have enough. */
@@ -124,13 +140,23 @@ export class StatementRunner {
 
   #run(destination: Destination, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
     const line = this.#source.lines[destination];
+    return this.#ask(statement, values, (single) => {
+      line.join({ use: (client) => this.#execute(line, client, single), fail: single.fail });
+    });
+  }
+
+  #ask(
+    statement: PreparedStatement,
+    values: TextValues,
+    start: (single: Single) => void,
+  ): Promise<TextResult> {
     return new Promise((resolve, fail) => {
       const answer: Execution['settle'] = (error, result) => {
         if (error) fail(asDatabaseError(error, statement, values));
         else resolve(result as TextResult);
       };
       this.#log(statement);
-      line.join({ use: (client) => this.#execute(line, client, { statement, values, answer }), fail });
+      start({ statement, values, answer, fail });
     });
   }
 

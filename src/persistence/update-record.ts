@@ -2,7 +2,7 @@
 import {
   type Attributes,
   type Model,
-  type QueryOptions,
+  type QueryOptionsWithType,
   QueryTypes,
   type Sequelize,
   type Transaction,
@@ -13,7 +13,7 @@ import { describeModel } from '../plan/describe-model.js';
 import { storedAttributes } from './light-record.js';
 import { hasPlainQueries } from './plain-queries.js';
 import { quotedTable } from './quoted-table.js';
-import { hidesUpdates } from './update-triggers.js';
+import { tableTriggers } from './table-triggers.js';
 
 /** How the queries of a write run, and where. */
 export interface WriteOptions {
@@ -74,11 +74,11 @@ async function returnedAttributes(
   const returned = returnable.get(rawAttributes);
   if (!returned) return null;
   const sequelize = model.sequelize as Sequelize;
-  const query = { ...options, type: QueryTypes.SELECT } as QueryOptions & { type: 'SELECT' };
-  const isHidden = await hidesUpdates(sequelize, quotedTable(model), (text, bind) =>
-    sequelize.query(text, { ...query, bind }),
+  const query = { ...options, type: QueryTypes.SELECT } as QueryOptionsWithType<QueryTypes.SELECT>;
+  const { hideUpdates } = await tableTriggers(sequelize, quotedTable(model), (text, bind) =>
+    sequelize.query<object>(text, { ...query, bind }),
   );
-  return isHidden ? null : returned;
+  return hideUpdates ? null : returned;
 }
 
 /**

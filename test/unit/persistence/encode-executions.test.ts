@@ -90,4 +90,11 @@ describe('encodeExecutions', () => {
   it('says it of large values, none, and half a surrogate pair', () => {
     expectSame('crud_0', [[], ['x'.repeat(70_000), null, '🙂'.repeat(20_000)], ['\ud800'], ['']]);
   });
+
+  it('puts another statement before them', () => {
+    const ours = encodeExecutions('crud_7', [{ values: ['1'] }, { values: ['2'] }], 'crud_first');
+    const first = byDriver('crud_first', [[]]).subarray(0, -serialize.sync().length);
+    const expected = Buffer.concat([first, byDriver('crud_7', [['1'], ['2']])]);
+    expect(read(ours)).to.deep.equal(read(expected));
+  });
 });

@@ -1,0 +1,61 @@
+/**
+ * What a table does with writes that their statements do not show. `RETURNING` of an UPDATE gives a row as it is before the
+ * triggers that run afterwards, and those of single columns run for columns that are set to what they are. Any trigger of
+ * the user's may do what a rollback does not undo, so that no write of his tables is tried twice.
+ */
+import type { Sequelize } from 'sequelize';
+
+/** The triggers of a table, and what is as good as one. */
+export interface TableTriggers {
+  /** Whether a row may not be what an UPDATE gave. */
+  readonly hideUpdates: boolean;
+  /** Whether any write may do something that the statement does not say. */
+  readonly areThere: boolean;
+}
+
+const NONE: TableTriggers = { hideUpdates: false, areThere: false };
+const VISIBLE: TableTriggers = { hideUpdates: false, areThere: true };
+const HIDING: TableTriggers = { hideUpdates: true, areThere: true };
+
+/**
+ * With partitions; views and foreign tables may do anything. 2 and 16 are BEFORE and UPDATE (`pg_trigger.h`). A foreign key
+ * that refers to its own table may have the row follow itself, unless it is the primary key that it follows.
+ */
+const TRIGGERS = `
+  WITH RECURSIVE part (id) AS (
+    SELECT to_regclass($1)::oid UNION SELECT inhrelid FROM pg_inherits JOIN part ON inhparent = id)
+  SELECT max(CASE
+    WHEN relkind NOT IN ('r', 'p') OR relhasrules OR tgtype & 16 <> 0 AND (tgtype & 2 = 0 OR tgattr <> '')
+      OR EXISTS (
+        SELECT FROM pg_constraint JOIN pg_index ON indexrelid = conindid
+        WHERE conrelid = id AND confrelid = id AND confupdtype NOT IN ('a', 'r') AND NOT indisprimary) THEN 2
+    WHEN tgrelid IS NOT NULL THEN 1 ELSE 0 END) AS kind
+  FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal`;
+const BY_KIND = [NONE, VISIBLE, HIDING];
+
+/** Sends a query with values for its parameters to the primary, and gives the rows. */
+type AskPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
+
+/** What is known of the tables of an instance. */
+const tables = new WeakMap<Sequelize, Map<string, TableTriggers>>();
+
+/**
+ * The triggers of the table, quoted; asked until there is an answer. Each asks for itself: who waited for another one's
+ * answer with a transaction open could hold the connection that the other one waits for.
+ */
+export function tableTriggers(
+  sequelize: Sequelize,
+  table: string,
+  ask: AskPrimary,
+): TableTriggers | Promise<TableTriggers> {
+  return tables.get(sequelize)?.get(table) ?? find(sequelize, table, ask);
+}
+
+async function find(sequelize: Sequelize, table: string, ask: AskPrimary): Promise<TableTriggers> {
+  const [row = {}] = await ask(TRIGGERS, [table]);
+  // Of a table that is not there, nothing.
+  const answer = BY_KIND[Number(Object.values(row)[0])] ?? NONE;
+  const answers = tables.get(sequelize) ?? new Map<string, TableTriggers>();
+  tables.set(sequelize, answers.set(table, answer));
+  return answer;
+}

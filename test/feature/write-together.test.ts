@@ -1,0 +1,280 @@
+/** Writes that wait for a connection go together, and each fares as it would alone. */
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, type EngineOptions } from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { untilConnectionsRest } from '../support/connections-at-rest.js';
+import { expectJson } from '../support/expect-answer.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+abstract class Piece extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare name: string;
+
+  @Default(0)
+  @Column(DataType.INTEGER)
+  declare worth: number;
+
+  @Column(DataType.INTEGER)
+  declare place: number | null;
+}
+
+@Crud({ prefix: '/coins' })
+@Table({ tableName: 'coins', timestamps: false })
+class Coin extends Piece {}
+
+/** Its table has a trigger. */
+@Crud({ prefix: '/notes' })
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Piece {}
+
+/** A check that waits, one that ends the connection, one that refuses; and what is refused at the commit. */
+const RULES = `
+  CREATE FUNCTION is_lucky(worth integer) RETURNS boolean LANGUAGE plpgsql AS $f$ BEGIN
+    IF worth = 7 THEN PERFORM pg_advisory_xact_lock_shared(7); END IF;
+    IF worth = 15 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+    RETURN worth <> 13;
+  END $f$;
+  ALTER TABLE coins ADD CONSTRAINT lucky CHECK (is_lucky(worth));
+  ALTER TABLE coins ADD CONSTRAINT placed UNIQUE (place) DEFERRABLE INITIALLY DEFERRED;
+  CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RETURN NEW; END $f$;
+  CREATE TRIGGER keep BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION keep()`;
+
+const PLENTY = Array.from({ length: 40 }, (_, index) => index + 1);
+
+describe('writing together', function () {
+  this.timeout(30_000);
+  let database: TestDatabase;
+  let site: TestApp;
+  let control: Client;
+  /** Requests so far. */
+  let arrived = 0;
+  const logger = new CapturedLog();
+
+  const create = (body: object, path = '/coins'): Promise<Response> =>
+    site.agent
+      .post(path)
+      .send(body)
+      .then((response: Response) => response);
+  const change = (id: number, body: object): Promise<Response> =>
+    site.agent
+      .patch(`/coins/${id}`)
+      .send(body)
+      .then((response: Response) => response);
+
+  /**
+   * Sends requests while all connections for writes are in use, so that those wait in line when one is free; and gives the
+   * answers.
+   */
+  async function together(send: (number: number) => Promise<Response>): Promise<Response[]> {
+    const { options } = site.engine.sequelize as unknown as { options: { pool: { max: number } } };
+    const { max } = options.pool;
+    await control.query('SELECT pg_advisory_lock(7)');
+    const first = Array.from({ length: max }, () => create({ name: 'a first one', worth: 7 }));
+    while ((await waiting()) < max) await nextTurn();
+    arrived = 0;
+    const answers = PLENTY.map(send);
+    while (arrived < PLENTY.length) await nextTurn();
+    // Now their bodies are read.
+    await delay(50);
+    await control.query('SELECT pg_advisory_unlock(7)');
+    for (const { status } of await Promise.all(first)) expect(status).to.equal(201);
+    return Promise.all(answers);
+  }
+
+  /** How many wait for the lock. */
+  async function waiting(): Promise<number> {
+    const { rows } = await control.query(
+      "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+    );
+    return rows.length;
+  }
+
+  async function start(engine: EngineOptions = {}): Promise<void> {
+    database = await freshDatabase('together');
+    const pool = { max: 2, ...engine.pool };
+    site = await startTestApp({
+      models: [Coin, Note],
+      database,
+      engine: { ...engine, pool },
+      minPool: pool.max,
+      bootstrap: { fastPath: true, logger },
+      prepare: (app) => {
+        app.use((_request, _response, next) => {
+          arrived += 1;
+          next();
+        });
+      },
+    });
+    control = new Client({ connectionString: database.url });
+    await control.connect();
+    await control.query(RULES);
+    await control.query(
+      "INSERT INTO coins (name, worth) SELECT 'coin ' || n, 0 FROM generate_series(1, 40) AS t (n)",
+    );
+    // What is asked once of a table is known from here on.
+    expect((await create({ name: 'first' })).status).to.equal(201);
+    expect((await create({ name: 'first' }, '/notes')).status).to.equal(201);
+    await control.query("DELETE FROM coins WHERE name = 'first'; DELETE FROM notes");
+  }
+
+  afterEach(async () => {
+    await untilConnectionsRest();
+    await control.end();
+    await site[Symbol.asyncDispose]();
+    logger.clear();
+  });
+
+  async function transactions(table: string): Promise<number> {
+    const { rows } = await control.query(`SELECT DISTINCT xmin::text FROM ${table} WHERE name LIKE 'new %'`);
+    return rows.length;
+  }
+
+  async function names(): Promise<string[]> {
+    const { rows } = await control.query("SELECT name FROM coins WHERE name LIKE 'new %' ORDER BY id");
+    return rows.map(({ name }) => name);
+  }
+
+  const newOne = (number: number) => `new ${number}`;
+  const byNumber = (one: string, other: string) => Number(one.slice(4)) - Number(other.slice(4));
+
+  it('creates many with few transactions, and gives each client what it sent', async () => {
+    await start();
+    const answers = await together((number) => create({ name: newOne(number), worth: 100 + number }));
+    answers.forEach((answer, index) => {
+      const { id } = answer.body;
+      expect(answer.headers['location']).to.match(new RegExp(`/coins/${id}$`));
+      expectJson(answer, 201, { id, name: newOne(index + 1), worth: 101 + index, place: null });
+    });
+    expect((await names()).toSorted(byNumber)).to.deep.equal(PLENTY.map(newOne));
+    expect(await transactions('coins')).to.be.below(PLENTY.length / 2);
+  });
+
+  it('changes many with few transactions', async () => {
+    await start();
+    const answers = await together((id) => change(id, { name: newOne(id) }));
+    answers.forEach((answer, index) => {
+      expectJson(answer, 200, { id: index + 1, name: newOne(index + 1), worth: 0, place: null });
+    });
+    expect(await transactions('coins')).to.be.below(PLENTY.length / 2);
+  });
+
+  it('answers each of those who change one row, or find none', async () => {
+    await start();
+    const answers = await together((worth) => change(worth % 4 === 0 ? 999 : 1, { worth: 100 + worth }));
+    answers.forEach(({ status, body }, index) => {
+      if ((index + 1) % 4 === 0) expect(status).to.equal(404);
+      else expect([status, body.worth]).to.deep.equal([200, 101 + index]);
+    });
+  });
+
+  it('leaves the limit for locks of the connections as it was', async () => {
+    await start({ pool: { max: 1 } });
+    await together((number) => create({ name: newOne(number) }));
+    const shown = await site.engine.sequelize.query('SHOW lock_timeout', {
+      type: QueryTypes.SELECT,
+      useMaster: true,
+    });
+    expect(shown).to.deep.equal([{ lock_timeout: '2s' }]);
+  });
+
+  it('leaves tables with triggers alone', async () => {
+    await start();
+    await together((number) => create({ name: newOne(number) }, '/notes'));
+    expect(await transactions('notes')).to.equal(PLENTY.length);
+  });
+
+  it('refuses what the database refuses, and nothing else', async () => {
+    await start();
+    const alone = await create({ name: 'new 13', worth: 13 });
+    const answers = await together((number) =>
+      create({ name: newOne(number), worth: number % 5 === 0 ? 13 : number + 100 }),
+    );
+    answers.forEach((answer, index) => {
+      if ((index + 1) % 5 === 0)
+        expect([answer.status, answer.body]).to.deep.equal([alone.status, alone.body]);
+      else expect(answer.status).to.equal(201);
+    });
+    const accepted = PLENTY.filter((number) => number % 5 !== 0).map(newOne);
+    expect((await names()).toSorted(byNumber)).to.deep.equal(accepted);
+  });
+
+  it('refuses what the database refuses at the commit, and nothing else', async () => {
+    await start();
+    const answers = await together((number) =>
+      create({ name: newOne(number), place: number <= 5 ? 1 : number }),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.slice(0, 5).toSorted()).to.deep.equal([201, 409, 409, 409, 409]);
+    expect(new Set(statuses.slice(5))).to.deep.equal(new Set([201]));
+    expect(await names()).to.have.length(36);
+  });
+
+  it('does not wait for the lock that one of them waits for', async () => {
+    await start();
+    await control.query('BEGIN; UPDATE coins SET worth = 1 WHERE id = 7');
+    let isAnswered = false;
+    let locked: Promise<Response> | undefined;
+    const answers = await together((id) => {
+      const answer = change(id, { worth: 100 + id });
+      if (id !== 7) return answer;
+      locked = answer.finally(() => {
+        isAnswered = true;
+      });
+      return Promise.resolve({ status: 200 } as Response);
+    });
+    expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map(() => 200));
+    expect(isAnswered).to.equal(false);
+    await control.query('COMMIT');
+    expect((await locked)?.body).to.deep.equal({ id: 7, name: 'coin 7', worth: 107, place: null });
+  });
+
+  it('writes nothing twice, and nothing without saying so, when a connection ends', async () => {
+    await start();
+    const answers = await together((number) =>
+      create({ name: newOne(number), worth: number === 20 ? 15 : 0 }),
+    );
+    const created = PLENTY.map(newOne).filter((_, index) => answers[index]?.status === 201);
+    expect((await names()).toSorted(byNumber)).to.deep.equal(created);
+    expect(created).not.to.include('new 20');
+    const others = answers.filter(({ status }) => status !== 201);
+    expect(new Set(others.map(({ status }) => status))).to.deep.equal(new Set([503]));
+    expect((await create({ name: 'new 41' })).status).to.equal(201);
+  });
+
+  it('tells all of them when no connection comes in time, and writes nothing of theirs', async () => {
+    await start({ pool: { max: 2, acquire: 300 } });
+    await control.query('BEGIN; LOCK TABLE coins IN EXCLUSIVE MODE');
+    const answers = await Promise.all(PLENTY.map((number) => create({ name: newOne(number) })));
+    // 409 is for those who have a connection, and wait for the lock.
+    for (const { status } of answers) expect(status).to.be.oneOf([409, 503]);
+    expect(answers.map(({ status }) => status)).to.include(503);
+    await control.query('ROLLBACK');
+    await untilConnectionsRest();
+    expect(await names()).to.deep.equal([]);
+    expect((await create({ name: 'new 41' })).status).to.equal(201);
+  });
+
+  for (const statement of ['DISCARD ALL', 'DEALLOCATE ALL']) {
+    it(`goes on after ${statement}`, async () => {
+      await start({ pool: { max: 1 } });
+      for (let round = 0; round < 3; round += 1) {
+        const answers = await together((number) => create({ name: newOne(number + 100 * round) }));
+        expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
+        await site.engine.sequelize.query(statement);
+      }
+      expect(await names()).to.have.length(3 * PLENTY.length);
+      expect(await transactions('coins')).to.be.below((3 * PLENTY.length) / 2);
+    });
+  }
+});
