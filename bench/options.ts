@@ -24,9 +24,7 @@ export interface Options {
  * An odd number of rounds, for medians; slow requests differ by a half from one round to the next. Two seconds, as all
  * clients connect at once: of one second their first requests are almost the hundredth part that p99 tells of.
  */
-const FULL: Schedule = { rounds: 7, seconds: 2, warmUp: 1, connections: 64 };
-/** Shapes need less than ratios do. */
-const SCALING: Schedule = { ...FULL, rounds: 5 };
+const FULL: Schedule = { rounds: 5, seconds: 2, warmUp: 1, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
 const contenderNames = CONTENDERS.map(({ name }) => name);
@@ -35,12 +33,12 @@ const workloadNames = WORKLOADS.map(({ name }) => name);
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes more than an hour; the results are bench/results/latest.*.
+Without options everything is measured, which takes about an hour; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
   --only NAME,NAME    some contenders only:${wrap(contenderNames)}
   --work NAME,NAME    some workloads only:${wrap(workloadNames)}
-  --rounds N          measured rounds (${FULL.rounds}; of --scaling ${SCALING.rounds})
+  --rounds N          measured rounds (${FULL.rounds})
   --seconds N         seconds of each measurement (${FULL.seconds})
   --warm-up N         seconds of the same load before each of them (${FULL.warmUp})
   --connections N     concurrent connections (${FULL.connections})
@@ -59,11 +57,10 @@ BENCH_DATABASE_URL is a PostgreSQL to use instead of one of its own; its process
 export function readOptions(args: readonly string[]): Options {
   const values = parse(args);
   const isQuick = values.quick ?? false;
-  const full = values.scaling ? SCALING : FULL;
-  const schedule = readSchedule(values, isQuick ? QUICK : full);
+  const schedule = readSchedule(values, isQuick ? QUICK : FULL);
   const only = readNames('--only', values.only, contenderNames);
   const work = readNames('--work', values.work, workloadNames);
-  const isShortened = (Object.keys(full) as (keyof Schedule)[]).some((name) => schedule[name] !== full[name]);
+  const isShortened = (Object.keys(FULL) as (keyof Schedule)[]).some((name) => schedule[name] !== FULL[name]);
   const kind = values.help ? 'help' : values.scaling ? 'scaling' : values.compare ? 'compare' : 'contenders';
   if (values.scaling && values.compare) throw new StartProblem('Use --scaling or --compare, not both.');
   if (kind === 'scaling' || kind === 'compare') refuseTogether(kind, values);
