@@ -29,12 +29,12 @@ export interface Customer {
   use(client: PooledClient): void;
   /** Takes what Sequelize says when there is no connection, or none in time. */
   fail(error: unknown): void;
-  /** Whether he no longer needs one. */
+  /** Whether he no longer waits for one. */
   isGone?(): boolean;
 }
 
-/** A customer who waits. What is logged and traced of him is part of his request, not of that which hands him a connection. */
-class Waiting extends AsyncResource {
+/** Where a customer waits. What is logged and traced of him is part of his request, not of that which hands him a connection. */
+export class Place extends AsyncResource {
   readonly customer: Customer;
   readonly deadline: number;
 
@@ -53,7 +53,9 @@ class Waiting extends AsyncResource {
 export class ConnectionLine {
   readonly #pool: LinePool;
   /** First come, first served. */
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: Place[] = [];
+  /** Those who had a connection and need one once more. They are before all others, who would else be before them now. */
+  readonly #returned: Place[] = [];
   /** Connections that the pool has been asked for. */
   #asked = 0;
   /** Connections in use. */
@@ -69,21 +71,28 @@ export class ConnectionLine {
     return this.#pool.isStrict;
   }
 
-  /** Serves a customer when it is his turn. */
-  join(customer: Customer): void {
-    const last = new Waiting(customer, performance.now() + this.#pool.patience);
+  /** Serves a customer when it is his turn, later than now. */
+  join(customer: Customer): Place {
+    const last = new Place(customer, performance.now() + this.#pool.patience);
     if (this.#pool.isStrict) {
       void this.#acquire(last);
-      return;
+      return last;
     }
     this.#waiting.push(last);
     if (this.#clock === null) this.#watchFirst();
     this.#ask();
+    return last;
+  }
+
+  /** Serves customers once more, to be called before their connection leaves, which is the next one that serves them. */
+  goBack(places: readonly Place[]): void {
+    this.#returned.push(...places);
   }
 
   /** Takes a connection back. */
   leave(client: PooledClient): void {
-    const isHandedOn = this.#waiting.length > 0 && !this.#isPoolAwaited && this.#pool.isSound(client);
+    const isAwaited = this.#returned.length > 0 || (this.#waiting.length > 0 && !this.#isPoolAwaited);
+    const isHandedOn = isAwaited && this.#pool.isSound(client);
     if (isHandedOn) this.#serve(this.#next(), client);
     else this.#release(client);
   }
@@ -99,18 +108,20 @@ export class ConnectionLine {
    */
   #ask(): void {
     const isWorthwhile = () => this.#asked + this.#held < this.#pool.size || this.#isPoolAwaited;
-    while (this.#asked < this.#waiting.length && isWorthwhile()) void this.#acquire();
+    const count = () => this.#waiting.length + this.#returned.length;
+    while (this.#asked < count() && isWorthwhile()) void this.#acquire();
   }
 
   /** @param only whom the connection is for, if it is not for the first in line */
-  async #acquire(only?: Waiting): Promise<void> {
+  async #acquire(only?: Place): Promise<void> {
     this.#asked += 1;
     let client: PooledClient;
     try {
       client = await this.#pool.acquire();
     } catch (error) {
       this.#asked -= 1;
-      if (!only && error instanceof ConnectionAcquireTimeoutError) this.#giveUp();
+      const isLate = !only && this.#returned.length === 0 && error instanceof ConnectionAcquireTimeoutError;
+      if (isLate) this.#giveUp();
       else (only ?? this.#next())?.customer.fail(error);
       this.#ask();
       return;
@@ -121,13 +132,15 @@ export class ConnectionLine {
     this.#serve(isGone ? undefined : (only ?? this.#next()), client);
   }
 
-  #next(): Waiting | undefined {
+  #next(): Place | undefined {
+    const returned = this.#returned.shift();
+    if (returned) return returned;
     let next = this.#waiting.shift();
     while (next?.customer.isGone?.()) next = this.#waiting.shift();
     return next;
   }
 
-  #serve(next: Waiting | undefined, client: PooledClient): void {
+  #serve(next: Place | undefined, client: PooledClient): void {
     if (!next) {
       this.#release(client);
       return;
@@ -161,7 +174,10 @@ export class ConnectionLine {
   #giveUp(): void {
     const now = performance.now();
     while (this.#waiting[0] && this.#waiting[0].deadline <= now) {
-      this.#waiting.shift()?.customer.fail(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
+      const customer = this.#waiting.shift()?.customer;
+      if (!customer?.isGone?.()) {
+        customer?.fail(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
+      }
     }
   }
 }

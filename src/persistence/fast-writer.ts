@@ -64,7 +64,7 @@ export class FastWriter {
     if (written === null || this.#lacksValue(written)) return null;
     const { shape, texts } = written;
     const text = this.#inserts.get(shape, () => this.#insertText(this.#columnsOf(shape)));
-    return this.#write(text, texts);
+    return this.#write(text, texts, null);
   }
 
   /**
@@ -78,7 +78,7 @@ export class FastWriter {
     if (texts.length > 0) {
       const moment = this.#updatedAt === undefined ? [] : [now()];
       const text = this.#updates.get(shape, () => this.#updateText(this.#columnsOf(shape)));
-      const changed = await this.#write(text, [id, ...texts, ...texts, ...moment]);
+      const changed = await this.#write(text, [id, ...texts, ...texts, ...moment], id);
       if (changed.rows.length > 0) return changed;
     }
     return this.#run(`SELECT ${this.#returning} FROM ${this.#table} WHERE ${this.#row}`, [id]);
@@ -153,9 +153,9 @@ export class FastWriter {
   }
 
   /** Together with others of the same statement, unless a trigger may do what could not be undone. */
-  async #write(text: string, values: TextValues): Promise<TextResult> {
+  async #write(text: string, values: TextValues, key: string | null): Promise<TextResult> {
     const isShared = this.#runner.sharesWrites && !(await this.#triggers()).areThere;
-    return isShared ? this.#runner.writeTogether(text, values) : this.#run(text, values);
+    return isShared ? this.#runner.writeTogether(text, values, key) : this.#run(text, values);
   }
 
   #run(text: string, values: TextValues) {

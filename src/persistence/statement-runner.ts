@@ -91,10 +91,14 @@ export class StatementRunner {
     return this.#isGrouping && !this.#source.lines.write.isStrict;
   }
 
-  /** Runs a write, in one transaction with others of the same statement that wait for a connection. */
-  writeTogether(text: string, values: TextValues): Promise<TextResult> {
+  /**
+   * Runs a write, in one transaction with others of the same statement that wait for a connection.
+   *
+   * @param key of the row that is written; null for a new one
+   */
+  writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult> {
     const statement = this.#named.get(text);
-    return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single));
+    return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single, key));
   }
 
   #groupOf(statement: PreparedStatement): WriteGroup {
@@ -183,7 +187,8 @@ export class StatementRunner {
   }
 }
 
-/** As Sequelize's own queries tell a failure: with the statement. */
+/** As Sequelize's own queries tell a failure: with the statement. Several may share what ended their connection. */
 function asDatabaseError(error: Error, { text }: PreparedStatement, values: TextValues): DatabaseError {
-  return new DatabaseError(Object.assign(error, { sql: text, parameters: [...values] }));
+  const own: Error = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
+  return new DatabaseError(Object.assign(own, { sql: text, parameters: [...values] }));
 }

@@ -1,7 +1,8 @@
 /**
  * What a table does with writes that their statements do not show. `RETURNING` of an UPDATE gives a row as it is before the
  * triggers that run afterwards, and those of single columns run for columns that are set to what they are. Any trigger of
- * the user's may do what a rollback does not undo, so that no write of his tables is tried twice.
+ * the user's may do what a rollback does not undo, so that no write of his tables is tried twice; and constraints that are
+ * checked at the commit would see other writes of the same transaction.
  */
 import type { Sequelize } from 'sequelize';
 
@@ -9,7 +10,7 @@ import type { Sequelize } from 'sequelize';
 export interface TableTriggers {
   /** Whether a row may not be what an UPDATE gave. */
   readonly hideUpdates: boolean;
-  /** Whether any write may do something that the statement does not say. */
+  /** Whether a write may do something that the statement does not say, now or at the commit. */
   readonly areThere: boolean;
 }
 
@@ -29,7 +30,11 @@ const TRIGGERS = `
       OR EXISTS (
         SELECT FROM pg_constraint JOIN pg_index ON indexrelid = conindid
         WHERE conrelid = id AND confrelid = id AND confupdtype NOT IN ('a', 'r') AND NOT indisprimary) THEN 2
-    WHEN tgrelid IS NOT NULL THEN 1 ELSE 0 END) AS kind
+    WHEN tgrelid IS NOT NULL OR EXISTS (
+      SELECT FROM pg_constraint
+      WHERE conrelid = id AND condeferrable
+        OR confrelid = id AND (condeferrable OR confupdtype NOT IN ('a', 'r'))) THEN 1
+    ELSE 0 END) AS kind
   FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal`;
 const BY_KIND = [NONE, VISIBLE, HIDING];
 
@@ -53,8 +58,10 @@ export function tableTriggers(
 
 async function find(sequelize: Sequelize, table: string, ask: AskPrimary): Promise<TableTriggers> {
   const [row = {}] = await ask(TRIGGERS, [table]);
-  // Of a table that is not there, nothing.
-  const answer = BY_KIND[Number(Object.values(row)[0])] ?? NONE;
+  const [kind] = Object.values(row);
+  // The table is not there, or not yet.
+  if (kind === null) return NONE;
+  const answer = BY_KIND[Number(kind)] ?? HIDING;
   const answers = tables.get(sequelize) ?? new Map<string, TableTriggers>();
   tables.set(sequelize, answers.set(table, answer));
   return answer;

@@ -5,13 +5,13 @@
  * back, and all of it are executed again, each by itself. So they are when one of them fails, because the others have no
  * part in that.
  */
-import type { Batch, Execution, TextResult, TextValues } from './batch.js';
-import type { ConnectionLine, Customer } from './connection-line.js';
+import { type Batch, type Execution, LeftOutError, type TextResult, type TextValues } from './batch.js';
+import type { ConnectionLine, Customer, Place } from './connection-line.js';
 import { markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import { PreparedStatement } from './prepared-statement.js';
 
-/** Milliseconds. A transaction that takes longer was too large, too. */
+/** Milliseconds. As long may all writes of a transaction take, too, by what the fastest of their statement took. */
 const LOCK_TIMEOUT = 20;
 /** For the transaction that it is part of; a longer wait for any lock ends with 55P03. */
 const LIMIT_LOCKS = new PreparedStatement(
@@ -20,7 +20,7 @@ const LIMIT_LOCKS = new PreparedStatement(
 );
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
 const MAX_SIZE = 8;
-/** How much more may go together after each that went well. */
+/** How many more may go together after each time that went well. */
 const GROWTH = 1 / 16;
 
 /** A statement that is executed once. */
@@ -52,102 +52,138 @@ export class WriteGroup {
     this.#executeAlone = executeAlone;
   }
 
-  /** Executes a write when there is a connection, together with those behind it. */
-  add(single: Single): void {
+  /**
+   * Executes a write when there is a connection, together with those behind it.
+   *
+   * @param key of the row that is written; null for a new one
+   */
+  add(single: Single, key: string | null): void {
     const write: WaitingWrite = {
       single,
+      key,
+      place: null,
       isTaken: false,
       isGone: () => write.isTaken,
-      use: (client) => this.#send(client, this.#take(write)),
+      use: (client) => this.#send(client, write.isTaken ? [write] : this.#take(write, this.#sizeFor(single))),
       fail: (error) => {
-        // One that went with others has its connection, and waits for its answer.
-        if (!write.isTaken) for (const { fail } of this.#take(write, 1)) fail(error);
+        if (!write.isTaken) this.#take(write, 1);
+        single.fail(error);
       },
     };
     this.#waiting.push(write);
-    this.#line.join(write);
+    write.place = this.#line.join(write);
   }
 
   /** Takes a write out of the line, which mostly is the first, and those behind it. */
-  #take(write: WaitingWrite, size = this.#size): Single[] {
-    const taken = this.#waiting.splice(this.#waiting.indexOf(write), Math.floor(size));
+  #take(write: WaitingWrite, size: number): WaitingWrite[] {
+    const taken = this.#waiting.splice(this.#waiting.indexOf(write), size);
     for (const each of taken) each.isTaken = true;
-    return taken.map(({ single }) => single);
+    return taken;
   }
 
-  #send(client: PooledClient, writes: readonly Single[]): void {
-    const [first] = writes as readonly [Single];
+  /** A statement of which nobody knows yet how long it takes is executed alone. */
+  #sizeFor({ statement }: Single): number {
+    if (this.#line.isStrict) return 1;
+    return Math.max(1, Math.floor(Math.min(this.#size, LOCK_TIMEOUT / statement.cost)));
+  }
+
+  #send(client: PooledClient, writes: readonly WaitingWrite[]): void {
+    const [{ single }] = writes as readonly [WaitingWrite];
     try {
-      if (writes.length > 1) this.#executor.execute(client, this.#batchOf(client, first.statement, writes));
+      if (writes.length > 1) this.#executor.execute(client, this.#batchOf(client, single.statement, writes));
       else {
-        this.#adapt(true);
-        this.#executeAlone(this.#line, client, first);
+        this.#grow();
+        this.#executeAlone(this.#line, client, single);
       }
     } catch (error) {
-      for (const { fail } of writes) fail(error);
+      for (const write of writes) write.single.fail(error);
       throw error;
     }
   }
 
-  #batchOf(client: PooledClient, statement: PreparedStatement, writes: readonly Single[]): Batch {
+  #batchOf(client: PooledClient, statement: PreparedStatement, writes: readonly WaitingWrite[]): Batch {
     const started = performance.now();
+    let undone: UndoneWrites | null = null;
     let failure: Error | null = null;
-    const settle = (write: Single) => (error: Error | null, result?: TextResult) => {
-      if (failure !== null && isRolledBack(failure) && !isCancelled(error)) this.#executeLater(write);
-      else write.answer(failure, result);
+    const settle = (write: WaitingWrite, error: Error | null, result?: TextResult): void => {
+      if (!undone) write.single.answer(failure ?? error, result);
+      else if (undone.add(write, error) === writes.length) this.#executeAgain(client, undone);
     };
-    // In the order of their keys, so that no two transactions wait for each other.
-    const executions = [...writes]
-      .sort(byFirstValue)
-      .map((write) => ({ values: write.values, settle: settle(write) }));
-    return {
-      before: LIMIT_LOCKS,
-      statement,
-      executions,
-      end: (error) => {
-        markBroken(client, error);
-        failure = error;
-        this.#adapt(error === null && performance.now() - started < LOCK_TIMEOUT);
-        this.#line.leave(client);
-      },
+    const end = (error: Error | null): void => {
+      if (error) this.#size = Math.max(1, this.#size / 2);
+      else {
+        this.#grow();
+        statement.measure((performance.now() - started) / writes.length);
+      }
+      markBroken(client, error);
+      failure = error;
+      if (error && isRolledBack(error)) undone = new UndoneWrites();
+      else this.#line.leave(client);
     };
+    const executions = inOneOrder(writes).map((write) => ({
+      values: write.single.values,
+      settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
+    }));
+    return { before: LIMIT_LOCKS, statement, executions, end };
   }
 
-  #executeLater(write: Single): void {
-    const { fail } = write;
-    this.#line.join({ use: (client) => this.#executeAlone(this.#line, client, write), fail });
+  #grow(): void {
+    this.#size = Math.min(MAX_SIZE, this.#size + GROWTH);
   }
 
-  /** Where writes fail or wait for each other, few go together. */
-  #adapt(isWell: boolean): void {
-    this.#size = isWell ? Math.min(MAX_SIZE, this.#size + GROWTH) : Math.max(1, this.#size / 2);
+  /** Each by itself, with this connection and others: before those who are still in line, as if they had not been together. */
+  #executeAgain(client: PooledClient, { cancelled, leftOut, failed }: UndoneWrites): void {
+    this.#line.goBack([...leftOut, ...failed].map(({ place }) => place as Place));
+    this.#line.leave(client);
+    for (const { write, error } of cancelled) write.single.answer(error);
   }
 }
 
-/** One in line. */
+/** A write in line. */
 interface WaitingWrite extends Customer {
   readonly single: Single;
-  /** Whether it has gone with another one, or alone. */
+  readonly key: string | null;
+  /** That of the line. */
+  place: Place | null;
+  /** Whether it has had a connection, with others or alone. */
   isTaken: boolean;
 }
 
-function byFirstValue(a: Single, b: Single): number {
-  const [left = null] = a.values;
-  const [right = null] = b.values;
-  if (left === right) return 0;
-  return left === null || (right !== null && left < right) ? -1 : 1;
+/** The writes of a transaction that was rolled back. */
+class UndoneWrites {
+  /** Who took too long, or somebody wanted to end: neither is to begin again. */
+  readonly cancelled: { readonly write: WaitingWrite; readonly error: Error }[] = [];
+  /** Who has no part in it. */
+  readonly leftOut: WaitingWrite[] = [];
+  /** Who may fail again, or wait for a lock; nobody is behind him. */
+  readonly failed: WaitingWrite[] = [];
+  #count = 0;
+
+  /** Adds a write and what was said of it; how many there are. */
+  add(write: WaitingWrite, error: Error | null): number {
+    this.#count += 1;
+    if (error && 'code' in error && error.code === '57014') this.cancelled.push({ write, error });
+    else (error instanceof LeftOutError ? this.leftOut : this.failed).push(write);
+    return this.#count;
+  }
 }
 
+/** Rows that are there already in the order of their keys, so that no two transactions wait for each other. */
+function inOneOrder(writes: readonly WaitingWrite[]): readonly WaitingWrite[] {
+  if (writes[0]?.key === null) return writes;
+  return [...writes].sort(({ key: one }, { key: other }) =>
+    one === other ? 0 : `${one}` < `${other}` ? -1 : 1,
+  );
+}
+
+/** Classes of errors that say of a statement that it is refused, or has come into the way of another one. */
+const REFUSALS = /^(?:0A|21|22|23|26|2F|40|42|44|55|57014|P0)/;
+
 /**
- * Whether nothing of a transaction has happened, which an error of PostgreSQL's says of the statement. Of a connection that
- * ends nobody knows what was committed. (Appendix A of its manual; the severity is in the language of the server.)
+ * Whether nothing of a transaction has happened. Of a connection that ends nobody knows what was committed; nor is an error
+ * in the log of commits. (Appendix A of PostgreSQL's manual. The severity may be in another language.)
  */
 function isRolledBack(error: Error): boolean {
   const { severity, code = '' } = error as { readonly severity?: string; readonly code?: string };
-  return severity !== undefined && severity !== 'FATAL' && !/^(?:08|25P|57P)/.test(code);
-}
-
-/** Whether a statement took too long, or somebody wanted it to end; neither wants it to begin again. */
-function isCancelled(error: Error | null): boolean {
-  return (error as { readonly code?: string } | null)?.code === '57014';
+  return severity === 'ERROR' || (severity !== undefined && severity !== 'FATAL' && REFUSALS.test(code));
 }

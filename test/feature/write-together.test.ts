@@ -1,4 +1,6 @@
 /** Writes that wait for a connection go together, and each fares as it would alone. */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
@@ -38,17 +40,23 @@ class Coin extends Piece {}
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Piece {}
 
-/** A check that waits, one that ends the connection, one that refuses; and what is refused at the commit. */
+/** A check that waits, one that takes long, one that ends the connection and one that refuses. */
 const RULES = `
   CREATE FUNCTION is_lucky(worth integer) RETURNS boolean LANGUAGE plpgsql AS $f$ BEGIN
     IF worth = 7 THEN PERFORM pg_advisory_xact_lock_shared(7); END IF;
+    IF worth = 8 THEN PERFORM pg_sleep(0.6); END IF;
     IF worth = 15 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
     RETURN worth <> 13;
   END $f$;
   ALTER TABLE coins ADD CONSTRAINT lucky CHECK (is_lucky(worth));
-  ALTER TABLE coins ADD CONSTRAINT placed UNIQUE (place) DEFERRABLE INITIALLY DEFERRED;
   CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RETURN NEW; END $f$;
   CREATE TRIGGER keep BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION keep()`;
+
+/** What is refused at the commit. */
+const PLACED = 'ALTER TABLE coins ADD CONSTRAINT placed UNIQUE (place) DEFERRABLE INITIALLY DEFERRED';
+
+/** What a request is about. */
+const NAME = new AsyncLocalStorage<string>();
 
 const PLENTY = Array.from({ length: 40 }, (_, index) => index + 1);
 
@@ -64,6 +72,7 @@ describe('writing together', function () {
   const create = (body: object, path = '/coins'): Promise<Response> =>
     site.agent
       .post(path)
+      .set('name', 'name' in body ? `${body.name}` : 'nobody')
       .send(body)
       .then((response: Response) => response);
   const change = (id: number, body: object): Promise<Response> =>
@@ -100,7 +109,7 @@ describe('writing together', function () {
     return rows.length;
   }
 
-  async function start(engine: EngineOptions = {}): Promise<void> {
+  async function start(engine: EngineOptions = {}, rules = ''): Promise<void> {
     database = await freshDatabase('together');
     const pool = { max: 2, ...engine.pool };
     site = await startTestApp({
@@ -110,15 +119,15 @@ describe('writing together', function () {
       minPool: pool.max,
       bootstrap: { fastPath: true, logger },
       prepare: (app) => {
-        app.use((_request, _response, next) => {
+        app.use((request, _response, next) => {
           arrived += 1;
-          next();
+          NAME.run(request.get('name') ?? 'nobody', next);
         });
       },
     });
     control = new Client({ connectionString: database.url });
     await control.connect();
-    await control.query(RULES);
+    await control.query(`${RULES}; ${rules}`);
     await control.query(
       "INSERT INTO coins (name, worth) SELECT 'coin ' || n, 0 FROM generate_series(1, 40) AS t (n)",
     );
@@ -194,6 +203,12 @@ describe('writing together', function () {
     expect(await transactions('notes')).to.equal(PLENTY.length);
   });
 
+  it('leaves tables with constraints alone that are checked at the commit', async () => {
+    await start({}, PLACED);
+    await together((number) => create({ name: newOne(number), place: number }));
+    expect(await transactions('coins')).to.equal(PLENTY.length);
+  });
+
   it('refuses what the database refuses, and nothing else', async () => {
     await start();
     const alone = await create({ name: 'new 13', worth: 13 });
@@ -211,6 +226,8 @@ describe('writing together', function () {
 
   it('refuses what the database refuses at the commit, and nothing else', async () => {
     await start();
+    // Nobody asks again.
+    await control.query(PLACED);
     const answers = await together((number) =>
       create({ name: newOne(number), place: number <= 5 ? 1 : number }),
     );
@@ -218,6 +235,60 @@ describe('writing together', function () {
     expect(statuses.slice(0, 5).toSorted()).to.deep.equal([201, 409, 409, 409, 409]);
     expect(new Set(statuses.slice(5))).to.deep.equal(new Set([201]));
     expect(await names()).to.have.length(36);
+  });
+
+  it('goes alone where many fail, and together again where they no longer do', async () => {
+    await start();
+    for (const from of [100, 200, 300]) {
+      const answers = await together((n) => create({ name: newOne(from + n), worth: n % 2 === 0 ? 13 : 0 }));
+      expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map((n) => (n % 2 === 0 ? 422 : 201)));
+    }
+    const failing = await transactions('coins');
+    expect(failing).to.be.above(3 * 20 - 10);
+    for (const from of [400, 500, 600]) await together((n) => create({ name: newOne(from + n) }));
+    expect((await transactions('coins')) - failing).to.be.below(3 * PLENTY.length - 20);
+  });
+
+  it('needs no second place in line for what is executed again', async () => {
+    await start({ pool: { max: 1, acquire: 1_000 } });
+    const answers = await together((number) => {
+      if (number <= 3) return create({ name: newOne(number), worth: number === 2 ? 13 : 0 });
+      return number <= 6 ? change(number, { worth: 8 }) : change(number, { place: number });
+    });
+    expect(answers.slice(0, 3).map(({ status }) => status)).to.deep.equal([201, 422, 201]);
+  });
+
+  it('executes again what was together when the engine is disposed', async () => {
+    await start({ pool: { max: 1 } });
+    let disposal: Promise<unknown> | undefined;
+    const answers = await together((number) => {
+      // When all of them wait in line.
+      if (number === PLENTY.length) {
+        disposal = delay(30).then(async () => site.engine[Symbol.asyncDispose]());
+      }
+      return create({ name: newOne(number), worth: number === 2 ? 13 : 0 });
+    });
+    await disposal;
+    expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map((n) => (n === 2 ? 422 : 201)));
+  });
+
+  it('executes again in the context of each request', async () => {
+    await start({ pool: { max: 1 } });
+    const sent: (string | undefined)[] = [];
+    const { query } = Client.prototype;
+    // What tracers do.
+    Client.prototype.query = function traced(this: Client, ...args: unknown[]) {
+      sent.push(NAME.getStore());
+      return Reflect.apply(query, this, args);
+    } as typeof query;
+    try {
+      await together((number) => create({ name: newOne(number), worth: number % 8 === 0 ? 13 : 0 }));
+    } finally {
+      Client.prototype.query = query;
+    }
+    // The first of each transaction, and those that are executed again.
+    const names = sent.filter((name) => name?.startsWith('new'));
+    expect(new Set(names).size).to.be.above(PLENTY.length / 2);
   });
 
   it('does not wait for the lock that one of them waits for', async () => {
