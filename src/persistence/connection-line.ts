@@ -84,9 +84,11 @@ export class ConnectionLine {
     return last;
   }
 
-  /** Serves customers once more, to be called before their connection leaves, which is the next one that serves them. */
-  goBack(places: readonly Place[]): void {
+  /** Takes a connection back that several have used, who need one once more: this one, and others if there are any. */
+  goBack(client: PooledClient, places: readonly Place[]): void {
     this.#returned.push(...places);
+    this.leave(client);
+    this.#ask();
   }
 
   /** Takes a connection back. */
@@ -120,10 +122,7 @@ export class ConnectionLine {
       client = await this.#pool.acquire();
     } catch (error) {
       this.#asked -= 1;
-      const isLate = !only && this.#returned.length === 0 && error instanceof ConnectionAcquireTimeoutError;
-      if (isLate) this.#giveUp();
-      else (only ?? this.#next())?.customer.fail(error);
-      this.#ask();
+      this.#refuse(error, only);
       return;
     }
     this.#asked -= 1;
@@ -132,9 +131,23 @@ export class ConnectionLine {
     this.#serve(isGone ? undefined : (only ?? this.#next()), client);
   }
 
+  /** There is no connection for somebody. Those who returned are served with those in use, as long as there is one. */
+  #refuse(error: unknown, only: Place | undefined): void {
+    const isLate = !only && error instanceof ConnectionAcquireTimeoutError;
+    const refused = this.#held === 0 ? this.#returned.splice(0) : [];
+    const one = isLate ? undefined : (only ?? this.#nextWaiting());
+    if (one && !one.customer.isGone?.()) refused.push(one);
+    if (isLate) this.#giveUp();
+    for (const { customer } of refused) customer.fail(error);
+    // Else it might be refused at once, again and again.
+    if (isLate || refused.length > 0) this.#ask();
+  }
+
   #next(): Place | undefined {
-    const returned = this.#returned.shift();
-    if (returned) return returned;
+    return this.#returned.shift() ?? this.#nextWaiting();
+  }
+
+  #nextWaiting(): Place | undefined {
     let next = this.#waiting.shift();
     while (next?.customer.isGone?.()) next = this.#waiting.shift();
     return next;

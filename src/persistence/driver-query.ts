@@ -85,8 +85,11 @@ export function createExecutor(driver: Driver): StatementExecutor {
         if (limit) query.limit(limit);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
-        client.query(query);
-        connectionParameters.query_timeout = own;
+        try {
+          client.query(query);
+        } finally {
+          connectionParameters.query_timeout = own;
+        }
       }
     },
   };

@@ -170,7 +170,7 @@ export class StatementRunner {
     const started = performance.now();
     let isStaleNow = false;
     const end: Batch['end'] = (error) => {
-      statement.measure(performance.now() - started);
+      if (error === null) statement.measure(performance.now() - started);
       markBroken(client, error);
       isStaleNow = !isAgain && error !== null && isStale(error);
       if (!isStaleNow) line.leave(client);

@@ -11,7 +11,7 @@ import { markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import { PreparedStatement } from './prepared-statement.js';
 
-/** Milliseconds. As long may all writes of a transaction take, too, by what the fastest of their statement took. */
+/** Milliseconds. */
 const LOCK_TIMEOUT = 20;
 /** For the transaction that it is part of; a longer wait for any lock ends with 55P03. */
 const LIMIT_LOCKS = new PreparedStatement(
@@ -20,6 +20,8 @@ const LIMIT_LOCKS = new PreparedStatement(
 );
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
 const MAX_SIZE = 8;
+/** Milliseconds that they may take together: by what the fastest of the statement took before, and then in fact. */
+const MAX_TIME = 100;
 /** How many more may go together after each time that went well. */
 const GROWTH = 1 / 16;
 
@@ -84,7 +86,7 @@ export class WriteGroup {
   /** A statement of which nobody knows yet how long it takes is executed alone. */
   #sizeFor({ statement }: Single): number {
     if (this.#line.isStrict) return 1;
-    return Math.max(1, Math.floor(Math.min(this.#size, LOCK_TIMEOUT / statement.cost)));
+    return Math.max(1, Math.floor(Math.min(this.#size, MAX_TIME / statement.cost)));
   }
 
   #send(client: PooledClient, writes: readonly WaitingWrite[]): void {
@@ -110,11 +112,10 @@ export class WriteGroup {
       else if (undone.add(write, error) === writes.length) this.#executeAgain(client, undone);
     };
     const end = (error: Error | null): void => {
-      if (error) this.#size = Math.max(1, this.#size / 2);
-      else {
-        this.#grow();
-        statement.measure((performance.now() - started) / writes.length);
-      }
+      const duration = performance.now() - started;
+      if (error === null) statement.measure(duration / writes.length);
+      if (error || duration > MAX_TIME) this.#size = Math.max(1, this.#size / 2);
+      else this.#grow();
       markBroken(client, error);
       failure = error;
       if (error && isRolledBack(error)) undone = new UndoneWrites();
@@ -133,8 +134,8 @@ export class WriteGroup {
 
   /** Each by itself, with this connection and others: before those who are still in line, as if they had not been together. */
   #executeAgain(client: PooledClient, { cancelled, leftOut, failed }: UndoneWrites): void {
-    this.#line.goBack([...leftOut, ...failed].map(({ place }) => place as Place));
-    this.#line.leave(client);
+    const places = [...leftOut, ...failed].map(({ place }) => place as Place);
+    this.#line.goBack(client, places);
     for (const { write, error } of cancelled) write.single.answer(error);
   }
 }
@@ -179,11 +180,15 @@ function inOneOrder(writes: readonly WaitingWrite[]): readonly WaitingWrite[] {
 /** Classes of errors that say of a statement that it is refused, or has come into the way of another one. */
 const REFUSALS = /^(?:0A|21|22|23|26|2F|40|42|44|55|57014|P0)/;
 
+/** Those that say of a connection or a server that it ends, poolers' too, or that nobody knows what was committed. */
+const ENDS = /^(?:08|40003|57P|58)/;
+
 /**
  * Whether nothing of a transaction has happened. Of a connection that ends nobody knows what was committed; nor is an error
  * in the log of commits. (Appendix A of PostgreSQL's manual. The severity may be in another language.)
  */
 function isRolledBack(error: Error): boolean {
   const { severity, code = '' } = error as { readonly severity?: string; readonly code?: string };
-  return severity === 'ERROR' || (severity !== undefined && severity !== 'FATAL' && REFUSALS.test(code));
+  if (severity === undefined || severity === 'FATAL' || ENDS.test(code)) return false;
+  return severity === 'ERROR' || REFUSALS.test(code);
 }

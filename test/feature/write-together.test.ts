@@ -258,6 +258,18 @@ describe('writing together', function () {
     expect(answers.slice(0, 3).map(({ status }) => status)).to.deep.equal([201, 422, 201]);
   });
 
+  it('executes again with all connections what waits for locks', async () => {
+    await start({ pool: { max: 4 } });
+    await control.query('BEGIN; UPDATE coins SET worth = 1 WHERE id <= 8');
+    const started = performance.now();
+    const answers = await together((id) => change(id, { worth: 100 + id }));
+    const duration = performance.now() - started;
+    await control.query('COMMIT');
+    expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map((id) => (id <= 8 ? 409 : 200)));
+    // One after the other, they would wait 2 s each.
+    expect(duration).to.be.below(10_000);
+  });
+
   it('executes again what was together when the engine is disposed', async () => {
     await start({ pool: { max: 1 } });
     let disposal: Promise<unknown> | undefined;
