@@ -10,7 +10,7 @@ import { AnswerReader, type AnswerTaker } from './answer-reader.js';
 import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
 import { encodeExecutions } from './encode-executions.js';
 import type { Preparation } from './preparation.js';
-import { isStale } from './prepared-statement.js';
+import { isStale, type PreparedStatement } from './prepared-statement.js';
 import { executePublicly, type Fields, type PublicClient, parsersOf } from './public-query.js';
 import { queryWatch, type Watched, type WatchSlot } from './query-watch.js';
 import { watchedDriver } from './watched-driver.js';
@@ -112,6 +112,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     #found: TextRow[] = [];
     /** What is executed, whatever the connection prepares under the same name meanwhile. */
     #preparation: Preparation;
+    #before: Preparation | null;
+    /** Whether any of the two is prepared by this query. */
     #isPreparing = false;
     /** Whether what comes first is still to be done. */
     #isBefore: boolean;
@@ -125,6 +127,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       this.#client = client;
       this.#batch = batch;
       this.#preparation = { statement, parsers: null, isLost: false };
+      this.#before = before ? { statement: before, parsers: null, isLost: false } : null;
     }
 
     /** Has the query given up after so many milliseconds. */
@@ -143,24 +146,22 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       const { before, statement, executions } = this.#batch;
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
-      const known = kept.get(name);
-      const isPrepared = known?.statement === statement && !known.isLost;
-      if (isPrepared) this.#preparation = known;
-      const isBeforePrepared = before === undefined || kept.get(before.name)?.isLost === false;
-      if (this.#preparation.parsers !== null && isBeforePrepared) {
+      const known = keptOf(kept, statement);
+      const knownBefore = before && keptOf(kept, before);
+      if (known) this.#preparation = known;
+      if (knownBefore) this.#before = knownBefore;
+      this.#isPreparing = !known || (before !== undefined && !knownBefore);
+      if (this.#preparation.parsers !== null && !this.#isPreparing) {
         connection.stream.write(encodeExecutions(name, executions, before?.name));
         return null;
       }
       connection.stream.cork();
-      if (before !== undefined) {
-        if (!isBeforePrepared) prepare(connection, kept, { statement: before, parsers: null, isLost: false });
-        connection.bind({ statement: before.name, values: [] });
+      if (this.#before) {
+        if (!knownBefore) prepare(connection, kept, this.#before);
+        connection.bind({ statement: this.#before.statement.name, values: [] });
         connection.execute({});
       }
-      if (!isPrepared) {
-        prepare(connection, kept, this.#preparation);
-        this.#isPreparing = name !== '';
-      }
+      if (!known) prepare(connection, kept, this.#preparation);
       executions.forEach(({ values }, index) => {
         connection.bind({ statement: name, values });
         if (index === 0) connection.describe({ type: 'P', name: '' });
@@ -194,16 +195,12 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
     handleEmptyQuery(): void {}
 
     handleError(error: Error): void {
-      // The next one closes the name and prepares it again. A statement may have failed before it was prepared.
-      if (this.#isPreparing || isStale(error)) this.#preparation.isLost = true;
-      if (this.#isBefore) this.#forgetBefore();
+      // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
+      if (this.#isPreparing || isStale(error)) {
+        this.#preparation.isLost = true;
+        if (this.#before) this.#before.isLost = true;
+      }
       this.#fail(error);
-    }
-
-    #forgetBefore(): void {
-      const { connection } = this.#client;
-      const kept = connection && preparations.get(connection)?.get(this.#batch.before?.name ?? '');
-      if (kept) kept.isLost = true;
     }
 
     /** Now it is committed, too. */
@@ -240,6 +237,12 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   }
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
   return TextQuery;
+}
+
+/** What is prepared under the statement's name, if it is still that statement and of use. */
+function keptOf(kept: Map<string, Preparation>, statement: PreparedStatement): Preparation | undefined {
+  const known = kept.get(statement.name);
+  return known?.statement === statement && !known.isLost ? known : undefined;
 }
 
 function prepare(

@@ -85,7 +85,6 @@ export class WriteGroup {
 
   /** A statement of which nobody knows yet how long it takes is executed alone. */
   #sizeFor({ statement }: Single): number {
-    if (this.#line.isStrict) return 1;
     return Math.max(1, Math.floor(Math.min(this.#size, MAX_TIME / statement.cost)));
   }
 
