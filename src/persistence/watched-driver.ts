@@ -47,6 +47,8 @@ class WatchedClient extends Client {
 
   constructor({ query_timeout: limit, ...config }: ClientConfig) {
     super(config);
+    // Sequelize listens a little after the log-in; an end that comes with its answer would else be that of the process.
+    this.on('error', () => {});
     this.queryTimeout = limit ?? 0;
   }
 
