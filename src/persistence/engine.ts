@@ -4,10 +4,11 @@ import type { Sequelize } from 'sequelize';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { callbacksUnderWay } from './commit-callbacks.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 import { keepNoStatements } from './statement-runner.js';
 
-/** Connections to the back ends. Closing it closes them. */
+/** Connections to the back ends. Closing it closes them, when the callbacks after commits have ended or take long. */
 export interface Engine extends AsyncDisposable {
   readonly sequelize: Sequelize;
   readonly clickhouse?: ClickHouseClient;
@@ -61,11 +62,17 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
     sequelize,
     ...(columns ? { clickhouse: columns.client } : {}),
     ...(store ? { cache: store.client } : {}),
-    [Symbol.asyncDispose]: async () => {
-      engines.delete(engine);
-      disposed ??= closeAll([close, columns?.close, store?.close]);
-      await disposed;
+    [Symbol.asyncDispose]: () => {
+      disposed ??= end();
+      return disposed;
     },
+  };
+  const end = async (): Promise<void> => {
+    // They may query, in the current engine too.
+    const callbacks = callbacksUnderWay(sequelize);
+    if (callbacks) await callbacks;
+    engines.delete(engine);
+    await closeAll([close, columns?.close, store?.close]);
   };
   engines.add(engine);
   return engine;
