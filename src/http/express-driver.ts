@@ -14,14 +14,24 @@ import {
 } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
 import { generatedRouteOf } from './generated-routes.js';
+import { checkJson } from './json-answer.js';
+import { existingWork } from './request-work.js';
+
+/** Shapes what a method of the user's returned; throws where it cannot be sent. */
+export type ResultShaper = (result: unknown, method: ActionMetadata, action: Action) => unknown;
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver {
   readonly #serializers: SerializerRegistry;
+  readonly #isIntercepted: boolean;
+  /** What has gone through class-transformer already. */
+  readonly #shaped = new WeakSet<object>();
 
-  constructor(router: Router, serializers: SerializerRegistry) {
+  /** @param isIntercepted whether interceptors of the application see all results */
+  constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
     super(router);
     this.#serializers = serializers;
+    this.#isIntercepted = isIntercepted;
   }
 
   /** Express takes null, 'route' and 'router' for "no error, go on". */
@@ -36,8 +46,26 @@ export class SafeExpressDriver extends ExpressDriver {
     else super.handleSuccess(result, action, options);
   }
 
+  /**
+   * Does all that may throw while there is something to roll back. Interceptors come later, and may make something else of
+   * the result: it goes through class-transformer once more behind them.
+   */
+  readonly shape: ResultShaper = (result, method, action) => {
+    const { request, response } = action;
+    if (result === response) return result;
+    const shown = serializeResult(result, this.#serializers);
+    if (!existingWork(request)?.hasWrites) return shown;
+    const shaped = super.transformResult(shown, method, action);
+    if (method.isJsonTyped) checkJson(shaped, response);
+    const isIntercepted = this.#isIntercepted || hasInterceptors(method);
+    if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
+    this.#shaped.add(shaped);
+    return shaped;
+  };
+
   /** Hand-written controllers return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
+    if (typeof result === 'object' && result !== null && this.#shaped.has(result)) return result;
     const isGenerated = action.methodOverride !== undefined && generatedRouteOf(action.method) !== undefined;
     const shown = isGenerated ? result : serializeResult(result, this.#serializers);
     return super.transformResult(shown, action, options);
@@ -53,6 +81,10 @@ export class SafeExpressDriver extends ExpressDriver {
       return isErrorHandler ? handler : settled(handler);
     });
   }
+}
+
+function hasInterceptors({ interceptors, controllerMetadata }: ActionMetadata): boolean {
+  return interceptors.length + controllerMetadata.interceptors.length > 0;
 }
 
 function asError(thrown: unknown): object {

@@ -43,19 +43,20 @@ export interface MountedRouter {
 export function mountResources(plan: MountPlan): MountedRouter {
   const { resources, controllers, routing, fastPath, logger } = plan;
   const serializers = new Map(resources.map(({ plan, serialize }) => [plan.model as object, serialize]));
+  const router = express.Router();
+  const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
   const routes = resources.map((resource) => ({
     resource,
-    registered: registerResourceController(resource, serializers, { fastPath, routing }),
+    registered: registerResourceController(resource, driver.shape, { fastPath, routing }),
   }));
   const registered = [
     ...routes.map((route) => route.registered),
-    ...controllers.map((controller) => registerPlainController(controller, serializers)),
+    ...controllers.map((controller) => registerPlainController(controller, driver.shape)),
   ];
   const classes = registered.map(({ controller }) => controller);
-  const router = express.Router();
   try {
     checkDuplicates(routes);
-    createServer(new SafeExpressDriver(router, serializers), {
+    createServer(driver, {
       validation: STRICT_VALIDATION,
       ...routing,
       controllers: onlyThese(classes),

@@ -56,7 +56,7 @@ export class RequestWork {
   }
 
   /** Runs reads; what is not a read is refused by the database. They are part of what the parameters began, if they did. */
-  runRead(sequelize: Sequelize, work: () => unknown): unknown {
+  runRead<T>(sequelize: Sequelize, work: () => T): T {
     const create = () => new DatabaseSession(sequelize, 'get');
     return runInSession(this.#begun(sequelize) ?? remember(this.#gets, sequelize, create), work);
   }
@@ -65,27 +65,32 @@ export class RequestWork {
    * Runs reads that none of the user's code takes part in. Nobody would join a session of theirs, and the first one of a
    * process makes each promise after it dearer. They leave one that the request is in, as other reads do.
    */
-  runPlainRead(sequelize: Sequelize, work: () => unknown): unknown {
+  runPlainRead<T>(sequelize: Sequelize, work: () => T): T {
     const isAlone = !this.#begun(sequelize) && !currentSession(sequelize);
     return isAlone ? work() : this.runRead(sequelize, work);
   }
 
   /** Runs writes that belong together; their transaction begins with the first query. */
-  runWrite(sequelize: Sequelize, work: () => unknown): unknown {
+  runWrite<T>(sequelize: Sequelize, work: () => T): T {
     return runInSession(this.#writeSession(sequelize), work);
   }
 
   /** Runs work in the session that the parameters began, if they did: the unit of work, or in a GET the read session. */
-  runAdded(work: () => unknown): unknown {
+  runAdded<T>(work: () => T): T {
     const reads = SAFE_METHODS.has(this.#request.method) ? this.#reads.values() : [];
     const [session] = [...this.#writes.values(), ...reads];
     return session ? runInSession(session, work) : work();
   }
 
+  /** Whether there is a write that is not committed. */
+  get hasWrites(): boolean {
+    return this.#writes.size > 0;
+  }
+
   /** Commits everything; writes not when the client has gone, who would not learn of it. */
   async commit(): Promise<void> {
     const isGone = this.#response.destroyed && !this.#response.writableFinished;
-    if (isGone && this.#writes.size > 0) throw new ClientGone('The client has gone.');
+    if (isGone && this.hasWrites) throw new ClientGone('The client has gone.');
     for (const session of this.#sessions()) await session.commit();
   }
 

@@ -30,8 +30,9 @@ export function generalPathReasons(
   readable: readonly AttributeInfo[],
 ): string[] {
   const always = [...queryReasons(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
+  const isWrite = operation === 'create' || operation === 'update';
   const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
-  const writes = operation === 'create' || operation === 'update' ? writeReasons(info) : [];
+  const writes = isWrite ? [...shownReasons(info, readable), ...writeReasons(info)] : [];
   const changes = operation === 'update' ? changeReasons(info) : [];
   return [...always, ...reads, ...writes, ...changes];
 }
@@ -47,9 +48,20 @@ function softDeleteReasons(info: ModelInfo): string[] {
 }
 
 /** Whether answers hold what only a record can tell: the value of a getter, or of a virtual attribute. */
-export function needsRecords({ model }: ModelInfo, readable: readonly AttributeInfo[]): boolean {
+export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]): boolean {
+  return madeByRecords(info, readable).length > 0;
+}
+
+function madeByRecords({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
   const { _customGetters = {} } = (model as unknown as ModelInternals).prototype;
-  return readable.some(({ name, type }) => type.kind === 'virtual' || Object.hasOwn(_customGetters, name));
+  return readable
+    .filter(({ name, type }) => type.kind === 'virtual' || Object.hasOwn(_customGetters, name))
+    .map(({ name }) => name);
+}
+
+/** What may throw when the answer to a write is made; a fast write is committed then. */
+function shownReasons(info: ModelInfo, readable: readonly AttributeInfo[]): string[] {
+  return madeByRecords(info, readable).map((name) => `${name} is virtual or has a getter`);
 }
 
 /** Why a record cannot be made without Sequelize. */

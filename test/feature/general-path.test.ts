@@ -602,13 +602,16 @@ describe('the general path', () => {
     ['a getter', WithGetter],
     ['a virtual attribute', WithVirtual],
   ] as const) {
-    it(`is not needed for ${what}: a record is made for it`, async () => {
+    it(`is not needed to read ${what}: a record is made for it`, async () => {
       const [fast, general] = [
         await serve({ models: [model] }),
         await serve({ models: [model], fastPath: false }),
       ];
       const path = fast.crud.routes[0]?.path ?? '';
-      expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.deep.equal([]);
+      // What throws while a record is shown has to undo the write.
+      const reason = `${model === WithVirtual ? 'shout' : 'name'} is virtual or has a getter`;
+      expect(operationsWith(fast.crud.routes, reason)).to.deep.equal(['create', 'update']);
+      expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.have.length(2);
       expect(await isGeneral(() => fast.agent.get(`${path}/1`))).to.equal(false);
       for (const url of [path, `${path}/1`, `${path}/1?fields=name`, `${path}?size=1&sort=-id`]) {
         expect((await fast.agent.get(url)).text, url).to.equal((await general.agent.get(url)).text);
