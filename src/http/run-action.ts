@@ -39,7 +39,7 @@ export async function runAction<T>(
   } catch (thrown) {
     const error = toError(thrown);
     await work.rollback(error);
-    throw error;
+    throw work.explain(error);
   }
 }
 

@@ -123,9 +123,10 @@ export class DatabaseSession implements SessionScope {
   /**
    * Commits what has begun. When that fails nothing is committed, as far as anybody can know.
    *
-   * @throws RolledBackError when something has failed in it and the error was caught
+   * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
    */
   async commit(): Promise<void> {
+    if (this.#abortion) throw this.#abortion;
     if (this.#failure && !this.#isEnded) {
       await this.rollback(this.#failure.cause);
       this.#refuseFailure();

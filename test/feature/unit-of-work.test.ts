@@ -15,6 +15,7 @@ import { runCallbacks } from '../../src/persistence/commit-callbacks.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { captureStderr } from '../support/captured-stderr.js';
 import { caughtError } from '../support/caught-error.js';
+import { deferred } from '../support/deferred.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { meetingOf } from '../support/meeting.js';
 import { startPostgres } from '../support/postgres.js';
@@ -40,15 +41,6 @@ class Entry extends Model {
 const DEFERRED = `
   ALTER TABLE entries ADD FOREIGN KEY (parent) REFERENCES entries DEFERRABLE INITIALLY DEFERRED`;
 const ORPHAN = { name: 'orphan', parent: 999 };
-
-/** A promise, and what resolves it. */
-function until() {
-  let resolve = (): void => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
 
 describe('a unit of work', () => {
   const entries = new Repository(Entry);
@@ -278,10 +270,10 @@ describe('a unit of work', () => {
   describe('with callbacks after the commit', () => {
     /** Runs a unit of work and waits for its callbacks. */
     const untilLast = async (work: (uow: UnitOfWork) => Promise<unknown>): Promise<void> => {
-      const { promise, resolve } = until();
+      const { promise, resolve } = deferred();
       await unitOfWork(async (uow) => {
         await work(uow);
-        uow.transaction.afterCommit(resolve);
+        uow.transaction.afterCommit(() => resolve());
       });
       await promise;
     };
@@ -313,7 +305,7 @@ describe('a unit of work', () => {
     });
 
     it('gives the result while one of them has not ended', async () => {
-      const { promise, resolve } = until();
+      const { promise, resolve } = deferred();
       const result = await unitOfWork(async (uow) => {
         uow.afterCommit(() => promise);
         return uow.repository(Entry).create({ name: 'one' });
@@ -334,7 +326,7 @@ describe('a unit of work', () => {
     it('lets them end before the engine does', async () => {
       const seen: string[] = [];
       const other = await engineLifespan((await startPostgres()).url, { models: [] })();
-      const { promise, resolve } = until();
+      const { promise, resolve } = deferred();
       await unitOfWork(
         async (uow) =>
           uow.afterCommit(async () => {
