@@ -169,6 +169,10 @@ function violationsOf(error: ValidationError): Violation[] {
     attribute: path,
     rule: validatorName ?? validatorKey ?? 'validate',
     // Sequelize's type checks and some validators quote the value; it must not reach a client.
-    message: quotesValue(message, value) ? `${path ?? 'The record'} is not valid` : message,
+    // A rule may throw what is no error, and Sequelize takes that for the message.
+    message:
+      typeof message !== 'string' || quotesValue(message, value)
+        ? `${path ?? 'The record'} is not valid`
+        : message,
   }));
 }
