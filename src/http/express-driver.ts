@@ -34,9 +34,18 @@ export class SafeExpressDriver extends ExpressDriver {
     this.#isIntercepted = isIntercepted;
   }
 
-  /** Express takes null, 'route' and 'router' for "no error, go on". */
-  override handleError(error: unknown, action: ActionMetadata | undefined, options: Action): void {
-    super.handleError(asError(error), action, options);
+  /**
+   * Express takes null, 'route' and 'router' for "no error, go on". A parameter may have begun a unit of work whose method was
+   * never called, because another one failed; and an error handler of the user's may answer and tell nobody.
+   */
+  override handleError(
+    error: unknown,
+    action: ActionMetadata | undefined,
+    options: Action,
+  ): void | Promise<void> {
+    const goOn = (): void => super.handleError(asError(error), action, options);
+    const work = existingWork(options.request);
+    return work ? work.rollback(error).then(goOn) : goOn();
   }
 
   /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */

@@ -19,6 +19,7 @@ import { generalRouteReasons, type PathSettings } from './general-route-reasons.
 import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
 import { checkJson } from './json-answer.js';
 import { setRequestResource } from './request-resource.js';
+import { existingWork } from './request-work.js';
 import type { Resource } from './resource.js';
 import { type Controller, runAction } from './run-action.js';
 
@@ -171,7 +172,7 @@ function createRunner(
       async (result) => {
         if (result === response) return null;
         const { body, location } = await shapeAnswer(resource, route.operation, result, context);
-        if (route.verb !== 'get') checkJson(body, response);
+        if (existingWork(request)?.hasWrites) checkJson(body, response);
         return { body, location };
       },
       generated,

@@ -18,6 +18,7 @@ import {
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
+import { deferred } from '../support/deferred.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { freshDatabase } from '../support/postgres.js';
@@ -47,6 +48,8 @@ class Memo extends Model {
 }
 
 const committed: string[] = [];
+/** What callbacks after a commit wait for. */
+let stopped = deferred();
 
 class MemoController extends crudController(Memo) {
   override async create(values: CreateValues<Memo>, context: CrudContext<Memo>) {
@@ -63,6 +66,14 @@ class MemoController extends crudController(Memo) {
       .repository(Memo)
       .create({ text })
       .catch(() => {});
+    return { done: true };
+  }
+
+  @Post('/:text/forever')
+  async forever(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
+    uow.afterCommit(() => stopped.promise);
+    uow.afterCommit(() => committed.push(text));
+    await uow.repository(Memo).create({ text });
     return { done: true };
   }
 
@@ -244,6 +255,17 @@ describe('a write in which an error was caught', () => {
     } finally {
       Memo.removeHook('afterCreate', 'fail');
     }
+  });
+
+  it('is answered while a callback after its commit has not ended', async () => {
+    stopped = deferred();
+    expect((await site.agent.post('/memos/one/forever')).body).to.deep.equal({ done: true });
+    expect((await site.agent.post('/memos/two/forever')).body).to.deep.equal({ done: true });
+    expect(await Memo.count()).to.equal(2);
+    expect(committed).to.deep.equal([]);
+    stopped.resolve();
+    while (committed.length < 2) await nextTurn();
+    expect(committed).to.deep.equal(['one', 'two']);
   });
 
   it('is a success without it', async () => {

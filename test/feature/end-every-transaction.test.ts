@@ -1,6 +1,8 @@
 /** A transaction ends whatever is thrown in it: also what cannot be read, described or logged. */
 import { expect } from 'chai';
-import { Param, Post } from 'routing-controllers';
+import { IsInt } from 'class-validator';
+import type { Response } from 'express';
+import { Body, type ExpressErrorMiddlewareInterface, Middleware, Param, Post } from 'routing-controllers';
 import { ValidationError, type ValidationErrorItem } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
@@ -13,6 +15,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
@@ -69,11 +72,28 @@ class Draft extends Model {
   declare text: string;
 }
 
+class Checked {
+  @IsInt() count!: number;
+}
+
+/** An error handler that answers everything itself. */
+@Middleware({ type: 'after' })
+class AnsweringMiddleware implements ExpressErrorMiddlewareInterface {
+  error(_error: unknown, _request: unknown, response: Response): void {
+    response.status(418).json({});
+  }
+}
+
 class DraftController extends crudController(Draft) {
   override async create(values: CreateValues<Draft>, context: CrudContext<Draft>) {
     const draft = await super.create(values, context);
     if (values.text === 'thrown') throw thrown();
     return draft;
+  }
+
+  @Post('/:way/checked')
+  checked(@InjectUnitOfWork() _uow: UnitOfWork, @Body() body: Checked) {
+    return body;
   }
 
   @Post('/:way/throw')
@@ -160,6 +180,13 @@ describe('a transaction in which something is thrown', () => {
       await expectWrites();
     });
   }
+
+  it('ends where a parameter is wrong and an error handler of the user’s answers', async () => {
+    const routing = { middlewares: [AnsweringMiddleware] };
+    const { agent } = await buildApp({ models: [Draft], controllers: [DraftController], routing, logger });
+    await agent.post('/drafts/any/checked').send({ count: 'many' }).expect(418);
+    await expectWrites();
+  });
 
   for (const text of ['plain', 'empty']) {
     it(`ends after a rule that throws a plain object: ${text}`, async () => {
