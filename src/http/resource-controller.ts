@@ -149,11 +149,10 @@ function createRunner(
   return async (metadata, action, params) => {
     const { method, params: declared } = metadata;
     const route = generatedRouteOf(method);
-    const generated = { resource, route, isShapedByUser: isShaped };
     const { request, response } = action;
     if (!route) {
       const call = () => instance(action)[method]?.(...params);
-      return runAction(action, call, (result) => shape(result, metadata, action), generated);
+      return runAction(action, call, (result) => shape(result, metadata, action));
     }
     const decorated = declared.length;
     const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
@@ -175,7 +174,7 @@ function createRunner(
         if (existingWork(request)?.hasWrites) checkJson(body, response);
         return { body, location };
       },
-      generated,
+      { resource, route, isShapedByUser: isShaped },
     );
     // What routing-controllers takes for "the method answers itself".
     if (draft === null) return response;

@@ -14,10 +14,10 @@ import type { Resource } from './resource.js';
 /** A controller, as far as it is called. */
 export type Controller = Record<string, (...args: unknown[]) => unknown>;
 
-/** What a generated operation is about; a route that the user added has no `route`. */
+/** What a generated operation is about. */
 export interface GeneratedCall {
   readonly resource: Resource;
-  readonly route: GeneratedRoute | undefined;
+  readonly route: GeneratedRoute;
   /** Whether code of the user's takes part in the answer. */
   readonly isShapedByUser: boolean;
 }
@@ -44,7 +44,7 @@ export async function runAction<T>(
 }
 
 function runInSession<T>(work: RequestWork, call: () => T, generated?: GeneratedCall): T {
-  if (!generated?.route) return work.runAdded(call);
+  if (!generated) return work.runAdded(call);
   const { resource, route, isShapedByUser } = generated;
   const { sequelize } = resource.plan.model;
   if (!sequelize) throw new TypeError(`${resource.plan.name} has lost its Sequelize instance.`);

@@ -1,4 +1,4 @@
-/** What is to happen after a commit: nobody waits for it but the end of the engine. */
+/** Runs callbacks after a commit in the background. Only the end of the engine waits for them. */
 import type { Sequelize } from 'sequelize';
 import type { Logger } from '../plan/logger.js';
 
@@ -89,6 +89,6 @@ function log(logger: Logger, message: string, error: string | undefined): void {
   try {
     logger.error(message, { error });
   } catch {
-    // There is nobody left to tell.
+    // The logger was the last one to tell.
   }
 }

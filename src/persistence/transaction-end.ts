@@ -63,9 +63,9 @@ function internalsOf(transaction: Transaction): TransactionInternals {
   return transaction as unknown as TransactionInternals;
 }
 
-/** What the driver reports as executed. */
+/** What the driver reports as executed; undefined where something of the user's stands between and passes on less. */
 function tagOf(answer: unknown): unknown {
-  const [, result] = answer as [unknown, { readonly command?: unknown }?];
+  const [, result] = Array.isArray(answer) ? (answer as [unknown, { readonly command?: unknown }?]) : [];
   return result?.command;
 }
 

@@ -113,7 +113,7 @@ const startLifespan = (): Promise<Home> =>
 
 for (const [whose, start] of [
   ['of an engine', startLifespan],
-  ['of a Sequelize instance of the user’s', startOwn],
+  ["of a Sequelize instance of the user's", startOwn],
 ] as const) {
   describe(`a unit of work ${whose}`, () => {
     let home: Home;

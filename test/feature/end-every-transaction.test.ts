@@ -181,7 +181,7 @@ describe('a transaction in which something is thrown', () => {
     });
   }
 
-  it('ends where a parameter is wrong and an error handler of the user’s answers', async () => {
+  it("ends where a parameter is wrong and an error handler of the user's answers", async () => {
     const routing = { middlewares: [AnsweringMiddleware] };
     const { agent } = await buildApp({ models: [Draft], controllers: [DraftController], routing, logger });
     await agent.post('/drafts/any/checked').send({ count: 'many' }).expect(418);
