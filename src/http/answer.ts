@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import type { Operation } from '../metadata/crud-options.js';
 import { NotFoundError } from '../persistence/errors.js';
-import { needsRecords } from '../persistence/general-path-reasons.js';
+import { gettersOf } from '../persistence/general-path-reasons.js';
 import type { OffsetPage, Page } from '../persistence/page.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
@@ -51,7 +51,7 @@ export function isShapedByUser({ info, exposure, explicitSchemas }: ResourcePlan
   const readable = readableAttributes(info, exposure);
   return (
     explicitSchemas.read !== null ||
-    needsRecords(info, readable) ||
+    gettersOf(info, readable).length > 0 ||
     readable.some(({ name }) => hasTransform(info, name, 'read'))
   );
 }

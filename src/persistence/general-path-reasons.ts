@@ -49,19 +49,18 @@ function softDeleteReasons(info: ModelInfo): string[] {
 
 /** Whether answers hold what only a record can tell: the value of a getter, or of a virtual attribute. */
 export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]): boolean {
-  return madeByRecords(info, readable).length > 0;
+  return readable.some(({ type }) => type.kind === 'virtual') || gettersOf(info, readable).length > 0;
 }
 
-function madeByRecords({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
+/** The attributes whose value is told by code of the user's. */
+export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
   const { _customGetters = {} } = (model as unknown as ModelInternals).prototype;
-  return readable
-    .filter(({ name, type }) => type.kind === 'virtual' || Object.hasOwn(_customGetters, name))
-    .map(({ name }) => name);
+  return readable.filter(({ name }) => Object.hasOwn(_customGetters, name)).map(({ name }) => name);
 }
 
 /** What may throw when the answer to a write is made; a fast write is committed then. */
 function shownReasons(info: ModelInfo, readable: readonly AttributeInfo[]): string[] {
-  return madeByRecords(info, readable).map((name) => `${name} is virtual or has a getter`);
+  return gettersOf(info, readable).map((name) => `${name} has a getter`);
 }
 
 /** Why a record cannot be made without Sequelize. */

@@ -609,7 +609,7 @@ describe('the general path', () => {
       ];
       const path = fast.crud.routes[0]?.path ?? '';
       // What throws while a record is shown has to undo the write.
-      const reason = `${model === WithVirtual ? 'shout' : 'name'} is virtual or has a getter`;
+      const reason = `${model === WithVirtual ? 'shout' : 'name'} has a getter`;
       expect(operationsWith(fast.crud.routes, reason)).to.deep.equal(['create', 'update']);
       expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.have.length(2);
       expect(await isGeneral(() => fast.agent.get(`${path}/1`))).to.equal(false);
