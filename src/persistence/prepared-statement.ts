@@ -51,13 +51,17 @@ export const GONE = '26000';
 export const THERE_ALREADY = '42P05';
 
 /**
- * Whether an error says that what a connection has prepared is of no use any more: the table was changed, which PostgreSQL
- * would go on to refuse for ever; or behind a pooler, or after `DISCARD ALL`, the connection to the server is another one,
- * where the statement is not there, or there already. Nothing was executed then. What a function of the user's says has a
- * context.
+ * Whether an error says that what a connection has prepared is of no use any more: the table was changed, or behind a
+ * pooler, or after `DISCARD ALL`, the connection to the server is another one, where the statement is not there, or there
+ * already. Nothing was executed then. What a function of the user's says has a context.
  */
 export function isStale(error: unknown): boolean {
-  const { code, routine, where } = error as Partial<Record<'code' | 'routine' | 'where', unknown>>;
-  if (code === '0A000') return routine === 'RevalidateCachedQuery';
-  return (code === GONE || code === THERE_ALREADY) && where === undefined;
+  const { code, where } = error as Partial<Record<'code' | 'where', unknown>>;
+  return isOfChangedTable(error) || ((code === GONE || code === THERE_ALREADY) && where === undefined);
+}
+
+/** Whether PostgreSQL refuses a statement, and would for ever, because its results have other types than when it was prepared. */
+export function isOfChangedTable(error: unknown): boolean {
+  const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
+  return code === '0A000' && routine === 'RevalidateCachedQuery';
 }

@@ -6,9 +6,10 @@ import { ConnectionSource, type Destination, markBroken, type PooledClient } fro
 import { createExecutor, type StatementExecutor } from './driver-query.js';
 import { warnOf } from './engine-warnings.js';
 import { PoolerSigns } from './pooler-signs.js';
-import { isStale, type PreparedStatement } from './prepared-statement.js';
+import { isOfChangedTable, isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
 import { StatementCache } from './statement-cache.js';
+import { forgetTriggers } from './table-triggers.js';
 import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
 
 /** What Sequelize does not type of itself. */
@@ -75,7 +76,8 @@ export class StatementRunner {
     this.#source = new ConnectionSource(sequelize);
     const signs = new PoolerSigns();
     this.#executor = createExecutor(this.#source.driver, (error) => {
-      if (signs.add(error)) assumePooler(sequelize);
+      if (isOfChangedTable(error)) forgetTriggers(sequelize);
+      else if (signs.add(error)) assumePooler(sequelize);
     });
     this.#named = new StatementCache(isNaming);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
