@@ -1,11 +1,12 @@
 /** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
 
 import type { Express } from 'express';
-import { type QueryOptions, QueryTypes, type SyncOptions } from 'sequelize';
+import type { SyncOptions } from 'sequelize';
 import type { SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
+import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
@@ -71,7 +72,7 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
     checkParts(options);
     const sequelize = createSequelize(dsn, options);
     try {
-      await connect(sequelize, dsn);
+      await connect(sequelize, dsn, options.replicas);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
       const { clickhouse, cache, preparedStatements = true } = options;
@@ -183,15 +184,20 @@ function parseUrl(dsn: string): URL | null {
   }
 }
 
-async function connect(sequelize: EngineSequelize, dsn: string): Promise<void> {
+async function connect(
+  sequelize: EngineSequelize,
+  dsn: string,
+  replicas: readonly string[] = [],
+): Promise<void> {
   try {
-    // The primary; a replica that is down at the start may come back.
-    await sequelize.query('SELECT 1', { type: QueryTypes.SELECT, useMaster: true } as QueryOptions);
+    await checkConnections(sequelize, replicas.length > 0);
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const { host, pathname, username } = checkDsn(dsn);
-    const { code, message } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
+    const { code, message = '' } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
+    const advice = refusalAdvice(message) ?? connectionAdvice(code ?? (message || undefined));
     throw new ConfigError([
-      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${connectionAdvice(code ?? message)}.`,
+      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${advice}.`,
     ]);
   }
 }
