@@ -29,14 +29,22 @@ interface ConnectionManager {
   };
 }
 
+/** Those of `EngineOptions` that matter here. */
+interface CheckedOptions {
+  readonly replicas?: readonly string[];
+  readonly preparedStatements?: boolean;
+}
+
 /**
  * Connects to the primary and the servers for reads, warns of what was asked for in vain, and has the instance know
  * whether its connections for reads refuse writes. Rejects as Sequelize does where the primary cannot be reached.
  *
- * @param hasReplicas whether the servers for reads are others; one that is down at the start may come back
  * @throws ConfigError when a pooler refuses what a connection to a replica is to be like
  */
-export async function checkConnections(sequelize: EngineSequelize, hasReplicas: boolean): Promise<void> {
+export async function checkConnections(
+  sequelize: EngineSequelize,
+  { replicas = [], preparedStatements = true }: CheckedOptions,
+): Promise<void> {
   const { config } = sequelize.connectionManager as unknown as ConnectionManager;
   const { write, read } = config.replication;
   const [primary, ...readers] = await Promise.allSettled([
@@ -46,7 +54,8 @@ export async function checkConnections(sequelize: EngineSequelize, hasReplicas: 
   ]);
   if (primary.status === 'rejected') throw primary.reason;
   const failed = readers.find((answer) => answer.status === 'rejected');
-  if (failed && !hasReplicas) throw failed.reason;
+  // A replica that is down at the start may come back.
+  if (failed && replicas.length === 0) throw failed.reason;
   for (const answer of readers) refuseRefusal(answer);
   const found = readers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const ignored = [
@@ -55,7 +64,9 @@ export async function checkConnections(sequelize: EngineSequelize, hasReplicas: 
     ...(found.every(isReadOnly) ? [] : [READ_ONLY]),
   ];
   sequelize.readsRefuseWrites = !failed && read.length <= config.pool.max && found.every(isReadOnly);
-  if (ignored.length > 0) warnOf(sequelize, ignoredWarning([...new Set(ignored)]));
+  if (ignored.length > 0) {
+    warnOf(sequelize, ignoredWarning([...new Set(ignored)], preparedStatements));
+  }
 }
 
 async function askSettings(sequelize: Sequelize, useMaster: boolean): Promise<Settings> {
@@ -79,27 +90,28 @@ function ignoredTimeouts(settings: Settings, servers: readonly ServerConfig[]): 
   );
 }
 
-const IGNORE = `ignore_startup_parameters = ${[...TIMEOUTS, 'extra_float_digits', 'options'].join(', ')}`;
-const SET = 'ALTER ROLE … SET';
+const IGNORE = `ignore_startup_parameters = ${[...TIMEOUTS, 'options'].join(', ')}`;
+const SET_TIMEOUTS = 'the timeouts with ALTER ROLE … SET';
 const UNPREPARED = 'preparedStatements: false, unless the pooler keeps prepared statements';
 
-function ignoredWarning(names: readonly string[]): string {
-  const [settings, are] = [names.join(', '), names.length > 1 ? 'are' : 'is'];
-  const reads = names.includes(READ_ONLY)
-    ? '; GETs that run code of yours do so in transactions that refuse writes'
-    : '';
-  return (
-    `A pooler ignores what its connections are asked for, so that ${settings} ${are} not as configured${reads}: set the ` +
-    `timeouts with ${SET}, and the option ${UNPREPARED}.`
-  );
+function ignoredWarning(names: readonly string[], isNaming: boolean): string {
+  const advice = [
+    ...(names.some((name) => name !== READ_ONLY) ? [`set ${SET_TIMEOUTS}`] : []),
+    ...(names.includes(READ_ONLY)
+      ? [`GETs that run code of yours take a transaction, unless replicas name a role with ${READ_ONLY} = on`]
+      : []),
+    ...(isNaming ? [`set ${UNPREPARED}`] : []),
+  ];
+  const are = names.length > 1 ? 'are' : 'is';
+  return `A pooler ignores what its connections are asked for: ${names.join(', ')} ${are} not as configured; ${advice.join('; ')}.`;
 }
 
 /** What to do where a pooler refuses what a connection is asked for; nothing for any other failure. */
 export function refusalAdvice(message: string): string | undefined {
   if (!message.startsWith('unsupported startup parameter')) return undefined;
   return (
-    `a pooler refuses what its connections are asked for (${message}); set ${IGNORE} in PgBouncer, the timeouts with ` +
-    `${SET}, and the option ${UNPREPARED}`
+    `a pooler refuses what its connections are asked for (${message}); set ${IGNORE} in PgBouncer, ` +
+    `${SET_TIMEOUTS}, and the option ${UNPREPARED}`
   );
 }
 

@@ -46,8 +46,9 @@ export class PreparedStatement {
 /** How many executions the cost is taken of; a table that has grown shows in the next ones. */
 const MEASURED_EXECUTIONS = 256;
 
-/** What PostgreSQL says of a name that is not prepared, and of one that is. */
+/** What PostgreSQL says of a name that is not prepared. */
 export const GONE = '26000';
+/** What PostgreSQL says of one that is prepared already. */
 export const THERE_ALREADY = '42P05';
 
 /**

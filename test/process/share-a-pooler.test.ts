@@ -10,8 +10,7 @@ const TABLES = [
   ['cats', 'cows', 'crabs'],
   ['dogs', 'ducks', 'doves'],
 ] as const;
-const READY_FOR_US =
-  'lock_timeout, statement_timeout, idle_in_transaction_session_timeout, extra_float_digits, options';
+const IGNORED = 'lock_timeout, statement_timeout, idle_in_transaction_session_timeout, options';
 
 describe('two processes over a pooler', () => {
   let database: TestDatabase;
@@ -24,7 +23,7 @@ describe('two processes over a pooler', () => {
     database = await freshDatabase('pooled');
     pooler = await startPgBouncer(database.url, {
       default_pool_size: 3,
-      ignore_startup_parameters: READY_FOR_US,
+      ignore_startup_parameters: IGNORED,
     });
     control = new Client({ connectionString: database.url });
     await control.connect();

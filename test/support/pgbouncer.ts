@@ -91,6 +91,7 @@ function provide(): void {
   spawnSync('systemctl', ['disable', '--now', PROGRAM], { stdio: 'ignore' });
   if (isThere(PROGRAM)) return;
   throw new Error(
-    'The tests need PgBouncer. Install it (Debian: sudo apt-get install pgbouncer; macOS: brew install pgbouncer).',
+    'The tests need PgBouncer. Install it (Debian: sudo apt-get install pgbouncer; macOS: brew install pgbouncer), ' +
+      'and have it on the PATH, which on Debian is /usr/sbin.',
   );
 }
