@@ -2,6 +2,7 @@
 import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Class, CrudOptions, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
+import { takeoverProblems } from '../persistence/model-owners.js';
 import { Repository } from '../persistence/repository.js';
 import { showValue } from '../plan/show-value.js';
 import { type CrudControllerClass, controllerSource } from './crud-controller.js';
@@ -61,6 +62,7 @@ export function declareResources({
       controller: controller as unknown as CrudControllerClass,
     });
   }
+  problems.push(...takeoverProblems([...declarations.keys()]));
   return { declarations: [...declarations.values()], handWritten, problems };
 }
 

@@ -2,14 +2,15 @@
 
 import type { Express } from 'express';
 import type { SyncOptions } from 'sequelize';
-import type { SequelizeOptions } from 'sequelize-typescript';
+import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
-import { ConfigError } from '../plan/config-error.js';
+import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
+import { holdInstance, ownerProblems } from './model-owners.js';
 import { untilConnected } from './optional-client.js';
 import { schemeOf } from './scheme-of.js';
 import { watchedDriver } from './watched-driver.js';
@@ -72,6 +73,7 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
   return async () => {
     checkParts(options);
     const sequelize = createSequelize(dsn, options);
+    const release = holdInstance(sequelize);
     try {
       await connect(sequelize, dsn, options);
       // On the primary: a replica may not have seen the tables yet.
@@ -89,6 +91,9 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
     } catch (error) {
       await sequelize.close();
       throw error;
+    } finally {
+      // From here on the engine holds it, if there is one.
+      release();
     }
   };
 }
@@ -120,10 +125,17 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     },
   };
   const sequelize = new EngineSequelize(dsn, settings as SequelizeOptions);
+  const classes = loadModels([...new Set(models)], forwarded.modelMatch);
+  throwProblems(ownerProblems(sequelize, classes));
   // sequelize-typescript types models as its own subclass of Sequelize's Model; at run time both are accepted.
-  sequelize.addModels([...new Set(models)] as unknown as Parameters<EngineSequelize['addModels']>[0] &
-    string[]);
+  sequelize.addModels(classes as unknown as ModelCtor[]);
   return sequelize;
+}
+
+/** As `addModels` does it, before anything is attached: a class that belongs to another engine must stay there. */
+function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['modelMatch']): ModelClass[] {
+  const byName = match ?? ((file: string, member: string) => file === member);
+  return getModels(models as unknown as (ModelCtor | string)[], byName) as unknown as ModelClass[];
 }
 
 /** What Sequelize reads from a DSN. */
