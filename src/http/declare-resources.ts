@@ -7,6 +7,7 @@ import { Repository } from '../persistence/repository.js';
 import { showValue } from '../plan/show-value.js';
 import { type CrudControllerClass, controllerSource } from './crud-controller.js';
 import type { Settings } from './settings.js';
+import { untypedParameterProblems } from './untyped-parameters.js';
 
 /** A model to serve, before anything is checked. */
 export interface Declaration {
@@ -41,6 +42,7 @@ export function declareResources({
     declarations.set(model, { model, options, repository: new Repository(model), controller: undefined });
   }
   const handWritten: Class[] = [];
+  const extended: Class[] = [];
   for (const controller of controllers) {
     const source = controllerSource(controller);
     if (!source) {
@@ -48,6 +50,7 @@ export function declareResources({
       else problems.push(undecoratedProblem(controller));
       continue;
     }
+    extended.push(controller);
     const { model } = source.repository;
     const known = declarations.get(model);
     if (known?.controller) {
@@ -62,6 +65,7 @@ export function declareResources({
       controller: controller as unknown as CrudControllerClass,
     });
   }
+  problems.push(...untypedParameterProblems([...extended, ...handWritten]));
   problems.push(...takeoverProblems([...declarations.keys()]));
   return { declarations: [...declarations.values()], handWritten, problems };
 }
