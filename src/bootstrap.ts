@@ -52,13 +52,15 @@ export interface CrudApplication {
  * @throws ConfigError with everything that is wrong with any model, option or controller
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, resources, router, health, docs, application, routeTable } = buildApplication(options);
+  const { settings, warnings, resources, router, health, docs, application, routeTable } =
+    buildApplication(options);
   setLogger(app, settings.logger);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, application.openapi));
   app.use(exceptionHandler(settings.logger));
   for (const known of [app, application]) BUILT.set(known, { application, routeTable });
+  for (const line of warnings) settings.logger.warn(line);
   await warnMissingIndexes(resources, settings.logger);
   return application;
 }
@@ -86,7 +88,7 @@ export function buildApplication(options: BootstrapOptions) {
     ['health', 'docs'],
     [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
   );
-  const { declarations, handWritten, problems } = declareResources(settings);
+  const { declarations, handWritten, problems, warnings } = declareResources(settings);
   const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
@@ -99,7 +101,16 @@ export function buildApplication(options: BootstrapOptions) {
     openapi,
   });
   const routeTable = () => describeRouteTable(application.routes, plan.resources);
-  return { settings, resources, router, health, docs: docs && documentation, application, routeTable };
+  return {
+    settings,
+    warnings,
+    resources,
+    router,
+    health,
+    docs: docs && documentation,
+    application,
+    routeTable,
+  };
 }
 
 /** Asks once, when it is first needed. */

@@ -5,7 +5,9 @@ import { type CrudRecord, crudRecords } from '../metadata/registry.js';
 import { takeoverProblems } from '../persistence/model-owners.js';
 import { Repository } from '../persistence/repository.js';
 import { showValue } from '../plan/show-value.js';
-import { type CrudControllerClass, controllerSource } from './crud-controller.js';
+import { lineageOf } from './controller-metadata.js';
+import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
+import { forgottenControllers, noteController } from './forgotten-controllers.js';
 import type { Settings } from './settings.js';
 import { untypedParameterProblems } from './untyped-parameters.js';
 
@@ -24,6 +26,8 @@ export interface Declarations {
   readonly handWritten: readonly Class[];
   /** What is wrong with them, after what was wrong before. */
   readonly problems: readonly string[];
+  /** What may be meant as it is, and is told to the log. */
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -32,9 +36,10 @@ export interface Declarations {
  */
 export function declareResources({
   records,
+  isScan,
   controllers,
   problems: earlier,
-}: Pick<Settings, 'records' | 'controllers' | 'problems'>): Declarations {
+}: Pick<Settings, 'records' | 'isScan' | 'controllers' | 'problems'>): Declarations {
   const declarations = new Map<ModelClass, Declaration>();
   const problems = [...earlier];
   for (const { model, options } of records) {
@@ -51,6 +56,8 @@ export function declareResources({
       continue;
     }
     extended.push(controller);
+    noteController(controller);
+    problems.push(...ignoredDecoratorProblems(controller));
     const { model } = source.repository;
     const known = declarations.get(model);
     if (known?.controller) {
@@ -67,7 +74,26 @@ export function declareResources({
   }
   problems.push(...untypedParameterProblems([...extended, ...handWritten]));
   problems.push(...takeoverProblems([...declarations.keys()]));
-  return { declarations: [...declarations.values()], handWritten, problems };
+  const generated = [...declarations.values()].filter(({ controller }) => !controller);
+  const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));
+  // Where the models are listed, another application of the process may be given the subclass.
+  if (isScan)
+    problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
+  const warnings = isScan ? [] : forgotten;
+  return { declarations: [...declarations.values()], handWritten, problems, warnings };
+}
+
+/** A subclass is mounted with the prefix and the type of its resource; other ones would be ignored. */
+function ignoredDecoratorProblems(controller: Class): string[] {
+  const lineage = lineageOf(controller, CrudController);
+  const declared = getMetadataArgsStorage().controllers.find(({ target }) => lineage.includes(target));
+  if (!declared) return [];
+  const { type, route = '/path' } = declared;
+  const decorator = type === 'json' ? '@JsonController' : '@Controller';
+  return [
+    `${controller.name} has ${decorator}, which is ignored where a generated controller is extended; remove it, and give the ` +
+      `path as an option: { prefix: '${route}' }.`,
+  ];
 }
 
 function recordOf(model: ModelClass): CrudRecord | undefined {

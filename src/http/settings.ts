@@ -44,6 +44,8 @@ export interface ResourceOptions {
 /** The settings of an application. */
 export interface Settings {
   readonly records: readonly CrudRecord[];
+  /** Whether the records are all there are, and not those of models that were listed. */
+  readonly isScan: boolean;
   readonly controllers: readonly Class[];
   readonly routePrefix: string;
   readonly bodyLimit: number;
@@ -101,6 +103,7 @@ export function resolveSettings(
   const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
   return Object.freeze({
     records,
+    isScan: models === undefined,
     controllers,
     routePrefix: prefix,
     bodyLimit,
