@@ -2,6 +2,8 @@
 import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Class, CrudOptions, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
+import { isAttached } from '../model/introspect-model.js';
+import { enginesInUse } from '../persistence/engine.js';
 import { takeoverProblems } from '../persistence/model-owners.js';
 import { Repository } from '../persistence/repository.js';
 import { showValue } from '../plan/show-value.js';
@@ -74,13 +76,34 @@ export function declareResources({
   }
   problems.push(...untypedParameterProblems([...extended, ...handWritten]));
   problems.push(...takeoverProblems([...declarations.keys()]));
+  if (isScan && declarations.size === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);
   const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));
   // Where the models are listed, another application of the process may be given the subclass.
   if (isScan)
     problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
   const warnings = isScan ? [] : forgotten;
-  return { declarations: [...declarations.values()], handWritten, problems, warnings };
+  const unconnected = noEngineProblem([...declarations.keys()]);
+  return {
+    declarations: unconnected ? [] : [...declarations.values()],
+    handWritten,
+    problems: [...problems, ...(unconnected ? [unconnected] : [])],
+    warnings,
+  };
+}
+
+const NO_MODEL =
+  'No class has @Crud, so there is nothing to serve; import the modules of the models before bootstrap is called, or pass ' +
+  'models: [] where none is meant.';
+
+/** Where not one model is attached the cause is one: said once, and not for each model. */
+function noEngineProblem(models: readonly ModelClass[]): string | null {
+  if (models.length === 0 || enginesInUse().length > 0 || models.some(isAttached)) return null;
+  const names = models.map(({ name }) => name).join(', ');
+  return (
+    `No engine is in use, so there is no database for ${names}; write await engineLifespan(dsn)(app) before bootstrap. ` +
+    'Without the second call, (app), nothing is connected.'
+  );
 }
 
 /** A subclass is mounted with the prefix and the type of its resource; other ones would be ignored. */
