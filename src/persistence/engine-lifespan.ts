@@ -8,11 +8,11 @@ import { crudRecords } from '../metadata/registry.js';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { urlProblem } from './connection-url.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
 import { holdInstance, ownerProblems } from './model-owners.js';
 import { untilConnected } from './optional-client.js';
-import { schemeOf } from './scheme-of.js';
 import { watchedDriver } from './watched-driver.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
@@ -172,29 +172,15 @@ function parseConnection(dsn: string): Connection {
   return { host, port, database, username, password, dialectOptions: options.dialectOptions ?? {} };
 }
 
-/** Names the parts of a DSN that may be shown. */
+/** The parts of a DSN, of which all but the password may be shown. */
 function checkDsn(dsn: string): URL {
-  const example = 'use one such as postgres://user:password@host:5432/database';
-  if (typeof dsn !== 'string' || dsn === '')
-    throw new ConfigError([`The DSN is ${dsn === '' ? 'empty' : typeof dsn}; ${example}.`]);
-  const url = parseUrl(dsn);
-  const scheme = schemeOf(dsn);
-  if (!url || scheme === null) throw new ConfigError([`The DSN is not a URL; ${example}.`]);
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') {
-    throw new ConfigError([`The DSN begins with '${scheme}'; ${example}.`]);
-  }
-  return url;
-}
-
-/** Null also for what Sequelize could not decode: a `%` in a password that is not percent-encoded. */
-function parseUrl(dsn: string): URL | null {
-  try {
-    const url = new URL(dsn);
-    decodeURIComponent(`${url.username}${url.password}${url.pathname}`);
-    return url;
-  } catch {
-    return null;
-  }
+  const example = 'one such as postgres://user:password@host:5432/database';
+  const problem =
+    typeof dsn !== 'string' || dsn === ''
+      ? `is ${dsn === '' ? 'empty' : typeof dsn}; use ${example}.`
+      : urlProblem(dsn, ['postgres:', 'postgresql:'], example);
+  if (problem !== null) throw new ConfigError([`The DSN ${problem}`]);
+  return new URL(dsn);
 }
 
 async function connect(sequelize: EngineSequelize, dsn: string, options: EngineOptions): Promise<void> {
