@@ -101,8 +101,8 @@ function noEngineProblem(models: readonly ModelClass[]): string | null {
   if (models.length === 0 || enginesInUse().length > 0 || models.some(isAttached)) return null;
   const names = models.map(({ name }) => name).join(', ');
   return (
-    `No engine is in use, so there is no database for ${names}; write await engineLifespan(dsn)(app) before bootstrap. ` +
-    'Without the second call, (app), nothing is connected.'
+    `No engine is in use, so there is no database for ${names}; write await engineLifespan(dsn)(app) before bootstrap ` +
+    '(without the second call, (app), nothing is connected), or attach them to a Sequelize instance of yours.'
   );
 }
 

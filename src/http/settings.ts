@@ -16,7 +16,10 @@ import type { RoutingOptions } from './mount-resources.js';
 export interface ResourceOptions {
   /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
   models?: readonly ModelClass[];
-  /** Subclasses of generated controllers, which replace those, and hand-written controllers. Default: none. */
+  /**
+   * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
+   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
+   */
   controllers?: readonly Class[];
   /** Before every path, such as `'/api'`. Default: none. */
   routePrefix?: string;

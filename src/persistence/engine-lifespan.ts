@@ -17,7 +17,10 @@ import { watchedDriver } from './watched-driver.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
-  /** Model classes, or paths that sequelize-typescript loads them from. Default: every `@Crud` class. */
+  /**
+   * Model classes, or paths that sequelize-typescript loads them from. No class can be in two engines that are in use.
+   * Default: every `@Crud` class.
+   */
   models?: readonly (ModelClass | string)[];
   /** Creates the tables and indexes that do not exist before the promise resolves. Never changes one. Default: false. */
   createAll?: boolean;
@@ -66,7 +69,8 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
  * await bootstrap(app);
  * ```
- * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, and when the server cannot be reached, refuses the credentials or has no such
+ * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, for a model class that another
+ * engine in use has, and when the server cannot be reached, refuses the credentials or has no such
  * database, or a pooler refuses the timeouts. The message never holds the password.
  */
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {

@@ -311,7 +311,7 @@ describe('misconfiguring', () => {
     void engineLifespan('postgres://localhost/never', { models: [Alone, Unattached] });
     expect(await problemsOf({ models: [Alone, Unattached] })).to.deep.equal([
       'No engine is in use, so there is no database for Alone, Unattached; write await engineLifespan(dsn)(app) before ' +
-        'bootstrap. Without the second call, (app), nothing is connected.',
+        'bootstrap (without the second call, (app), nothing is connected), or attach them to a Sequelize instance of yours.',
     ]);
   });
 
