@@ -4,6 +4,7 @@ import type { Model } from 'sequelize';
 import type { CrudOptions } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
+import { takeoverProblems } from '../persistence/model-owners.js';
 import type { Repository } from '../persistence/repository.js';
 import { resolveSource, type Source } from '../persistence/resolve-source.js';
 import { compilePlan } from '../plan/compile-plan.js';
@@ -55,7 +56,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     repository,
     controller: undefined,
   };
-  const problems = flagProblems('fastPath', fastPath);
+  const problems = [...flagProblems('fastPath', fastPath), ...takeoverProblems([model])];
   const settings = {
     bodyLimit: collectProblems(problems, () => parseBodyLimit(bodyLimit), 0),
     cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(cursorSecret), [])),

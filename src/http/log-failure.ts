@@ -37,12 +37,15 @@ function describeError(error: unknown): object {
   if (!(error instanceof Error)) return { error: `a thrown ${error === null ? 'null' : typeof error}` };
   const { parent } = error as { parent?: Record<string, unknown> };
   if (!parent) return { error: error.name, stack: error.stack };
-  const { code, table, column, constraint, routine, sql, parameters } = parent;
+  const { code, table, column, constraint, routine, message, sql, parameters } = parent;
+  // Class 42, a statement that does not fit the schema: the message has names and no values, and says what is missing.
+  const isSchemaError = typeof code === 'string' && code.startsWith('42');
   // A `$1` in the statement proves nothing: a value that was written into it can hold one.
   const isPrepared = Array.isArray(parameters) && parameters.length > 0;
   return {
     error: error.name,
     code,
+    ...(isSchemaError ? { reason: message } : {}),
     table,
     column,
     constraint,

@@ -1,5 +1,6 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
 import { type Action, getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import { checkOwner } from '../persistence/model-owners.js';
 import { type AnswerDraft, isShapedByUser, shapeAnswer } from './answer.js';
 import {
   type ActionArgs,
@@ -67,7 +68,10 @@ function inWireForm(action: ActionArgs): ActionArgs {
 }
 
 function rememberResource({ plan }: Resource) {
+  const { model } = plan;
+  const { sequelize } = model;
   return (request: Action['request'], _response: unknown, next: () => void): void => {
+    checkOwner(model, sequelize);
     setRequestResource(request, plan);
     next();
   };

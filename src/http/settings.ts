@@ -16,7 +16,10 @@ import type { RoutingOptions } from './mount-resources.js';
 export interface ResourceOptions {
   /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
   models?: readonly ModelClass[];
-  /** Subclasses of generated controllers, which replace those, and hand-written controllers. Default: none. */
+  /**
+   * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
+   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
+   */
   controllers?: readonly Class[];
   /** Before every path, such as `'/api'`. Default: none. */
   routePrefix?: string;
@@ -44,6 +47,8 @@ export interface ResourceOptions {
 /** The settings of an application. */
 export interface Settings {
   readonly records: readonly CrudRecord[];
+  /** Whether the records are all there are, and not those of models that were listed. */
+  readonly isScan: boolean;
   readonly controllers: readonly Class[];
   readonly routePrefix: string;
   readonly bodyLimit: number;
@@ -101,6 +106,7 @@ export function resolveSettings(
   const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
   return Object.freeze({
     records,
+    isScan: models === undefined,
     controllers,
     routePrefix: prefix,
     bodyLimit,

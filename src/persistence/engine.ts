@@ -5,6 +5,7 @@ import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { callbacksUnderWay } from './commit-callbacks.js';
+import { holdInstance, modelsOf, ownerProblems } from './model-owners.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 import { keepNoStatements } from './statement-runner.js';
 
@@ -38,7 +39,8 @@ const engines = new Set<Engine>();
  * ```ts
  * configureEngine({ sequelize, cache: 'redis://localhost' });
  * ```
- * @throws ConfigError when a URL or an option is wrong or the package of a client is missing
+ * @throws ConfigError when a URL or an option is wrong, the package of a client is missing, or another engine in use has a
+ * model of the instance
  */
 export function configureEngine(parts: EngineParts): Engine {
   return openEngine(parts, async () => {});
@@ -54,10 +56,12 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
   const { sequelize, clickhouse, cache, preparedStatements = true } = parts;
   // First of all: a client that is made connects, and would have nobody to close it.
   checkParts(parts);
+  throwProblems(ownerProblems(sequelize, modelsOf(sequelize)));
   if (!preparedStatements) keepNoStatements(sequelize);
   const columns = clickhouse === undefined ? null : openClickHouse(clickhouse);
   const store = cache === undefined ? null : openCache(cache);
   let disposed: Promise<void> | undefined;
+  const release = holdInstance(sequelize);
   const engine: Engine = {
     sequelize,
     ...(columns ? { clickhouse: columns.client } : {}),
@@ -72,6 +76,7 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
     const callbacks = callbacksUnderWay(sequelize);
     if (callbacks) await callbacks;
     engines.delete(engine);
+    release();
     await closeAll([close, columns?.close, store?.close]);
   };
   engines.add(engine);
