@@ -1,5 +1,6 @@
 /** A transaction that begins when it is first needed, and ends once. */
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { describeError } from '../plan/describe-error.js';
 import type { Logger } from '../plan/logger.js';
 import { describeFault } from './database-fault.js';
 import { defaultLogger } from './default-logger.js';
@@ -153,8 +154,7 @@ async function notify(callback: () => unknown, logger: Logger): Promise<void> {
   try {
     await callback();
   } catch (error) {
-    const reason = error instanceof Error ? error.stack : `a thrown ${typeof error}`;
-    logger.error('A callback after a commit failed', { error: reason });
+    logger.error('A callback after a commit failed', describeError(error));
   }
 }
 
