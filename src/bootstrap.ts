@@ -4,6 +4,7 @@ import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
 import { setLogger } from './http/application-logger.js';
 import { declareResources } from './http/declare-resources.js';
+import { rememberRoutes } from './http/describe-path.js';
 import { exceptionHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
@@ -57,6 +58,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     buildApplication(options);
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
+  rememberRoutes(app, settings.routePrefix, router);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, application.openapi));

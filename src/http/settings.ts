@@ -2,6 +2,7 @@
 import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
+import { adaptLogger } from '../plan/adapt-logger.js';
 import { collectProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { Logger } from '../plan/logger.js';
@@ -36,8 +37,8 @@ export interface ResourceOptions {
    */
   fastPath?: boolean;
   /**
-   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. Default: warnings and errors as
-   * JSON lines on standard error.
+   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
+   * work as they are. Default: warnings and errors as JSON lines on standard error.
    */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
@@ -112,7 +113,7 @@ export function resolveSettings(
     bodyLimit,
     cursors: createCursorCodec(secrets),
     fastPath,
-    logger,
+    logger: adaptLogger(logger),
     routing,
     problems,
   });

@@ -1,5 +1,6 @@
 /** Runs callbacks after a commit in the background. Only the end of the engine waits for them. */
 import type { Sequelize } from 'sequelize';
+import { describeError } from '../plan/describe-error.js';
 import type { Logger } from '../plan/logger.js';
 
 /** Milliseconds after which those behind a callback no longer wait for it. */
@@ -46,7 +47,8 @@ async function runInOrder(callbacks: readonly Callback[], logger: Logger, patien
 
 /** Starts a callback; gives a promise, which never rejects, where it has not ended then. */
 function start(callback: Callback, logger: Logger): Promise<void> | undefined {
-  const fail = (error: unknown): void => log(logger, 'A callback after a commit failed', describe(error));
+  const fail = (error: unknown): void =>
+    log(logger, 'A callback after a commit failed', describeError(error));
   try {
     const ended = callback();
     return isPromiseLike(ended) ? Promise.resolve(ended).then(() => {}, fail) : undefined;
@@ -64,11 +66,9 @@ async function endsOrTakesTooLong(ended: Promise<void>, logger: Logger, patience
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
-      log(
-        logger,
-        'A callback after a commit takes long; those behind it go on',
-        `not ended in ${patience} ms`,
-      );
+      log(logger, 'A callback after a commit takes long; those behind it go on', {
+        error: `not ended in ${patience} ms`,
+      });
       resolve();
     }, patience);
   });
@@ -76,18 +76,9 @@ async function endsOrTakesTooLong(ended: Promise<void>, logger: Logger, patience
   clearTimeout(timer);
 }
 
-/** Reading what was thrown can itself throw: a proxy, a getter. */
-function describe(error: unknown): string | undefined {
+function log(logger: Logger, message: string, details: object): void {
   try {
-    return error instanceof Error ? error.stack : `a thrown ${typeof error}`;
-  } catch {
-    return 'an object that cannot be read';
-  }
-}
-
-function log(logger: Logger, message: string, error: string | undefined): void {
-  try {
-    logger.error(message, { error });
+    logger.error(message, details);
   } catch {
     // The logger was the last one to tell.
   }

@@ -1,8 +1,8 @@
 /**
- * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. The only file that
- * knows pg's internals: its own query object asks for a description of the results each time, makes an object of each
- * row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg, or another
- * driver, is used through its public interface.
+ * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. This file and
+ * `traced-batch.ts` know pg's internals: its own query object asks for a description of the results each time, makes an
+ * object of each row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg,
+ * or another driver, is used through its public interface.
  */
 import { createRequire } from 'node:module';
 import pg from 'pg';
@@ -11,8 +11,9 @@ import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch
 import { encodeExecutions } from './encode-executions.js';
 import { type Preparation, Preparations } from './preparation.js';
 import { isStale } from './prepared-statement.js';
-import { executePublicly, type Fields, type PublicClient, parsersOf } from './public-query.js';
+import { executePublicly, type Fields, parsersOf } from './public-query.js';
 import { queryWatch, type Watched, type WatchSlot } from './query-watch.js';
+import { isTraced, type SentQuery, type TraceableClient, TracedBatch } from './traced-batch.js';
 import { watchedDriver } from './watched-driver.js';
 
 /** What pg has to do with a socket. */
@@ -35,7 +36,7 @@ interface DriverConnection {
 }
 
 /** A client of pg. */
-export interface DriverClient extends PublicClient {
+export interface DriverClient extends TraceableClient {
   readonly connection?: DriverConnection;
   readonly connectionParameters?: { query_timeout?: number | false | undefined };
   /** That of a connection of the engine's own driver, which has no such parameter. */
@@ -82,12 +83,13 @@ export function createExecutor(driver: Driver, onStale: (error: Error) => void):
       else {
         const { query_timeout: own } = connectionParameters;
         const limit = client.queryTimeout ?? own;
-        const query = new Query(client, batch);
-        if (limit) query.limit(limit);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
         try {
-          client.query(query);
+          const traced = isTraced() ? new TracedBatch(client, batch) : null;
+          const query = new Query(client, traced?.batch ?? batch);
+          if (limit) query.limit(limit);
+          (traced ?? client).query(query);
         } finally {
           connectionParameters.query_timeout = own;
         }
@@ -96,7 +98,7 @@ export function createExecutor(driver: Driver, onStale: (error: Error) => void):
   };
 }
 
-type TextQueryClass = new (client: DriverClient, batch: Batch) => { limit(milliseconds: number): void };
+type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
 
 /**
  * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
@@ -273,10 +275,7 @@ function preparationsOf(
 
 type AnswerTakerClass = new (...args: never[]) => AnswerTaker;
 
-/**
- * Has the answers to our queries read here, as far as that is possible: from the first one on, which prepares a statement
- * and finds the connection at rest. pg has one listener for what arrives, and goes on to read all else.
- */
+/** From the first query on, which prepares a statement and finds the connection at rest. pg goes on to read all else. */
 function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
   const { stream } = connection;
   const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];

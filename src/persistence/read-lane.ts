@@ -7,6 +7,7 @@ import { type Execution, LeftOutError, type TextResult, type TextValues } from '
 import { type ConnectionSource, markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
+import { tracedContext } from './traced-batch.js';
 
 /** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
 const PATIENCE = 20;
@@ -22,6 +23,7 @@ export type AskElsewhere = (read: LaneRead) => void;
 export class LaneRead implements Execution {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
+  readonly context = tracedContext();
   /** Takes what became of it; the first call counts. */
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */

@@ -10,6 +10,7 @@ import { isOfChangedTable, isStale, type PreparedStatement } from './prepared-st
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
 import { StatementCache } from './statement-cache.js';
 import { forgetTriggers } from './table-triggers.js';
+import { runIn, tracedContext } from './traced-batch.js';
 import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
 
 /** What Sequelize does not type of itself. */
@@ -140,11 +141,12 @@ export class StatementRunner {
 
   #share(lane: ReadLane, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
     return new Promise((resolve, reject) => {
+      const context = tracedContext();
       this.#log(statement);
       const answer: Execution['settle'] = (error, result) => {
         if (!error) resolve(result as TextResult);
         // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-        else if (isStale(error)) resolve(this.#run('read', statement, values));
+        else if (isStale(error)) resolve(runIn(context, () => this.#run('read', statement, values)));
         else reject(asDatabaseError(error, statement, values));
       };
       lane.add(new LaneRead({ statement, values }, answer, reject, this.#askElsewhere));
@@ -178,13 +180,13 @@ export class StatementRunner {
         else resolve(result as TextResult);
       };
       this.#log(statement);
-      start({ statement, values, answer, fail });
+      start({ statement, values, context: tracedContext(), answer, fail });
     });
   }
 
   /** A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew. */
   #execute(line: ConnectionLine, client: PooledClient, single: Single, isAgain = false): void {
-    const { statement, values, answer } = single;
+    const { statement, values, context, answer } = single;
     const started = performance.now();
     let isStaleNow = false;
     const end: Batch['end'] = (error) => {
@@ -197,7 +199,7 @@ export class StatementRunner {
       if (isStaleNow) this.#execute(line, client, single, true);
       else answer(error, result);
     };
-    this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
+    this.#executor.execute(client, { statement, executions: [{ values, context, settle }], end });
   }
 
   #log({ text }: PreparedStatement): void {

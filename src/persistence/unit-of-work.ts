@@ -1,6 +1,7 @@
 /** `unitOfWork` and `dbSession`: work in one transaction. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Model, Sequelize, Transaction } from 'sequelize';
+import { adaptLogger } from '../plan/adapt-logger.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { Logger } from '../plan/logger.js';
 import { describeFault } from './database-fault.js';
@@ -133,7 +134,7 @@ export async function openReadSession(database: DatabaseSession): Promise<ReadSe
 function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
   return {
     ...(isolationLevel === undefined ? {} : { isolationLevel }),
-    ...(logger === undefined ? {} : { logger }),
+    ...(logger === undefined ? {} : { logger: adaptLogger(logger) }),
   };
 }
 

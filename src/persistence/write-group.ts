@@ -28,6 +28,7 @@ const GROWTH = 1 / 16;
 export interface Single {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
+  readonly context?: Execution['context'];
   /** Takes what became of it, when the connection is free. */
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */
@@ -121,6 +122,7 @@ export class WriteGroup {
     };
     const executions = inOneOrder(writes).map((write) => ({
       values: write.single.values,
+      context: write.single.context,
       settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
     }));
     return { before: LIMIT_LOCKS, statement, executions, end };
