@@ -4,6 +4,7 @@ import type { Sequelize } from 'sequelize';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { replaceStandbys } from './guard-connections.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 import { keepNoStatements } from './statement-runner.js';
 
@@ -40,7 +41,9 @@ const engines = new Set<Engine>();
  * @throws ConfigError when a URL or an option is wrong or the package of a client is missing
  */
 export function configureEngine(parts: EngineParts): Engine {
-  return openEngine(parts, async () => {});
+  const engine = openEngine(parts, async () => {});
+  replaceStandbys(parts.sequelize);
+  return engine;
 }
 
 /**
