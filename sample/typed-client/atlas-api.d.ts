@@ -654,7 +654,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The database is not available. */
+        /** @description The database is not available, or something else holds a lock for too long. */
         ServiceUnavailable: {
             headers: {
                 /** @description Seconds until it is worth trying again. */

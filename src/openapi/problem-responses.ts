@@ -118,7 +118,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
   },
   503: {
     name: 'ServiceUnavailable',
-    description: 'The database is not available.',
+    description: 'The database is not available, or something else holds a lock for too long.',
     example: { detail: 'The database is not available; try again.' },
     headers: {
       'Retry-After': {

@@ -18,6 +18,7 @@ export type FaultKind =
   | 'foreignKey'
   | 'exclusion'
   | 'concurrent'
+  | 'locked'
   | 'invalid'
   | 'readOnly'
   | 'unavailable'
@@ -62,10 +63,11 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '23P01': 'exclusion',
   '23502': 'invalid',
   '23514': 'invalid',
-  // Serialization failure, deadlock, lock not available.
+  // Serialization failure (for a read on a replica: its recovery came into the way), deadlock.
   '40001': 'concurrent',
   '40P01': 'concurrent',
-  '55P03': 'concurrent',
+  // A lock was not available in time.
+  '55P03': 'locked',
   // A write in a read-only transaction, which is every one of a standby.
   '25006': 'readOnly',
   // A statement that ran into its timeout.
@@ -113,6 +115,11 @@ export function describeFault(error: unknown): DatabaseFault | null {
   if (error instanceof ValidationError) return { ...fault('invalid'), violations: violationsOf(error) };
   if (error instanceof BaseError && !(error instanceof EmptyResultError)) return fault('unexpected');
   return error instanceof Error && saysConnectionLost(error.message) ? fault('unavailable') : null;
+}
+
+/** Whether what has failed came into the way of something else, so that a read may succeed elsewhere or a little later. */
+export function isBusy({ kind, isRetryable }: DatabaseFault): boolean {
+  return kind === 'locked' || isRetryable;
 }
 
 function fault(kind: FaultKind): DatabaseFault {

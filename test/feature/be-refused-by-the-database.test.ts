@@ -321,7 +321,6 @@ describe('being refused by the database', () => {
       ['23P01', 409, 'The record conflicts with another one.'],
       ['40001', 409, 'Somebody else changed the data at the same time; try again.'],
       ['40P01', 409, 'Somebody else changed the data at the same time; try again.'],
-      ['55P03', 409, 'Somebody else changed the data at the same time; try again.'],
       ['23502', 422, NOT_ACCEPTED.detail],
       ['23514', 422, NOT_ACCEPTED.detail],
       ['22001', 422, NOT_ACCEPTED.detail],
@@ -349,5 +348,11 @@ describe('being refused by the database', () => {
         expect(response.headers['retry-after']).to.equal('1');
       });
     }
+
+    it('answers 503 to 55P03, and when to try again', async () => {
+      const response = await site.agent.post('/faults').send({ state: '55P03' });
+      expectProblem(response, 503, { detail: 'The database is busy; try again.' });
+      expect(response.headers['retry-after']).to.equal('1');
+    });
   });
 });

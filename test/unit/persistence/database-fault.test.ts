@@ -65,7 +65,7 @@ describe('describeFault', () => {
       ['23514', 'invalid'],
       ['40001', 'concurrent'],
       ['40P01', 'concurrent'],
-      ['55P03', 'concurrent'],
+      ['55P03', 'locked'],
       ['57014', 'timeout'],
       ['22001', 'invalid'],
       ['22003', 'invalid'],
