@@ -46,6 +46,8 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   concurrent: { status: 409, detail: 'Somebody else changed the data at the same time; try again.' },
   locked: BUSY,
   invalid: { status: 422, detail: 'The database does not accept these values.' },
+  refused: { status: 422, detail: 'A rule of the database refuses this.' },
+  forbidden: { status: 403, detail: 'The database does not allow you to do this.' },
   readOnly: UNAVAILABLE,
   unavailable: UNAVAILABLE,
   timeout: { status: 504, detail: 'The database did not answer in time.' },

@@ -69,7 +69,11 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     ),
   },
   401: { name: 'Unauthorized', description: 'Who asks is not known.', example: { detail: 'Unauthorized' } },
-  403: { name: 'Forbidden', description: 'Who asks may not do this.', example: { detail: 'Forbidden' } },
+  403: {
+    name: 'Forbidden',
+    description: 'Who asks may not do this, or not with this record.',
+    example: { detail: 'Forbidden' },
+  },
   404: {
     name: 'NotFound',
     description: 'There is no such record, or it was deleted.',
