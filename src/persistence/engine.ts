@@ -4,7 +4,7 @@ import type { Sequelize } from 'sequelize';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
-import { replaceStandbys } from './guard-connections.js';
+import { closeUseless } from './guard-connections.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 import { keepNoStatements } from './statement-runner.js';
 
@@ -42,7 +42,7 @@ const engines = new Set<Engine>();
  */
 export function configureEngine(parts: EngineParts): Engine {
   const engine = openEngine(parts, async () => {});
-  replaceStandbys(parts.sequelize);
+  closeUseless(parts.sequelize);
   return engine;
 }
 

@@ -18,6 +18,12 @@ interface Connection {
   readonly connection?: EventEmitter;
 }
 
+/** What a server reports. */
+interface ServerError {
+  readonly severity?: string;
+  readonly code?: string;
+}
+
 /** How to connect; `stream` of pg makes the socket. */
 interface ConnectSettings {
   readonly dialectOptions?: { readonly stream?: unknown };
@@ -40,31 +46,33 @@ export function guardConnections(sequelize: Sequelize): void {
   manager.connect = (settings) => connectOrClose(settings, connect);
   // Who connects closes what is not in a pool.
   pool.destroy = (connection) => (connection.queryType ? destroy(connection) : undefined);
-  replaceStandbys(sequelize);
+  closeUseless(sequelize);
 }
 
 /** Managers that do what is next. */
-const replacing = new WeakSet<ConnectionManager>();
+const closing = new WeakSet<ConnectionManager>();
 
 /**
- * Has a connection for writes closed, after its present use, when it has refused one because it is read-only (25006). One
- * of the pool for reads refuses every write, and stays.
+ * Has a connection closed, instead of used again, that the server ends, or that is for writes and has refused one because
+ * it is read-only (25006). One of the pool for reads refuses every write, and stays.
  */
-export function replaceStandbys(sequelize: Sequelize): void {
+export function closeUseless(sequelize: Sequelize): void {
   const manager = managerOf(sequelize);
-  if (replacing.has(manager)) return;
-  replacing.add(manager);
+  if (closing.has(manager)) return;
+  closing.add(manager);
   const connect = manager.connect.bind(manager);
   const validate = manager.validate.bind(manager);
-  const standbys = new WeakSet<Connection>();
+  const useless = new WeakSet<Connection>();
   manager.connect = async (settings) => {
     const client = await connect(settings);
-    client.connection?.on('errorMessage', ({ code }: { readonly code?: string }) => {
-      if (code === '25006' && client.queryType !== 'read') standbys.add(client);
+    client.connection?.on('errorMessage', ({ severity, code }: ServerError) => {
+      const isStandby = code === '25006' && client.queryType !== 'read';
+      // It is said before the socket is closed, and the next one would find out in between.
+      if (isStandby || severity === 'FATAL') useless.add(client);
     });
     return client;
   };
-  manager.validate = (client) => !standbys.has(client) && validate(client);
+  manager.validate = (client) => !useless.has(client) && validate(client);
 }
 
 function managerOf({ connectionManager }: Sequelize): ConnectionManager {
