@@ -136,8 +136,21 @@ describe('a replica whose recovery ends reads', function () {
       );
       underWay = rows[0]?.count ?? 0;
     }
+    await removeRows();
+  }
+
+  /** Returns when the replica has removed them, too. */
+  async function removeRows(): Promise<void> {
     await onPrimary.query('UPDATE items SET changes = changes + 1');
     await onPrimary.query('VACUUM items');
+    const { rows } = await onPrimary.query<{ place: string }>('SELECT pg_current_wal_lsn() AS place');
+    for (let isThere = false; !isThere; ) {
+      const answer = await onReplica.query<{ isThere: boolean }>(
+        'SELECT pg_last_wal_replay_lsn() >= $1 AS "isThere"',
+        [rows[0]?.place],
+      );
+      isThere = answer.rows[0]?.isThere ?? false;
+    }
   }
 
   for (const path of ['fast', 'general'] as const) {
@@ -166,4 +179,19 @@ describe('a replica whose recovery ends reads', function () {
       expect((await onPrimary.query('SELECT FROM notes')).rowCount).to.equal(0);
     });
   }
+
+  it('fails no read while rows are removed again and again', async () => {
+    let isDone = false;
+    const reads = Array.from({ length: 10 }, () => [
+      ask(paths.fast, { path: '/sights/1' }),
+      ask(paths.general, { path: '/sights' }),
+    ]).flat();
+    const answers = Promise.all(reads).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) await removeRows();
+    const statuses = (await answers).map(({ status }) => status);
+    expect(statuses).to.deep.equal(Array(20).fill(200));
+    expect((await answers).some(({ body }) => body.includes('"isReplica":false'))).to.equal(true);
+  });
 });
