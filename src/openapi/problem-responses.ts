@@ -69,7 +69,11 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     ),
   },
   401: { name: 'Unauthorized', description: 'Who asks is not known.', example: { detail: 'Unauthorized' } },
-  403: { name: 'Forbidden', description: 'Who asks may not do this.', example: { detail: 'Forbidden' } },
+  403: {
+    name: 'Forbidden',
+    description: 'Who asks may not do this, or not with this record.',
+    example: { detail: 'Forbidden' },
+  },
   404: {
     name: 'NotFound',
     description: 'There is no such record, or it was deleted.',
@@ -118,7 +122,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
   },
   503: {
     name: 'ServiceUnavailable',
-    description: 'The database is not available.',
+    description: 'The database is not available, or something else holds a lock for too long.',
     example: { detail: 'The database is not available; try again.' },
     headers: {
       'Retry-After': {

@@ -12,8 +12,17 @@ import {
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
 import { guardConnections } from './guard-connections.js';
+import { readOnPrimary } from './read-on-primary.js';
 import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
+
+/** `Sequelize.useCLS` gives queries a transaction that nobody passes. Not in its types. */
+interface AmbientTransactions {
+  readonly _cls?: { get(name: 'transaction'): Transaction | null | undefined };
+}
+
+/** Also a text with a semicolon in a value, which is not read a second time. */
+const SEVERAL_STATEMENTS = /;\s*\S/;
 
 type TransactionWork = (transaction: Transaction) => PromiseLike<unknown>;
 
@@ -34,7 +43,16 @@ export class EngineSequelize extends Sequelize {
   ): Promise<never> {
     const joined = await this.#joinSession(options);
     refuseDoubtful(joined.transaction);
-    return super.query(sql, joined) as Promise<never>;
+    const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
+    if (!this.#isSingleRead(sql, joined)) return ask(joined);
+    return ask(joined).catch((error: unknown) =>
+      readOnPrimary(
+        error,
+        this,
+        (transaction) => ask({ ...joined, transaction }),
+        (work) => super.transaction(work),
+      ),
+    );
   }
 
   override transaction(
@@ -60,6 +78,14 @@ export class EngineSequelize extends Sequelize {
     const transaction = await super.transaction(options);
     await refuseWrites(this, transaction);
     return transaction;
+  }
+
+  /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */
+  #isSingleRead(sql: string | { query: string }, { type, transaction }: QueryOptions): boolean {
+    const { _cls: ambient } = this.constructor as AmbientTransactions;
+    const text = typeof sql === 'string' ? sql : sql.query;
+    const isOne = type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text);
+    return isOne && !transaction && !ambient?.get('transaction');
   }
 
   /** A transaction of the caller's own, or a null in its place, is left as it is. */

@@ -5,6 +5,7 @@ import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { callbacksUnderWay } from './commit-callbacks.js';
+import { closeUseless } from './guard-connections.js';
 import { holdInstance, modelsOf, ownerProblems } from './model-owners.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 import { keepNoStatements } from './statement-runner.js';
@@ -43,7 +44,9 @@ const engines = new Set<Engine>();
  * model of the instance
  */
 export function configureEngine(parts: EngineParts): Engine {
-  return openEngine(parts, async () => {});
+  const engine = openEngine(parts, async () => {});
+  closeUseless(parts.sequelize);
+  return engine;
 }
 
 /**

@@ -8,6 +8,7 @@ import { warnOf } from './engine-warnings.js';
 import { PoolerSigns } from './pooler-signs.js';
 import { isOfChangedTable, isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
+import { readOnPrimary } from './read-on-primary.js';
 import { StatementCache } from './statement-cache.js';
 import { forgetTriggers } from './table-triggers.js';
 import { runIn, tracedContext } from './traced-batch.js';
@@ -92,12 +93,14 @@ export class StatementRunner {
   read(text: string, values: TextValues): Promise<TextResult> {
     const statement = this.#named.get(text);
     const lane = statement.cost < CHEAP ? this.#laneFor(statement) : undefined;
-    return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
+    const asked = lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
+    return asked.catch((error) => this.#readAgain(error, text, values));
   }
 
   /** Runs a read that is planned for its values, which can make it slow. */
   readPlanned(text: string, values: TextValues): Promise<TextResult> {
-    return this.#run('read', this.#unnamed.get(text), values);
+    const asked = this.#run('read', this.#unnamed.get(text), values);
+    return asked.catch((error) => this.#readAgain(error, text, values));
   }
 
   /** Runs a write, or a read that has to see the last write, on the primary. */
@@ -118,6 +121,21 @@ export class StatementRunner {
   writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult> {
     const statement = this.#named.get(text);
     return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single, key));
+  }
+
+  /** What becomes of a read that failed. It is not prepared: a name that is stale would end the transaction. */
+  #readAgain(cause: unknown, text: string, values: TextValues): Promise<TextResult> {
+    return readOnPrimary(cause, this.#sequelize, (transaction) => {
+      const { connection: client } = transaction as unknown as { readonly connection: PooledClient };
+      const statement = this.#unnamed.get(text);
+      this.#log(statement);
+      return new Promise((resolve, reject) => {
+        const settle: Execution['settle'] = (error, result) =>
+          error ? reject(error) : resolve(result as TextResult);
+        const end: Batch['end'] = (error) => markBroken(client, error);
+        this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
+      });
+    });
   }
 
   #groupOf(statement: PreparedStatement): WriteGroup {
