@@ -9,6 +9,7 @@ import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   bootstrap,
+  Crud,
   engineLifespan,
   type Logger,
   type ServeOptions,
@@ -33,7 +34,8 @@ export interface FixtureOptions {
   readonly neverIdle?: boolean;
 }
 
-/** The one model; its table is there when the process is. */
+/** The one model; its table is there when the process is, and its routes where there is a database. */
+@Crud()
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Model {
   @Column(DataType.TEXT)
@@ -52,10 +54,12 @@ async function main(): Promise<void> {
     process.argv[2] ?? '{}',
   );
   if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
+  const models = databaseUrl ? [Note] : [];
   if (neverIdle) setInterval(() => {}, 1_000);
-  if (second) say(`second ${portOf(await serve(await createApplication(), { port: 0, ...second }))}`);
+  if (second)
+    say(`second ${portOf(await serve(await createApplication({ models }), { port: 0, ...second }))}`);
 
-  const server = await serve(await createApplication(ownLogger ? { logger: LOGGER } : {}), {
+  const server = await serve(await createApplication({ models, ...(ownLogger ? { logger: LOGGER } : {}) }), {
     port: 0,
     ...options,
     ...(lifespan ? { lifespan: async () => ({ [Symbol.asyncDispose]: () => dispose(lifespan) }) } : {}),
@@ -67,7 +71,7 @@ async function main(): Promise<void> {
   say(`listening ${portOf(server)}`);
 }
 
-async function createApplication(options: BootstrapOptions = {}): Promise<Express> {
+async function createApplication(options: BootstrapOptions): Promise<Express> {
   const app = express();
   app.get('/pid', (_request, response) => void response.json({ pid: process.pid }));
   app.get('/wait/:ms', async ({ params }, response) => {
@@ -96,7 +100,7 @@ async function createApplication(options: BootstrapOptions = {}): Promise<Expres
     });
     response.status(201).json({});
   });
-  await bootstrap(app, { models: [], ...options });
+  await bootstrap(app, options);
   return app;
 }
 
