@@ -37,9 +37,9 @@ export interface DescribedResource {
 const PROBLEMS: Readonly<Record<Operation, readonly ProblemStatus[]>> = {
   list: [400],
   read: [400, 404],
-  create: [400, 409, 413, 415, 422],
-  update: [400, 404, 409, 413, 415, 422],
-  delete: [400, 404, 409],
+  create: [400, 409, 412, 413, 415, 422],
+  update: [400, 404, 409, 412, 413, 415, 422],
+  delete: [400, 404, 409, 412],
 };
 const COMMON_PROBLEMS: readonly ProblemStatus[] = [405, 500, 503, 504];
 
