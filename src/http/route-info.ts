@@ -1,5 +1,6 @@
 /** The routes of an application, for people and programs to look at. */
 import type { Operation } from '../metadata/crud-options.js';
+import { presentReasons } from '../persistence/general-path-reasons.js';
 import { generatedRouteOf } from './generated-routes.js';
 import type { MountedRouter } from './mount-resources.js';
 
@@ -15,7 +16,10 @@ export interface RouteInfo {
   readonly operation: Operation | null;
   /** The controller's method that answers. */
   readonly handler: string;
-  /** Why it does not take the fast path, such as `the model has a default scope`; none when it does. */
+  /**
+   * Why it does not take the fast path, such as `the model has a hook beforeFind`; none when it does. Asked each time it is
+   * read, because hooks and a default scope can be added at any time.
+   */
   readonly generalPathReasons: readonly string[];
 }
 
@@ -23,16 +27,21 @@ export interface RouteInfo {
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
-      registered.routes.map(({ verb, path, method, generalPathReasons }) =>
-        Object.freeze({
+      registered.routes.map(({ verb, path, method, generalPathReasons }) => {
+        const operation = generatedRouteOf(method)?.operation ?? null;
+        const { name, info } = resource.plan;
+        return Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,
-          resource: resource.plan.name,
-          operation: generatedRouteOf(method)?.operation ?? null,
+          resource: name,
+          operation,
           handler: method,
-          generalPathReasons,
-        }),
-      ),
+          get generalPathReasons() {
+            const present = operation === null ? [] : presentReasons(info, operation);
+            return Object.freeze([...new Set([...generalPathReasons, ...present])]);
+          },
+        });
+      }),
     ),
   );
 }
