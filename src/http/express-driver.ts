@@ -1,7 +1,7 @@
 /**
  * routing-controllers' driver for Express, without its ways to go on with a request that is over: past a check that
- * threw null, past a handler that is still writing, and twice past a rejected promise; and without sending a record as
- * it is in memory.
+ * threw null, past a handler that is still writing, past one that has answered, and twice past a rejected promise; and
+ * without sending a record as it is in memory.
  */
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
 import {
@@ -10,6 +10,8 @@ import {
   ExpressDriver,
   type ExpressMiddlewareInterface,
   getFromContainer,
+  type MiddlewareMetadata,
+  type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
@@ -18,6 +20,8 @@ import { generatedRouteOf } from './generated-routes.js';
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver {
   readonly #serializers: SerializerRegistry;
+  /** Whether the application has middlewares that run after an answer. */
+  #hasAfter = false;
 
   constructor(router: Router, serializers: SerializerRegistry) {
     super(router);
@@ -29,11 +33,33 @@ export class SafeExpressDriver extends ExpressDriver {
     super.handleError(asError(error), action, options);
   }
 
+  override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
+    if (middleware.type === 'after') this.#hasAfter = true;
+    super.registerMiddleware(middleware, options);
+  }
+
   /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */
   override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
     const response: Response = options.response;
-    if (result === response && !response.headersSent) response.once('close', () => options.next?.());
-    else super.handleSuccess(result, action, options);
+    const goOn = this.#afterAnswer(action, options);
+    if (result === response && !response.headersSent) response.once('close', () => goOn());
+    else super.handleSuccess(result, action, { ...options, next: goOn });
+  }
+
+  /**
+   * What comes after an answer: middlewares that ask for it. Without any, no other route is asked, and with some, others that
+   * match do not become the request's route, by which loggers and tracers name it.
+   */
+  #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
+    const isLast = !this.#hasAfter && ![...controllerMetadata.uses, ...uses].some((use) => use.afterAction);
+    return (error?: unknown) => {
+      if (error !== undefined && error !== null) next?.(error);
+      else if (!isLast) {
+        const { route } = request;
+        Object.defineProperty(request, 'route', { configurable: true, get: () => route, set() {} });
+        next?.();
+      }
+    };
   }
 
   /** Hand-written controllers return records too, and class-transformer would show all there is in one. */
