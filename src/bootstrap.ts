@@ -4,7 +4,7 @@ import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
 import { setLogger } from './http/application-logger.js';
 import { declareResources } from './http/declare-resources.js';
-import { exceptionHandler } from './http/exception-handler.js';
+import { installLastHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
@@ -57,7 +57,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, application.openapi));
-  app.use(exceptionHandler(settings.logger));
+  installLastHandler(app, settings.logger);
   for (const known of [app, application]) BUILT.set(known, { application, routeTable });
   await warnMissingIndexes(resources, settings.logger);
   return application;

@@ -12,7 +12,7 @@ import { ClientGone, existingWork, SAFE_METHODS } from './request-work.js';
  * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
  * what the database refuses, and 500 without details for the rest. `bootstrap` does this already.
  *
- * Errors reach it from what was mounted before it. Unexpected ones are logged by the logger of `bootstrap`, where there is
+ * Errors reach it from what was mounted before it; that of `bootstrap` stays behind everything. Unexpected ones are logged by the logger of `bootstrap`, where there is
  * one.
  *
  * @example
@@ -23,6 +23,31 @@ import { ClientGone, existingWork, SAFE_METHODS } from './request-work.js';
  */
 export function installExceptionHandlers(app: Express): void {
   app.use(exceptionHandler());
+}
+
+/** How many layers of an application's router have an error handler of ours behind them. */
+const COVERED = new WeakMap<Express, number>();
+
+/**
+ * Installs the error handler, and again behind what is mounted later: an error reaches only handlers behind the layer that
+ * threw it. Looked for by requests that nothing has answered so far, before they reach those layers.
+ */
+export function installLastHandler(app: Express, logger: Logger): void {
+  const cover = (): void => {
+    app.use(exceptionHandler(logger));
+    COVERED.set(app, countLayers(app));
+  };
+  app.use((_request, _response, next) => {
+    if (countLayers(app) !== COVERED.get(app)) cover();
+    next();
+  });
+  cover();
+}
+
+/** Express 4 has its router under another name; where there is neither, nothing seems to be mounted later. */
+function countLayers(app: Express): number {
+  const { _router } = app as unknown as { readonly _router?: { readonly stack?: readonly unknown[] } };
+  return (_router ?? app.router).stack?.length ?? 0;
 }
 
 /** The error handler, writing to this logger, or else to that of what a request is for. */
