@@ -55,6 +55,11 @@ export class PipeliningClient {
     return client;
   }
 
+  /** The requests that have no answer. */
+  get unanswered(): PipelinedRequest[] {
+    return this.sent.slice(this.answered);
+  }
+
   async untilAnswered(count: number): Promise<void> {
     while (this.answered < count) await once(this.#socket, 'data');
   }
