@@ -31,7 +31,10 @@ export interface BootstrapOptions extends ResourceOptions {
 
 /** What `bootstrap` made. */
 export interface CrudApplication {
-  /** Every route of every resource, in the order they are asked. */
+  /**
+   * Every route of every resource, in the order they are asked. Described at the moment it is read, because hooks and default
+   * scopes, which keep a route off the fast path, can be added at any time.
+   */
   readonly routes: readonly RouteInfo[];
   /** The OpenAPI 3.1 document of all that was mounted, also where `docs` is off. */
   openapi(): OpenAPIObject;
@@ -95,7 +98,9 @@ export function buildApplication(options: BootstrapOptions) {
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
   const application: CrudApplication = Object.freeze({
-    routes: describeRoutes(routePrefix, routes),
+    get routes() {
+      return describeRoutes(routePrefix, routes);
+    },
     openapi,
   });
   const routeTable = () => describeRouteTable(application.routes, plan.resources);

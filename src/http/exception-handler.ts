@@ -12,8 +12,8 @@ import { ClientGone, existingWork, SAFE_METHODS } from './request-work.js';
  * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
  * what the database refuses, and 500 without details for the rest. `bootstrap` does this already.
  *
- * Errors reach it from what was mounted before it; that of `bootstrap` stays behind everything. Unexpected ones are logged by the logger of `bootstrap`, where there is
- * one.
+ * Errors reach it from what was mounted before it; that of `bootstrap` stays behind everything. Unexpected ones are logged
+ * by the logger of `bootstrap`, where there is one.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export function installLastHandler(app: Express, logger: Logger): void {
     app.use(exceptionHandler(logger));
     COVERED.set(app, countLayers(app));
   };
-  app.use((_request, _response, next) => {
+  app.use(function coverLaterLayers(_request, _response, next) {
     if (countLayers(app) !== COVERED.get(app)) cover();
     next();
   });

@@ -16,30 +16,25 @@ export interface RouteInfo {
   readonly operation: Operation | null;
   /** The controller's method that answers. */
   readonly handler: string;
-  /**
-   * Why it does not take the fast path, such as `the model has a hook beforeFind`; none when it does. Asked each time it is
-   * read, because hooks and a default scope can be added at any time.
-   */
+  /** Why it does not take the fast path now, such as `the model has a hook beforeFind`; none when it does. */
   readonly generalPathReasons: readonly string[];
 }
 
-/** Describes what was mounted. */
+/** Describes what was mounted, as it is now. */
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
       registered.routes.map(({ verb, path, method, generalPathReasons }) => {
         const operation = generatedRouteOf(method)?.operation ?? null;
         const { name, info } = resource.plan;
+        const present = operation === null ? [] : presentReasons(info, operation);
         return Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,
           resource: name,
           operation,
           handler: method,
-          get generalPathReasons() {
-            const present = operation === null ? [] : presentReasons(info, operation);
-            return Object.freeze([...new Set([...generalPathReasons, ...present])]);
-          },
+          generalPathReasons: Object.freeze([...new Set([...generalPathReasons, ...present])]),
         });
       }),
     ),

@@ -71,19 +71,24 @@ export class ServedConnections {
    * and would cut off what a slow client still reads.
    */
   endIdle(): void {
-    const busy = new Set(Array.from(this.#open, ({ req }) => req.socket));
+    const busy = this.#busySockets();
     for (const socket of this.#idleByNode()) if (!busy.has(socket)) endGently(socket);
   }
 
   /**
    * Cuts every connection; Node's own method leaves those alone that were upgraded, such as WebSockets.
    *
-   * @returns whether everything had been sent on all of them
+   * @returns whether all answers had been sent
    */
   cut(): boolean {
+    const busy = this.#busySockets();
     const rest = [...this.#sockets];
     for (const socket of rest) socket.destroy();
-    return rest.every(({ writableFinished }) => writableFinished);
+    return rest.every((socket) => socket.writableFinished && !busy.has(socket));
+  }
+
+  #busySockets(): ReadonlySet<Socket> {
+    return new Set(Array.from(this.#open, ({ req }) => req.socket));
   }
 
   #endAfter(response: ServerResponse): void {
