@@ -2,6 +2,7 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
 import type { Class } from '../metadata/crud-options.js';
+import { giveLogger } from '../persistence/engine-warnings.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { Logger } from '../plan/logger.js';
 import { closePaths } from './allowed-methods.js';
@@ -72,6 +73,9 @@ export function mountResources(plan: MountPlan): MountedRouter {
     registered.flatMap((controller) => controller.routes),
   );
   router.use(stopAfterAnswer, exceptionHandler(logger));
+  for (const { model } of resources.map((resource) => resource.plan)) {
+    if (model.sequelize) giveLogger(model.sequelize, logger);
+  }
   return { router, routes };
 }
 

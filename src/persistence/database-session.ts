@@ -4,6 +4,7 @@ import type { Logger } from '../plan/logger.js';
 import { describeFault } from './database-fault.js';
 import { defaultLogger } from './default-logger.js';
 import { EngineSequelize } from './engine-sequelize.js';
+import { refuseWrites } from './refuse-writes.js';
 import { runInSession, type SessionScope } from './session.js';
 
 /**
@@ -59,7 +60,7 @@ export class DatabaseSession implements SessionScope {
     if (this.#isEnded) return null;
     // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
     const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
-    return isAlone ? null : this.begin();
+    return isAlone && !this.#isUnguarded ? null : this.begin();
   }
 
   /** The transaction; begun at the first call. */
@@ -129,19 +130,15 @@ export class DatabaseSession implements SessionScope {
   async #begin(): Promise<Transaction> {
     const readOnly = this.#mode !== 'write';
     const transaction = await this.sequelize.transaction({ ...this.#options, readOnly });
+    // An engine's instance does so itself, where its connections do not.
     if (readOnly && !(this.sequelize instanceof EngineSequelize))
       await refuseWrites(this.sequelize, transaction);
     return transaction;
   }
-}
 
-/** An engine's read connections refuse writes by themselves; Sequelize's `readOnly` alone emits no SQL. */
-async function refuseWrites(sequelize: Sequelize, transaction: Transaction): Promise<void> {
-  try {
-    await sequelize.query('SET TRANSACTION READ ONLY', { transaction });
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
+  /** Whether what says that it is a SELECT could write on an engine's connection for reads. */
+  get #isUnguarded(): boolean {
+    return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
   }
 }
 

@@ -9,13 +9,11 @@ import pg from 'pg';
 import { AnswerReader, type AnswerTaker } from './answer-reader.js';
 import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
 import { encodeExecutions } from './encode-executions.js';
-import type { Preparation } from './preparation.js';
-import { isStale, type PreparedStatement } from './prepared-statement.js';
+import { type Preparation, Preparations } from './preparation.js';
+import { isStale } from './prepared-statement.js';
 import { executePublicly, type Fields, type PublicClient, parsersOf } from './public-query.js';
 import { queryWatch, type Watched, type WatchSlot } from './query-watch.js';
 import { watchedDriver } from './watched-driver.js';
-
-const NO_FIELDS: Fields = { fields: [] };
 
 /** What pg has to do with a socket. */
 interface DriverStream extends NodeJS.EventEmitter {
@@ -67,12 +65,15 @@ export interface StatementExecutor {
   execute(client: DriverClient, batch: Batch): void;
 }
 
-/** The executor for a driver: pg as it is installed here is known, others are not. */
-export function createExecutor(driver: Driver): StatementExecutor {
+/**
+ * The executor for a driver: pg as it is installed here is known, others are not. What PostgreSQL says of something
+ * prepared that is of no use any more is given to `onStale`.
+ */
+export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
   const isPg = driver === pg || driver === watchedDriver;
   const isKnown = IS_KNOWN_VERSION && isPg && driver.Query !== undefined;
   if (!isKnown) return { canPipeline: false, execute: executePublicly };
-  const Query = textQueryClass(driver.Query as { readonly prototype: object });
+  const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
     canPipeline: HAS_PIPELINE,
     execute(client, batch) {
@@ -102,7 +103,10 @@ type TextQueryClass = new (client: DriverClient, batch: Batch) => { limit(millis
  * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual), and takes it for done when PostgreSQL
  * is ready for the next one.
  */
-function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
+function textQueryClass(
+  Query: { readonly prototype: object },
+  onStale: (error: Error) => void,
+): TextQueryClass {
   class TextQuery implements AnswerTaker, Watched {
     readonly text: string;
     readonly #client: DriverClient;
@@ -146,8 +150,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       const { before, statement, executions } = this.#batch;
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
-      const known = keptOf(kept, statement);
-      const knownBefore = before && keptOf(kept, before);
+      const known = kept.find(statement);
+      const knownBefore = before && kept.find(before);
       if (known) this.#preparation = known;
       if (knownBefore) this.#before = knownBefore;
       this.#isPreparing = !known || (before !== undefined && !knownBefore);
@@ -156,6 +160,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
         return null;
       }
       connection.stream.cork();
+      // Before all else, because nothing is done behind what fails.
+      for (const unused of kept.makeRoom(name)) connection.close({ type: 'S', name: unused });
       if (this.#before) {
         if (!knownBefore) prepare(connection, kept, this.#before);
         connection.bind({ statement: this.#before.statement.name, values: [] });
@@ -196,10 +202,12 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     handleError(error: Error): void {
       // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
-      if (this.#isPreparing || isStale(error)) {
+      const isStaleNow = isStale(error);
+      if (this.#isPreparing || isStaleNow) {
         this.#preparation.isLost = true;
         if (this.#before) this.#before.isLost = true;
       }
+      if (isStaleNow) onStale(error);
       this.#fail(error);
     }
 
@@ -208,7 +216,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       if (!this.#end(null)) return;
       const { statement, executions } = this.#batch;
       // What gives no rows has no description.
-      this.#preparation.parsers ??= parsersOf(statement, this.#client, NO_FIELDS);
+      this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
       const { parsers } = this.#preparation;
       this.#given.forEach(({ rows, count }, index) => {
         executions[index]?.settle(null, { rows, count, parsers });
@@ -239,36 +247,27 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   return TextQuery;
 }
 
-/** What is prepared under the statement's name, if it is still that statement and of use. */
-function keptOf(kept: Map<string, Preparation>, statement: PreparedStatement): Preparation | undefined {
-  const known = kept.get(statement.name);
-  return known?.statement === statement && !known.isLost ? known : undefined;
-}
-
-function prepare(
-  connection: DriverConnection,
-  kept: Map<string, Preparation>,
-  preparation: Preparation,
-): void {
+function prepare(connection: DriverConnection, kept: Preparations, preparation: Preparation): void {
   const { text, name } = preparation.statement;
   if (kept.has(name)) connection.close({ type: 'S', name });
   connection.parse({ name, text, types: [] });
-  if (name !== '') kept.set(name, preparation);
+  kept.add(preparation);
 }
 
-/** What each connection keeps prepared, by name. Not pg's `parsedStatements`, which have one text for a name and no more. */
-const preparations = new WeakMap<DriverConnection, Map<string, Preparation>>();
+/** What each connection keeps prepared. Not pg's `parsedStatements`, which have one text for a name and no more. */
+const preparations = new WeakMap<DriverConnection, Preparations>();
 
 function preparationsOf(
   connection: DriverConnection,
   client: DriverClient,
   Taker: AnswerTakerClass,
-): Map<string, Preparation> {
-  const known = preparations.get(connection);
-  if (known !== undefined) return known;
-  readAnswers(connection, client, Taker);
-  const kept = new Map<string, Preparation>();
-  preparations.set(connection, kept);
+): Preparations {
+  let kept = preparations.get(connection);
+  if (kept === undefined) {
+    readAnswers(connection, client, Taker);
+    kept = new Preparations();
+    preparations.set(connection, kept);
+  }
   return kept;
 }
 

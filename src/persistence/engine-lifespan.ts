@@ -1,11 +1,12 @@
 /** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
 
 import type { Express } from 'express';
-import { type QueryOptions, QueryTypes, type SyncOptions } from 'sequelize';
+import type { SyncOptions } from 'sequelize';
 import type { SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
+import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
@@ -34,7 +35,8 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   /**
    * Whether connections keep prepared statements, at most 200 each, which saves PostgreSQL from planning simple ones
    * anew. `false` behind a pooler that gives each transaction another connection and knows nothing of them, such as
-   * PgBouncer before 1.21 in transaction mode; reads then share no connections either. Default: true.
+   * PgBouncer before 1.21 in transaction mode; reads then share no connections either. With `true`, no statement is mistaken
+   * for another one behind such a pooler, and none are kept from when it shows, after a warning. Default: true.
    */
   preparedStatements?: boolean;
 }
@@ -64,14 +66,14 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await bootstrap(app);
  * ```
  * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, and when the server cannot be reached, refuses the credentials or has no such
- * database. The message never holds the password.
+ * database, or a pooler refuses the timeouts. The message never holds the password.
  */
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
   return async () => {
     checkParts(options);
     const sequelize = createSequelize(dsn, options);
     try {
-      await connect(sequelize, dsn);
+      await connect(sequelize, dsn, options);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
       const { clickhouse, cache, preparedStatements = true } = options;
@@ -183,15 +185,16 @@ function parseUrl(dsn: string): URL | null {
   }
 }
 
-async function connect(sequelize: EngineSequelize, dsn: string): Promise<void> {
+async function connect(sequelize: EngineSequelize, dsn: string, options: EngineOptions): Promise<void> {
   try {
-    // The primary; a replica that is down at the start may come back.
-    await sequelize.query('SELECT 1', { type: QueryTypes.SELECT, useMaster: true } as QueryOptions);
+    await checkConnections(sequelize, options);
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const { host, pathname, username } = checkDsn(dsn);
-    const { code, message } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
+    const { code, message = '' } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
+    const advice = refusalAdvice(message) ?? connectionAdvice(code ?? (message || undefined));
     throw new ConfigError([
-      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${connectionAdvice(code ?? message)}.`,
+      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${advice}.`,
     ]);
   }
 }

@@ -12,12 +12,16 @@ import {
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
 import { guardConnections } from './guard-connections.js';
+import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
 
 type TransactionWork = (transaction: Transaction) => PromiseLike<unknown>;
 
 /** Sequelize, aware of sessions. */
 export class EngineSequelize extends Sequelize {
+  /** Whether the server has set all connections for reads read-only, which a pooler may keep from it. */
+  readsRefuseWrites = false;
+
   constructor(dsn: string, options: SequelizeOptions) {
     super(dsn, options);
     guardConnections(this);
@@ -40,7 +44,22 @@ export class EngineSequelize extends Sequelize {
     const [settings, run] = typeof options === 'function' ? [{}, options] : [options ?? {}, work];
     const isReadOnly = currentSession(this)?.isReadOnly === true;
     const allowed = isReadOnly ? { ...settings, readOnly: true } : settings;
+    const isLeftAlone = !allowed.readOnly || allowed.transaction != null || this.readsRefuseWrites;
+    if (!isLeftAlone) return this.#refusingTransaction(allowed, run) as Promise<never>;
     return (run ? super.transaction(allowed, run) : super.transaction(allowed)) as Promise<never>;
+  }
+
+  /** On a connection that does not refuse writes by itself. */
+  async #refusingTransaction(options: TransactionOptions, work?: TransactionWork): Promise<unknown> {
+    if (work) {
+      return super.transaction(options, async (transaction) => {
+        await refuseWrites(this, transaction);
+        return work(transaction);
+      });
+    }
+    const transaction = await super.transaction(options);
+    await refuseWrites(this, transaction);
+    return transaction;
   }
 
   /** A transaction of the caller's own, or a null in its place, is left as it is. */

@@ -4,9 +4,12 @@ import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import type { ConnectionLine } from './connection-line.js';
 import { ConnectionSource, type Destination, markBroken, type PooledClient } from './connection-source.js';
 import { createExecutor, type StatementExecutor } from './driver-query.js';
-import { isStale, type PreparedStatement } from './prepared-statement.js';
+import { warnOf } from './engine-warnings.js';
+import { PoolerSigns } from './pooler-signs.js';
+import { isOfChangedTable, isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
 import { StatementCache } from './statement-cache.js';
+import { forgetTriggers } from './table-triggers.js';
 import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
 
 /** What Sequelize does not type of itself. */
@@ -37,6 +40,17 @@ export function keepNoStatements(sequelize: Sequelize): void {
   runners.delete(sequelize);
 }
 
+/** There is a pooler that has statements of ours where they are not looked for. */
+function assumePooler(sequelize: Sequelize): void {
+  if (unprepared.has(sequelize)) return;
+  keepNoStatements(sequelize);
+  warnOf(sequelize, POOLER);
+}
+
+const POOLER =
+  'A pooler gives each transaction another connection to PostgreSQL and does not know prepared statements, so that from ' +
+  'now on none are kept: set preparedStatements: false, or have the pooler keep them (PgBouncer since 1.21: max_prepared_statements).';
+
 /** The runner over the connections of a Sequelize instance. */
 export function statementRunner(sequelize: Sequelize): StatementRunner {
   const known = runners.get(sequelize) ?? new StatementRunner(sequelize, !unprepared.has(sequelize));
@@ -60,7 +74,11 @@ export class StatementRunner {
   constructor(sequelize: Sequelize, isNaming: boolean) {
     this.#sequelize = sequelize as LoggingSequelize;
     this.#source = new ConnectionSource(sequelize);
-    this.#executor = createExecutor(this.#source.driver);
+    const signs = new PoolerSigns();
+    this.#executor = createExecutor(this.#source.driver, (error) => {
+      if (isOfChangedTable(error)) forgetTriggers(sequelize);
+      else if (signs.add(error)) assumePooler(sequelize);
+    });
     this.#named = new StatementCache(isNaming);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;

@@ -10,14 +10,13 @@ import type { ConnectionLine, Customer, Place } from './connection-line.js';
 import { markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import { PreparedStatement } from './prepared-statement.js';
+import { statementName } from './statement-name.js';
 
 /** Milliseconds. */
 const LOCK_TIMEOUT = 20;
 /** For the transaction that it is part of; a longer wait for any lock ends with 55P03. */
-const LIMIT_LOCKS = new PreparedStatement(
-  `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`,
-  'crud_lock_timeout',
-);
+const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
+const LIMIT_LOCKS = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
 const MAX_SIZE = 8;
 /** Milliseconds that they may take together: by what the fastest of the statement took before, and then in fact. */

@@ -12,6 +12,7 @@ import {
   Crud,
   engineLifespan,
   type Logger,
+  type ModelClass,
   type ServeOptions,
   serve,
   unitOfWork,
@@ -32,14 +33,29 @@ export interface FixtureOptions {
   readonly ownLogger?: boolean;
   /** Keeps the process busy for ever. */
   readonly neverIdle?: boolean;
+  /** Tables that are there already, with an `id` and a `text`; each is served under its name. */
+  readonly tables?: readonly string[];
 }
 
-/** The one model; its table is there when the process is, and its routes where there is a database. */
-@Crud()
+/** The one model; its table is there when the process is. */
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Model {
   @Column(DataType.TEXT)
   declare text: string;
+}
+
+/** A resource over a table. */
+function resourceOf(tableName: string): ModelClass {
+  class Line extends Model {
+    declare id: number;
+    declare text: string;
+  }
+  Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true })(Line.prototype, 'id');
+  Column({ type: DataType.TEXT, allowNull: false })(Line.prototype, 'text');
+  Object.defineProperty(Line, 'name', { value: tableName });
+  Table({ tableName, timestamps: false })(Line);
+  Crud({ prefix: `/${tableName}` })(Line);
+  return Line as ModelClass;
 }
 
 const LOGGER: Logger = {
@@ -50,14 +66,13 @@ const LOGGER: Logger = {
 };
 
 async function main(): Promise<void> {
-  const { databaseUrl, lifespan, neverIdle, ownLogger, second, ...options }: FixtureOptions = JSON.parse(
-    process.argv[2] ?? '{}',
-  );
-  if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
-  const models = databaseUrl ? [Note] : [];
+  const { databaseUrl, lifespan, neverIdle, ownLogger, second, tables, ...options }: FixtureOptions =
+    JSON.parse(process.argv[2] ?? '{}');
+  const models = tables?.map(resourceOf) ?? [];
+  if (databaseUrl && tables) await engineLifespan(databaseUrl, { models })();
+  else if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
   if (neverIdle) setInterval(() => {}, 1_000);
-  if (second)
-    say(`second ${portOf(await serve(await createApplication({ models }), { port: 0, ...second }))}`);
+  if (second) say(`second ${portOf(await serve(await createApplication(), { port: 0, ...second }))}`);
 
   const server = await serve(await createApplication({ models, ...(ownLogger ? { logger: LOGGER } : {}) }), {
     port: 0,
@@ -71,7 +86,7 @@ async function main(): Promise<void> {
   say(`listening ${portOf(server)}`);
 }
 
-async function createApplication(options: BootstrapOptions): Promise<Express> {
+async function createApplication(options: BootstrapOptions = {}): Promise<Express> {
   const app = express();
   app.get('/pid', (_request, response) => void response.json({ pid: process.pid }));
   app.get('/wait/:ms', async ({ params }, response) => {
@@ -100,7 +115,7 @@ async function createApplication(options: BootstrapOptions): Promise<Express> {
     });
     response.status(201).json({});
   });
-  await bootstrap(app, options);
+  await bootstrap(app, { models: [], ...options });
   return app;
 }
 

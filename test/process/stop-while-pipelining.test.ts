@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { freshDatabase } from '../support/postgres.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { FixtureProcess } from './fixture-process.js';
 import { format, type PipelinedRequest, PipeliningClient } from './pipelining-client.js';
 
@@ -16,8 +16,8 @@ describe('a process that is told to stop while clients pipeline', () => {
     ['4', 200],
   ] as const) {
     it(`is replaced without losing or doubling a write: Express ${express}, a drainDelay of ${drainDelay} ms`, async () => {
-      const database = await freshDatabase();
-      const options = { databaseUrl: database.url, drainDelay };
+      const database = await databaseOfNotes();
+      const options = { databaseUrl: database.url, tables: ['notes'], drainDelay };
       const environment = { CRUD_TEST_EXPRESS: express };
       await using old = await FixtureProcess.start(options, environment);
       const clients = await startClients(old.port);
@@ -44,8 +44,8 @@ describe('a process that is told to stop while clients pipeline', () => {
   }
 
   it('answers what is behind a slow request, in order, and executes nothing that comes later', async () => {
-    const database = await freshDatabase();
-    await using fixture = await FixtureProcess.start({ databaseUrl: database.url });
+    const database = await databaseOfNotes();
+    await using fixture = await FixtureProcess.start({ databaseUrl: database.url, tables: ['notes'] });
     const requests = [get('/wait/700'), post('before'), get('/pid'), post('after')];
     const client = await PipeliningClient.start(fixture.port, 3, () => requests.shift() ?? get('/pid'));
     await fixture.untilPrinted('working');
@@ -144,9 +144,19 @@ function textsOf(requests: readonly PipelinedRequest[]): string[] {
   return requests.flatMap(({ body }) => (body === undefined ? [] : [JSON.parse(body).text])).sort();
 }
 
+async function databaseOfNotes(): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  await query(database.url, 'CREATE TABLE notes (id serial PRIMARY KEY, text text NOT NULL)');
+  return database;
+}
+
 async function storedTexts(url: string): Promise<string[]> {
+  const rows = await query(url, 'SELECT text FROM notes');
+  return rows.map(({ text }) => text).sort();
+}
+
+async function query(url: string, sql: string): Promise<{ text: string }[]> {
   const client = new Client(url);
   await client.connect();
-  const { rows } = await client.query('SELECT text FROM notes').finally(() => client.end());
-  return rows.map(({ text }) => text).sort();
+  return (await client.query(sql).finally(() => client.end())).rows;
 }
