@@ -5,7 +5,7 @@ import { healthRouter } from './health/health-router.js';
 import { setLogger } from './http/application-logger.js';
 import { declareResources } from './http/declare-resources.js';
 import { rememberRoutes } from './http/describe-path.js';
-import { exceptionHandler } from './http/exception-handler.js';
+import { installLastHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
@@ -32,7 +32,10 @@ export interface BootstrapOptions extends ResourceOptions {
 
 /** What `bootstrap` made. */
 export interface CrudApplication {
-  /** Every route of every resource, in the order they are asked. */
+  /**
+   * Every route of every resource, in the order they are asked. Described at the moment it is read, because hooks and default
+   * scopes, which keep a route off the fast path, can be added at any time.
+   */
   readonly routes: readonly RouteInfo[];
   /** The OpenAPI 3.1 document of all that was mounted, also where `docs` is off. */
   openapi(): OpenAPIObject;
@@ -62,7 +65,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, application.openapi));
-  app.use(exceptionHandler(settings.logger));
+  installLastHandler(app, settings.logger);
   for (const known of [app, application]) BUILT.set(known, { application, routeTable });
   for (const line of warnings) settings.logger.warn(line);
   await warnMissingParts(resources, settings.logger);
@@ -118,7 +121,9 @@ export function buildApplication(options: BootstrapOptions) {
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
   const application: CrudApplication = Object.freeze({
-    routes: describeRoutes(routePrefix, routes),
+    get routes() {
+      return describeRoutes(routePrefix, routes);
+    },
     openapi,
   });
   const routeTable = () => describeRouteTable(application.routes, plan.resources);

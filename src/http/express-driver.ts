@@ -1,7 +1,7 @@
 /**
  * routing-controllers' driver for Express, without its ways to go on with a request that is over: past a check that
- * threw null, past a handler that is still writing, and twice past a rejected promise; and without sending a record as
- * it is in memory.
+ * threw null, past a handler that is still writing, past one that has answered, and twice past a rejected promise; and
+ * without sending a record as it is in memory.
  */
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
 import {
@@ -10,6 +10,8 @@ import {
   ExpressDriver,
   type ExpressMiddlewareInterface,
   getFromContainer,
+  type MiddlewareMetadata,
+  type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
@@ -26,6 +28,8 @@ export class SafeExpressDriver extends ExpressDriver {
   readonly #isIntercepted: boolean;
   /** What has gone through class-transformer already. */
   readonly #shaped = new WeakSet<object>();
+  /** Whether the application has middlewares that run after an answer. */
+  #hasAfter = false;
 
   /** @param isIntercepted whether interceptors of the application see all results */
   constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
@@ -48,11 +52,33 @@ export class SafeExpressDriver extends ExpressDriver {
     return work ? work.rollback(error).then(goOn) : goOn();
   }
 
+  override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
+    if (middleware.type === 'after') this.#hasAfter = true;
+    super.registerMiddleware(middleware, options);
+  }
+
   /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */
   override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
     const response: Response = options.response;
-    if (result === response && !response.headersSent) response.once('close', () => options.next?.());
-    else super.handleSuccess(result, action, options);
+    const goOn = this.#afterAnswer(action, options);
+    if (result === response && !response.headersSent) response.once('close', () => goOn());
+    else super.handleSuccess(result, action, { ...options, next: goOn });
+  }
+
+  /**
+   * What comes after an answer: middlewares that ask for it. Without any, no other route is asked, and with some, others that
+   * match do not become the request's route, by which loggers and tracers name it.
+   */
+  #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
+    const isLast = !this.#hasAfter && ![...controllerMetadata.uses, ...uses].some((use) => use.afterAction);
+    return (error?: unknown) => {
+      if (error !== undefined && error !== null) next?.(error);
+      else if (!isLast) {
+        const { route } = request;
+        Object.defineProperty(request, 'route', { configurable: true, get: () => route, set() {} });
+        next?.();
+      }
+    };
   }
 
   /**

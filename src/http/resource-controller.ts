@@ -19,6 +19,7 @@ import { compileFastActions } from './fast-action.js';
 import { generalRouteReasons, type PathSettings } from './general-route-reasons.js';
 import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
 import { checkJson } from './json-answer.js';
+import { refuseCondition } from './parse-request.js';
 import { setRequestResource } from './request-resource.js';
 import { existingWork } from './request-work.js';
 import type { Resource } from './resource.js';
@@ -77,6 +78,13 @@ function rememberResource({ plan }: Resource) {
   };
 }
 
+function conditionGuard({ plan }: Resource) {
+  return (request: Action['request'], _response: unknown, next: () => void): void => {
+    refuseCondition(plan, request);
+    next();
+  };
+}
+
 /**
  * The generated routes, after the user's: `/stats` must be asked before `/:id`. A method that the user gave a route of
  * his own keeps that one.
@@ -107,6 +115,15 @@ function addGeneratedMetadata(
   const object = controller.prototype;
   const declared = declaredParameters(lineage, method);
   if (declared.length > 0) {
+    if (route.verb !== 'get') {
+      // The parameters would read the body and begin a unit of work before the parser is asked.
+      storage.uses.push({
+        target: controller,
+        method,
+        middleware: conditionGuard(resource),
+        afterAction: false,
+      });
+    }
     const indexes = new Set(declared.map(({ index }) => index));
     route.parameters.forEach((parameter, index) => {
       if (indexes.has(index)) return;

@@ -37,9 +37,9 @@ export interface DescribedResource {
 const PROBLEMS: Readonly<Record<Operation, readonly ProblemStatus[]>> = {
   list: [400],
   read: [400, 404],
-  create: [400, 403, 409, 413, 415, 422],
-  update: [400, 403, 404, 409, 413, 415, 422],
-  delete: [400, 403, 404, 409, 422],
+  create: [400, 403, 409, 412, 413, 415, 422],
+  update: [400, 403, 404, 409, 412, 413, 415, 422],
+  delete: [400, 403, 404, 409, 412, 422],
 };
 const COMMON_PROBLEMS: readonly ProblemStatus[] = [405, 500, 503, 504];
 

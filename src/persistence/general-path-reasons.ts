@@ -8,6 +8,7 @@ import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { hasScope } from './default-scope.js';
 import { hasInstanceFields } from './light-record.js';
+import { queryHooks } from './model-hooks.js';
 import { queryReasons } from './query-reasons.js';
 import { deletedAtOf, timestampsOf } from './table-sql.js';
 
@@ -35,6 +36,12 @@ export function generalPathReasons(
   const writes = isWrite ? [...shownReasons(info, readable), ...writeReasons(info)] : [];
   const changes = operation === 'update' ? changeReasons(info) : [];
   return [...always, ...reads, ...writes, ...changes];
+}
+
+/** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */
+export function presentReasons(info: ModelInfo, operation: Operation): string[] {
+  const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
+  return [...scopeReasons(info), ...queryHooks(info.model, kind)];
 }
 
 function scopeReasons({ model }: ModelInfo): string[] {

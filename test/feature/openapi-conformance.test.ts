@@ -164,6 +164,7 @@ describe('the running application and its document', () => {
       if (free === undefined || used === undefined) return;
       it('deletes', async () => {
         await expectStatus(remove, 409, { id: used });
+        await expectStatus(remove, 412, { id: free, headers: { 'if-match': '"1"' } });
         await expectStatus(remove, 204, { id: free });
         await expectStatus(remove, 404, { id: free });
         await expectStatus(remove, 400, { id: missing, query: 'force=1' });
@@ -276,6 +277,7 @@ describe('the running application and its document', () => {
   async function expectBodyRefusals(operationId: string, id?: string): Promise<void> {
     const target = id === undefined ? {} : { id };
     await expectStatus(operationId, 400, { ...target, body: '{' });
+    await expectStatus(operationId, 412, { ...target, body: '{', headers: { 'if-match': '"1"' } });
     await expectStatus(operationId, 413, { ...target, body: { name: 'x'.repeat(3_000) } });
     await expectStatus(operationId, 415, { ...target, body: 'name', type: 'text/plain' });
   }
