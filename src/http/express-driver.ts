@@ -12,8 +12,7 @@ import {
   getFromContainer,
   type UseMetadata,
 } from 'routing-controllers';
-import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
-import { generatedRouteOf } from './generated-routes.js';
+import { type SerializerRegistry, serializeResult, transformResult } from '../response/result-serializer.js';
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver {
@@ -36,11 +35,15 @@ export class SafeExpressDriver extends ExpressDriver {
     else super.handleSuccess(result, action, options);
   }
 
-  /** Hand-written controllers return records too, and class-transformer would show all there is in one. */
-  protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
-    const isGenerated = action.methodOverride !== undefined && generatedRouteOf(action.method) !== undefined;
-    const shown = isGenerated ? result : serializeResult(result, this.#serializers);
-    return super.transformResult(shown, action, options);
+  /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
+  protected override transformResult(result: unknown, action: ActionMetadata): unknown {
+    const shown = serializeResult(result, this.#serializers);
+    // As routing-controllers decides it: neither bytes nor streams.
+    const isTransformed = this.useClassTransformer && action.options.transformResponse !== false;
+    if (!isTransformed || !(shown instanceof Object) || shown instanceof Uint8Array) return shown;
+    if (typeof (shown as { pipe?: unknown }).pipe === 'function') return shown;
+    const options = action.responseClassTransformOptions || this.classToPlainTransformOptions;
+    return transformResult(shown, options, this.#serializers);
   }
 
   /** Its own wrappers handle a rejection and hand it on all the same, which Express 5 takes for another one. */

@@ -2,6 +2,7 @@
 import type { Class, CrudOptions } from '../metadata/crud-options.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
+import { isModel } from '../model/record.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { compileId } from './compile-id.js';
 import {
@@ -124,6 +125,12 @@ function compileSchema(
   if (schema === null) return null;
   if (typeof schema !== 'function') {
     report(`${info.name}: ${option} is ${showValue(schema)}; give it a class.`);
+    return null;
+  }
+  if (isModel(schema)) {
+    report(
+      `${info.name}: ${option} is the model ${schema.name}; give it a class of its own, or leave it out.`,
+    );
     return null;
   }
   if (decorators.classProperties(schema, option === 'readSchema' ? 'read' : 'write').size === 0) {

@@ -8,7 +8,7 @@ import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'cl
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { ModelInfo, RecordInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 
 /** class-transformer's internal numbers for the direction of a transformation. */
@@ -23,7 +23,7 @@ type Direction = 'read' | 'write';
  * without it (a password: required, and never shown). `toPlainOnly` and `toClassOnly` narrow it to one direction.
  * On the class it hides every attribute without `@Expose()`.
  */
-export function describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure {
+export function describeExposure(info: RecordInfo, report: (problem: string) => void): Exposure {
   const unreadable = new Set<string>();
   const unwritable = new Set<string>();
   for (const { name, nullable, hasDefault } of info.attributes.values()) {
@@ -75,7 +75,7 @@ export function shapesValue(target: Class, property: string): boolean {
 }
 
 /** Whether the user gave the attribute a `@Transform` for this direction. */
-export function hasTransform(info: ModelInfo, attribute: string, direction: Direction): boolean {
+export function hasTransform(info: RecordInfo, attribute: string, direction: Direction): boolean {
   return isTransformed(info.model, attribute, direction);
 }
 
@@ -104,7 +104,7 @@ function transformsOf(target: object, property: string, direction: Direction) {
 }
 
 /** Gives a derived class the `@Transform`s of the model's attribute that make it an answer, in their order. */
-export function copyReadTransforms(info: ModelInfo, attribute: string, target: object): void {
+export function copyReadTransforms(info: RecordInfo, attribute: string, target: object): void {
   for (const { transformFn } of transformsOf(info.model, attribute, 'read').toReversed()) {
     Transform(transformFn, { toPlainOnly: true })(target, attribute);
   }

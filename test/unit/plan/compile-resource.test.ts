@@ -186,6 +186,12 @@ describe('compileResource', () => {
   });
 
   describe('the name of an option', () => {
+    it('refuses a model as a schema, whose instances would be records', () => {
+      expect(problemsOf(Article, { readSchema: Article })).to.deep.equal([
+        'Article: readSchema is the model Article; give it a class of its own, or leave it out.',
+      ]);
+    });
+
     it('is not looked for among the properties of every object', () => {
       expect(problemsOf(Article, { toString: true, constructor: 1 })).to.deep.equal([
         `Article: @Crud has no option 'toString'. The options are ${OPTIONS}.`,

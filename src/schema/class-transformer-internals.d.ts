@@ -35,3 +35,26 @@ declare module 'class-transformer/cjs/storage.js' {
     getExcludedProperties(target: unknown, direction: number): readonly string[];
   };
 }
+
+/** What carries out a transformation; every value goes through `transform`, which calls itself. */
+declare module 'class-transformer/cjs/TransformOperationExecutor.js' {
+  import type { ClassTransformOptions } from 'class-transformer';
+
+  export class TransformOperationExecutor {
+    constructor(direction: number, options: ClassTransformOptions);
+    transform(
+      source: unknown,
+      value: unknown,
+      target?: unknown,
+      arrayType?: unknown,
+      isMap?: boolean,
+      level?: number,
+    ): unknown;
+  }
+}
+
+declare module 'class-transformer/cjs/constants/default-options.constant.js' {
+  import type { ClassTransformOptions } from 'class-transformer';
+
+  export const defaultOptions: ClassTransformOptions;
+}
