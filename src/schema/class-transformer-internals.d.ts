@@ -10,6 +10,11 @@ declare module 'class-transformer/cjs/storage.js' {
   } from 'class-transformer';
 
   export const defaultMetadataStorage: {
+    addExcludeMetadata(metadata: {
+      readonly target: object;
+      readonly propertyName: string | undefined;
+      readonly options?: ExcludeOptions;
+    }): void;
     getStrategy(target: unknown): 'excludeAll' | 'exposeAll' | 'none';
     /** Without a property: the decorator of the class itself. */
     findExcludeMetadata(
