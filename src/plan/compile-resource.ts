@@ -112,11 +112,19 @@ function bodyProblems({
   if (endpoints.has('create') && !explicitSchemas.create) problems.push(...exposure.undecided.values());
   if (!endpoints.has('create') && !endpoints.has('update')) return problems;
   for (const { name, type } of info.attributes.values()) {
-    if (!isArrayOfBlobs(type) || exposure.unwritable.has(name)) continue;
-    problems.push(
-      `${info.name}.${name} is an array of BLOBs, which Sequelize stores as other bytes; keep it out of bodies with ` +
-        '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.',
-    );
+    if (exposure.unwritable.has(name)) continue;
+    if (isArrayOfBlobs(type)) {
+      problems.push(
+        `${info.name}.${name} is an array of BLOBs, which Sequelize stores as other bytes; keep it out of bodies with ` +
+          '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.',
+      );
+    }
+    if (name in Object.prototype) {
+      problems.push(
+        `${info.name}.${name} has the name of what every object has, so no body with it can be checked; rename the ` +
+          "attribute (its column keeps its name with @Column({ field: '…' })).",
+      );
+    }
   }
   return problems;
 }

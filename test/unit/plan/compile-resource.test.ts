@@ -199,6 +199,18 @@ describe('compileResource', () => {
       expect(problemsOf(File, { endpoints: ['list', 'read', 'delete'] })).to.deep.equal([]);
     });
 
+    it('refuses attributes of names that every object has, which bodies would write', () => {
+      const Odd = defineModel('Odd', { toString: DataTypes.STRING, constructor: DataTypes.STRING });
+      expect(problemsOf(Odd)).to.deep.equal(
+        ['toString', 'constructor'].map(
+          (name) =>
+            `Odd.${name} has the name of what every object has, so no body with it can be checked; rename the ` +
+            "attribute (its column keeps its name with @Column({ field: '…' })).",
+        ),
+      );
+      expect(problemsOf(Odd, { endpoints: ['list', 'read', 'delete'] })).to.deep.equal([]);
+    });
+
     it('refuses a model as a schema, whose instances would be records', () => {
       expect(problemsOf(Article, { readSchema: Article })).to.deep.equal([
         'Article: readSchema is the model Article; give it a class of its own, or leave it out.',
