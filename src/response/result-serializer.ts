@@ -62,10 +62,11 @@ function partsOf(value: object): readonly unknown[] {
   if (Array.isArray(value)) return value;
   if (isOpaque(value)) return [];
   const form = ownForm(value);
-  return form ? [form.json] : Object.values(value);
+  return form && form.json !== value ? [form.json] : Object.values(value);
 }
 
 function isShown(value: object, serializers: SerializerRegistry): boolean {
+  if (value.constructor === Object || Array.isArray(value)) return isTornRecord(value);
   return isRecord(value) || isTornRecord(value) || servedBy(value, serializers) !== undefined;
 }
 
@@ -75,7 +76,7 @@ function replaceRecords(value: unknown, serializers: SerializerRegistry): unknow
     if (isShown(value, serializers)) return showRecord(value, serializers);
     if (Array.isArray(value)) return value.map((item) => replaceRecords(item, serializers));
     const form = ownForm(value);
-    if (!form) return replaceProperties(value, serializers);
+    if (!form || form.json === value) return replaceProperties(value, serializers);
     return holdsRecord(form.json, serializers) ? replaceRecords(form.json, serializers) : value;
   });
 }

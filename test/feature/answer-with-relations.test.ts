@@ -148,6 +148,12 @@ class Box {
   }
 }
 
+class SameBox extends Box {
+  toJSON(): this {
+    return this;
+  }
+}
+
 const hidden = (id: number): Owner =>
   Owner.build({ id, name: 'x', passwordHash: SECRET }, { isNewRecord: false, raw: true });
 
@@ -168,6 +174,11 @@ class Boxes {
   @Get('/json')
   json(): unknown {
     return new Box({ toJSON: () => ({ json: [hidden(2)] }) });
+  }
+
+  @Get('/same')
+  same(): unknown {
+    return new Box(new SameBox(hidden(2)));
   }
 
   @Get('/getter')
@@ -214,6 +225,7 @@ const { any: anyResult } = fc.letrec((tie) => ({
     tie('any').map((content) => new Map([['key', content]])),
     tie('any').map((content) => Promise.resolve(content)),
     tie('any').map((content) => ({ toJSON: () => content })),
+    tie('any').map((content) => new SameBox(content)),
     tie('any').map((content) => ({
       get owner() {
         return content;
@@ -433,6 +445,7 @@ describe('answering with relations', () => {
         const shown = { id: 2, name: 'x!' };
         expectJson(await agent.get('/boxes'), 200, { content: shown });
         expectJson(await agent.get('/boxes/json'), 200, { content: { json: [shown] } });
+        expectJson(await agent.get('/boxes/same'), 200, { content: { content: shown } });
         expectJson(await agent.get('/boxes/unscoped'), 200, { content: { id: 3 } });
         expectJson(await agent.get('/boxes/keyless'), 200, [{ doctor: 5, petId: 1, price: '7' }]);
         if (classTransformer) expectJson(await agent.get('/boxes/getter'), 200, { owner: shown });
@@ -462,12 +475,15 @@ describe('answering with relations', () => {
           return result;
         }
       }
-      const { agent } = await buildApp({ models: [Owner], controllers: [AnyController], logger });
+      const serveAny = (classTransformer: boolean) =>
+        buildApp({ models: [Owner], controllers: [AnyController], logger, routing: { classTransformer } });
+      const transformed = await serveAny(true);
+      const plain = await serveAny(false);
       await fc.assert(
-        fc.asyncProperty(anyResult, async (content) => {
+        fc.asyncProperty(anyResult, fc.boolean(), async (content, isTransformed) => {
           result = { content };
           logger.clear();
-          const { text, status } = await agent.get('/any');
+          const { text, status } = await (isTransformed ? transformed : plain).agent.get('/any');
           expect(text).to.not.match(INTERNAL);
           expect(status, logger.text).to.equal(200);
         }),
