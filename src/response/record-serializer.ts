@@ -76,9 +76,17 @@ export function compileSerializer(plan: RecordPlan, nested: NestedRecords): Comp
   const readClass = plan.explicit ?? plan.deriveClass();
   return {
     serialize: throughClass(plan, readClass, names, nested),
-    values: (record) => pick(record, names),
+    values: (record) => withTextForBytes(pick(record, names), readClass),
     readClass,
   };
+}
+
+/** What no class shapes is as it leaves; JSON has a form for all but bytes. */
+function withTextForBytes(values: WireRecord, readClass: Class): WireRecord {
+  for (const [name, value] of Object.entries(values)) {
+    if (value instanceof Uint8Array && !shapesValue(readClass, name)) values[name] = ownFormat(value);
+  }
+  return values;
 }
 
 /** The usual case: nothing of the user's stands between the record and JSON. */

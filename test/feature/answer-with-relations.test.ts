@@ -331,8 +331,8 @@ describe('answering with relations', () => {
       class ExtendedView {
         @Expose() @Type(() => Extended) declare owner: object;
       }
-      expect((await petThrough(PetView))['owner']).to.include({ id: 1, name: 'Ann!' });
-      expect((await petThrough(ExtendedView))['owner']).to.include({ id: 1, name: 'Ann!', label: '#1' });
+      expect(await petThrough(PetView)).to.deep.equal({ owner: OWNER });
+      expect(await petThrough(ExtendedView)).to.deep.equal({ owner: { ...OWNER, label: '#1' } });
     });
 
     it('gives getters of the class an instance of the class that @Type names', async () => {
