@@ -14,8 +14,7 @@ import {
   type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
-import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
-import { generatedRouteOf } from './generated-routes.js';
+import { type SerializerRegistry, serializeResult, transformResult } from '../response/result-serializer.js';
 import { checkJson } from './json-answer.js';
 import { existingWork } from './request-work.js';
 
@@ -90,7 +89,7 @@ export class SafeExpressDriver extends ExpressDriver {
     if (result === response) return result;
     const shown = serializeResult(result, this.#serializers);
     if (!existingWork(request)?.hasWrites) return shown;
-    const shaped = super.transformResult(shown, method, action);
+    const shaped = this.#transform(shown, method);
     if (method.isJsonTyped) checkJson(shaped, response);
     const isIntercepted = this.#isIntercepted || hasInterceptors(method);
     if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
@@ -98,12 +97,19 @@ export class SafeExpressDriver extends ExpressDriver {
     return shaped;
   };
 
-  /** Hand-written controllers return records too, and class-transformer would show all there is in one. */
-  protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
+  /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
+  protected override transformResult(result: unknown, action: ActionMetadata): unknown {
     if (typeof result === 'object' && result !== null && this.#shaped.has(result)) return result;
-    const isGenerated = action.methodOverride !== undefined && generatedRouteOf(action.method) !== undefined;
-    const shown = isGenerated ? result : serializeResult(result, this.#serializers);
-    return super.transformResult(shown, action, options);
+    return this.#transform(serializeResult(result, this.#serializers), action);
+  }
+
+  #transform(shown: unknown, action: ActionMetadata): unknown {
+    // As routing-controllers decides it: neither bytes nor streams.
+    const isTransformed = this.useClassTransformer && action.options.transformResponse !== false;
+    if (!isTransformed || !(shown instanceof Object) || shown instanceof Uint8Array) return shown;
+    if (typeof (shown as { pipe?: unknown }).pipe === 'function') return shown;
+    const options = action.responseClassTransformOptions || this.classToPlainTransformOptions;
+    return transformResult(shown, options, this.#serializers);
   }
 
   /** Its own wrappers handle a rejection and hand it on all the same, which Express 5 takes for another one. */

@@ -43,7 +43,7 @@ export interface MountedRouter {
  */
 export function mountResources(plan: MountPlan): MountedRouter {
   const { resources, controllers, routing, fastPath, logger } = plan;
-  const serializers = new Map(resources.map(({ plan, serialize }) => [plan.model as object, serialize]));
+  const serializers = new Map(resources.map(({ plan, serializer }) => [plan.model as object, serializer]));
   const router = express.Router();
   const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
   const routes = resources.map((resource) => ({

@@ -16,6 +16,7 @@ import { parseListQuery } from '../query/parse-list-query.js';
 import { parseQueryString, type QueryString, quote } from '../query/query-string.js';
 import { parameterIssues, rejectUnknownParameters } from '../query/unknown-parameters.js';
 import { type BodySchema, type BodyValues, parseBody } from '../schema/body-schema.js';
+import { patchTypes } from '../schema/patch-types.js';
 import { readBody } from './read-body.js';
 
 /** The arguments, as far as the operation has them. */
@@ -43,8 +44,6 @@ export interface ParserSettings {
 
 const READ_PARAMETERS = ['fields'];
 const JSON_TYPES = ['application/json'];
-/** RFC 7396: a PATCH with `application/json` is read as a merge patch too. */
-const PATCH_TYPES = ['application/json', 'application/merge-patch+json'];
 
 /** The same parser for those who ask several times: a request is parsed once. */
 export function parseOnce(parse: RequestParser): (request: Request) => Promise<RequestArguments> {
@@ -81,14 +80,16 @@ export function compileParser(settings: ParserSettings, operation: Operation): R
         const body = await readBody(request, { limit: bodyLimit, mediaTypes: JSON_TYPES });
         return { values: await parseBody(schemas.create, body) };
       };
-    case 'update':
+    case 'update': {
+      const limits = { limit: bodyLimit, ...patchTypes(plan) };
       return async (request) => {
         rejectUnknownParameters(plan, parseQueryString(request.url), []);
         const id = parsePathId(plan, request);
         refuseCondition(plan, request);
-        const body = await readBody(request, { limit: bodyLimit, mediaTypes: PATCH_TYPES });
+        const body = await readBody(request, limits);
         return { id, values: await parseBody(schemas.update, body) };
       };
+    }
   }
 }
 

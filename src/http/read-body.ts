@@ -11,6 +11,8 @@ export interface BodyLimits {
   /** Bytes, after decompression. */
   readonly limit: number;
   readonly mediaTypes: readonly string[];
+  /** Properties because of which there are no more types. */
+  readonly unmerged?: readonly string[];
 }
 
 /** Nesting beyond this is refused: recursion over a deeper value could exhaust the stack. */
@@ -27,7 +29,7 @@ const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
   if (!hasBody(request)) throw new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
-  checkMediaType(request, limits.mediaTypes);
+  checkMediaType(request, limits);
   const body = isRead(request) ? takeReadBody(request) : parseJson(await readText(request, limits.limit));
   if (isDeeper(body, MAX_DEPTH)) {
     throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
@@ -54,13 +56,14 @@ function takeReadBody({ body }: Request): unknown {
   return Buffer.isBuffer(body) ? parseJson(decode(body)) : body;
 }
 
-function checkMediaType({ headers }: Request, mediaTypes: readonly string[]): void {
+function checkMediaType({ headers }: Request, { mediaTypes, unmerged = [] }: BodyLimits): void {
   const contentType = headers['content-type'] ?? '';
   if (mediaTypes.includes(contentType)) return;
   const [, type = '', parameters = ''] = MEDIA_TYPE.exec(contentType) ?? [];
   const charset = CHARSET.exec(parameters)?.[1]?.toLowerCase() ?? 'utf-8';
   if (!mediaTypes.includes(type.toLowerCase())) {
-    throw new BodyError(415, 'mediaType', `The Content-Type must be ${mediaTypes.join(' or ')}.`);
+    const reason = unmerged.length > 0 ? `, because ${unmerged.join(', ')} cannot be merged` : '';
+    throw new BodyError(415, 'mediaType', `The Content-Type must be ${mediaTypes.join(' or ')}${reason}.`);
   }
   if (charset !== 'utf-8' && charset !== 'utf8') {
     throw new BodyError(415, 'charset', 'The body must be in UTF-8 (RFC 8259, section 8.1).');

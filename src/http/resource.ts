@@ -5,10 +5,13 @@ import type { ApplicationPlan } from '../plan/compile-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { CursorCodec } from '../query/cursor-codec.js';
 import {
+  type CompiledSerializer,
   compileSerializer,
   type RecordSerializer,
   readableProperties,
+  recordPlan,
 } from '../response/record-serializer.js';
+import { nestedRecords } from '../response/result-serializer.js';
 import { bodySchema } from '../schema/body-schema.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
@@ -22,6 +25,8 @@ export interface Resource {
   readonly controller: CrudControllerClass;
   readonly isGenerated: boolean;
   readonly serialize: RecordSerializer;
+  /** The same, with what it is made of. */
+  readonly serializer: CompiledSerializer;
   readonly cursors: CursorCodec;
   readonly parsers: Readonly<Record<Operation, RequestParser>>;
   /** The same for those who ask several times about a request. */
@@ -45,12 +50,23 @@ export function createResources(
   settings: ResourceSettings,
 ): readonly Resource[] {
   const declared = new Map(declarations.map((declaration) => [declaration.model, declaration]));
-  return resources.map((plan) => createResource(plan, declared.get(plan.model) as Declaration, settings));
+  const serializers = new Map<object, CompiledSerializer>();
+  const nested = nestedRecords(serializers);
+  for (const plan of resources) serializers.set(plan.model, compileSerializer(recordPlan(plan), nested));
+  return resources.map((plan) =>
+    createResource(
+      plan,
+      declared.get(plan.model) as Declaration,
+      serializers.get(plan.model) as CompiledSerializer,
+      settings,
+    ),
+  );
 }
 
 function createResource(
   plan: ResourcePlan,
   { repository, controller }: Declaration,
+  serializer: CompiledSerializer,
   { bodyLimit, cursors }: ResourceSettings,
 ): Resource {
   const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
@@ -61,7 +77,8 @@ function createResource(
     repository,
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
-    serialize: compileSerializer(plan),
+    serialize: serializer.serialize,
+    serializer,
     cursors,
     parsers,
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),

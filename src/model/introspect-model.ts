@@ -37,10 +37,7 @@ export function introspectModel(model: ModelClass): Introspection {
   const problems = [...primaryKeyProblems(source), ...shadowedAttributeProblems(model, source)];
   if (problems.length > 0) return failure(problems);
 
-  const attributes = new Map<string, AttributeInfo>();
-  for (const [name, options] of Object.entries(source.rawAttributes)) {
-    attributes.set(name, describeAttribute(source, name, options));
-  }
+  const attributes = introspectAttributes(model);
   const primaryKey = attributes.get(source.primaryKeyAttributes[0] ?? '') as AttributeInfo;
   const info: ModelInfo = Object.freeze({
     model,
@@ -52,6 +49,15 @@ export function introspectModel(model: ModelClass): Introspection {
     paranoid: source.options.paranoid === true,
   });
   return { info, problems: [] };
+}
+
+/** The attributes of any model, a right one or not. */
+export function introspectAttributes(model: ModelClass): ReadonlyMap<string, AttributeInfo> {
+  const source = model as unknown as InitializedModel;
+  const described = Object.entries(source.rawAttributes).map(
+    ([name, options]) => [name, describeAttribute(source, name, options)] as const,
+  );
+  return new Map(described);
 }
 
 function failure(problems: readonly string[]): Introspection {

@@ -17,13 +17,17 @@ export interface AttributeInfo {
   readonly hasDefault: boolean;
 }
 
-/** A model, described. */
-export interface ModelInfo {
+/** What is known of any model, whether or not its rows can be addressed. */
+export interface RecordInfo {
   readonly model: ModelClass;
   readonly name: string;
+  readonly attributes: ReadonlyMap<string, AttributeInfo>;
+}
+
+/** A model, described. */
+export interface ModelInfo extends RecordInfo {
   /** The model's name in the plural, as Sequelize forms it. */
   readonly pluralName: string;
-  readonly attributes: ReadonlyMap<string, AttributeInfo>;
   readonly primaryKey: AttributeInfo;
   /** Virtual attributes that can be written, because they have a setter. */
   readonly virtualSetters: ReadonlySet<string>;

@@ -3,6 +3,7 @@ import type { ActionDescription } from '../http/describe-action.js';
 import type { Operation } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { JsonSchema } from '../schema/json-schema.js';
+import { patchTypes } from '../schema/patch-types.js';
 import type { PathParameter } from './document-path.js';
 import {
   type HeaderObject,
@@ -181,7 +182,7 @@ function requestBody(
 ): RequestBodyObject | undefined {
   if (operation !== 'create' && operation !== 'update') return undefined;
   const content = jsonContent(bodyRef(names, operation), bodyExample(plan, operation));
-  const mergePatch =
-    operation === 'update' ? { 'application/merge-patch+json': content['application/json'] } : {};
-  return { required: true, content: { ...content, ...mergePatch } as RequestBodyObject['content'] };
+  if (operation === 'create') return { required: true, content };
+  const patches = patchTypes(plan).mediaTypes.map((type) => [type, content['application/json']]);
+  return { required: true, content: Object.fromEntries(patches) as RequestBodyObject['content'] };
 }

@@ -1,7 +1,9 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
 import type { Class, CrudOptions } from '../metadata/crud-options.js';
+import type { ColumnType } from '../model/column-type.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
+import { isModel } from '../model/record.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { compileId } from './compile-id.js';
 import {
@@ -93,9 +95,42 @@ export function compileResource(
     dependencies: compileDependencies(check),
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
   };
+  problems.push(...bodyProblems(compiled));
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   return { plan: Object.freeze({ ...compiled, parseId: id.parser, idKind: id.kind }), problems: [], claim };
+}
+
+/** What of the attributes no body could write, or none as it was sent. */
+function bodyProblems({
+  info,
+  exposure,
+  endpoints,
+  explicitSchemas,
+}: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas'>): string[] {
+  const problems: string[] = [];
+  if (endpoints.has('create') && !explicitSchemas.create) problems.push(...exposure.undecided.values());
+  if (!endpoints.has('create') && !endpoints.has('update')) return problems;
+  for (const { name, type } of info.attributes.values()) {
+    if (exposure.unwritable.has(name)) continue;
+    if (isArrayOfBlobs(type)) {
+      problems.push(
+        `${info.name}.${name} is an array of BLOBs, which Sequelize stores as other bytes; keep it out of bodies with ` +
+          '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.',
+      );
+    }
+    if (name in Object.prototype) {
+      problems.push(
+        `${info.name}.${name} has the name of what every object has, so no body with it can be checked; rename the ` +
+          "attribute (its column keeps its name with @Column({ field: '…' })).",
+      );
+    }
+  }
+  return problems;
+}
+
+function isArrayOfBlobs(type: ColumnType): boolean {
+  return type.kind === 'array' && (type.element.kind === 'blob' || isArrayOfBlobs(type.element));
 }
 
 /** The first choice is the default. */
@@ -124,6 +159,12 @@ function compileSchema(
   if (schema === null) return null;
   if (typeof schema !== 'function') {
     report(`${info.name}: ${option} is ${showValue(schema)}; give it a class.`);
+    return null;
+  }
+  if (isModel(schema)) {
+    report(
+      `${info.name}: ${option} is the model ${schema.name}; give it a class of its own, or leave it out.`,
+    );
     return null;
   }
   if (decorators.classProperties(schema, option === 'readSchema' ? 'read' : 'write').size === 0) {

@@ -26,6 +26,8 @@ export interface PageSize {
 export interface Exposure {
   readonly unreadable: ReadonlySet<string>;
   readonly unwritable: ReadonlySet<string>;
+  /** What is wrong with hiding an attribute without which no row can be created, by attribute. */
+  readonly undecided: ReadonlyMap<string, string>;
 }
 
 /** A model to serve, with the options that apply to it. */

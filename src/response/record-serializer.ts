@@ -1,11 +1,12 @@
 /** Records -> plain objects as they leave, through the resource's read schema. */
 import type { Class } from '../metadata/crud-options.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { RecordInfo } from '../model/model-info.js';
+import type { Exposure, ResourcePlan } from '../plan/resource-plan.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
-import { readThroughClass } from '../schema/read-through-class.js';
+import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
 import { holdsUnsafeKey, withoutUnsafeKeys } from '../schema/wire-value.js';
 import { ownFormat, type WireFormat, wireFormat } from './wire-format.js';
 
@@ -18,6 +19,30 @@ export type WireRecord = Record<string, unknown>;
  */
 export type RecordSerializer = (record: object, fields?: readonly string[] | null) => WireRecord;
 
+/** A serializer with what it is made of, for the classes that extend its read schema. */
+export interface CompiledSerializer {
+  readonly serialize: RecordSerializer;
+  /** The values that the read schema makes its answers of; null where it makes nothing of them. */
+  readonly values: ((record: object) => WireRecord) | null;
+  readonly readClass: Class | null;
+}
+
+/** What is known of a model whose records are shown, served or not. */
+export interface RecordPlan {
+  readonly info: RecordInfo;
+  readonly exposure: Pick<Exposure, 'unreadable'>;
+  /** The user's read schema. */
+  readonly explicit: Class | null;
+  /** The class that is derived where there is none. */
+  deriveClass(): Class;
+}
+
+/** How the records inside a record leave. */
+export interface NestedRecords extends RecordViews {
+  /** A value with all the records in it as they leave. */
+  serialize(value: unknown): unknown;
+}
+
 /** What a Sequelize instance has: getters and virtual attributes answer through `get`. */
 interface Gettable {
   get(name: string): unknown;
@@ -26,28 +51,46 @@ interface Gettable {
 /** The properties of a resource's answers, under the names that leave. */
 export function readableProperties(plan: ResourcePlan): readonly string[] {
   const explicit = plan.explicitSchemas.read;
-  const names = sourceNames(plan);
+  const names = sourceNames(recordPlan(plan));
   return Object.freeze(explicit ? names.map((name) => shownName(explicit, name)) : names);
 }
 
-/** The properties of the read schema: the user's class where he gave one, else the readable attributes. */
-function sourceNames(plan: ResourcePlan): string[] {
-  const explicit = plan.explicitSchemas.read;
-  if (explicit) return [...classProperties(explicit, 'read')];
-  return readableAttributes(plan.info, plan.exposure).map(({ name }) => name);
+/** What of a resource's plan its records are shown by. */
+export function recordPlan({ info, exposure, model, explicitSchemas }: ResourcePlan): RecordPlan {
+  return { info, exposure, explicit: explicitSchemas.read, deriveClass: () => readSchema(model) };
 }
 
-/** Compiles the serializer of a resource. Only the properties of the read schema ever leave. */
-export function compileSerializer(plan: ResourcePlan): RecordSerializer {
-  const explicit = plan.explicitSchemas.read;
+/** The properties of the read schema: the user's class where he gave one, else the readable attributes. */
+function sourceNames({ info, exposure, explicit }: RecordPlan): string[] {
+  if (explicit) return [...classProperties(explicit, 'read')];
+  return readableAttributes(info, exposure).map(({ name }) => name);
+}
+
+/** Compiles the serializer of a model's records. Only the properties of the read schema ever leave. */
+export function compileSerializer(plan: RecordPlan, nested: NestedRecords): CompiledSerializer {
   const names = sourceNames(plan);
-  if (explicit) return throughClass(plan, explicit, names);
   const isTransformed = names.some((name) => hasTransform(plan.info, name, 'read'));
-  return isTransformed ? throughClass(plan, readSchema(plan.model), names) : direct(plan);
+  if (!plan.explicit && !isTransformed) {
+    return { serialize: direct(plan, nested), values: null, readClass: null };
+  }
+  const readClass = plan.explicit ?? plan.deriveClass();
+  return {
+    serialize: throughClass(plan, readClass, names, nested),
+    values: (record) => withTextForBytes(pick(record, names), readClass),
+    readClass,
+  };
+}
+
+/** What no class shapes is as it leaves; JSON has a form for all but bytes. */
+function withTextForBytes(values: WireRecord, readClass: Class): WireRecord {
+  for (const [name, value] of Object.entries(values)) {
+    if (value instanceof Uint8Array && !shapesValue(readClass, name)) values[name] = ownFormat(value);
+  }
+  return values;
 }
 
 /** The usual case: nothing of the user's stands between the record and JSON. */
-function direct({ info, exposure }: ResourcePlan): RecordSerializer {
+function direct({ info, exposure }: RecordPlan, nested: NestedRecords): RecordSerializer {
   const columns = readableAttributes(info, exposure).map(({ name, type }) => ({
     name,
     toWire: wireFormat(type),
@@ -57,14 +100,24 @@ function direct({ info, exposure }: ResourcePlan): RecordSerializer {
     for (const { name, toWire } of columns) {
       if (fields && !fields.includes(name)) continue;
       const value = read(record, name);
-      if (value !== undefined) shown[name] = toWire(value);
+      if (value !== undefined) shown[name] = wholeValue(toWire(value), nested);
     }
     return shown;
   };
 }
 
+/** A getter, or an override that returns plain objects, can put a record anywhere. */
+function wholeValue(value: unknown, nested: NestedRecords): unknown {
+  return typeof value === 'object' && value !== null ? nested.serialize(value) : value;
+}
+
 /** The user's own class, or his `@Transform`s: class-transformer does what they say, on the record's values. */
-function throughClass(plan: ResourcePlan, schema: Class, names: readonly string[]): RecordSerializer {
+function throughClass(
+  plan: RecordPlan,
+  schema: Class,
+  names: readonly string[],
+  nested: NestedRecords,
+): RecordSerializer {
   const shownNames = names.map((name) => shownName(schema, name));
   const columnFormats = formatsOf(plan, names);
   const formats = new Map(
@@ -77,8 +130,8 @@ function throughClass(plan: ResourcePlan, schema: Class, names: readonly string[
   const sources = [...new Set([...names, ...plan.info.attributes.keys()])];
   const asIs = jsonNames(plan, names).filter((name) => !shapesValue(schema, name));
   return (record, fields) => {
-    const values = pick(record, sources);
-    const shown: WireRecord = { ...readThroughClass(schema, withSafeJson(plan, values)) };
+    const values = withWholeJson(plan, pick(record, sources), nested);
+    const shown: WireRecord = { ...readThroughClass(schema, withSafeJson(plan, values), nested) };
     // class-transformer drops keys such as `toString` from JSON on the way.
     for (const name of asIs)
       if (shownName(schema, name) in shown) shown[shownName(schema, name)] = values[name];
@@ -86,17 +139,23 @@ function throughClass(plan: ResourcePlan, schema: Class, names: readonly string[
   };
 }
 
-function jsonNames({ info }: ResourcePlan, names: Iterable<string>): string[] {
+function jsonNames({ info }: RecordPlan, names: Iterable<string>): string[] {
   return [...names].filter((name) => info.attributes.get(name)?.type.kind === 'json');
 }
 
+/** What a JSON column holds is passed around class-transformer, so nothing in it is a record any more. */
+function withWholeJson(plan: RecordPlan, values: WireRecord, nested: NestedRecords): WireRecord {
+  for (const name of jsonNames(plan, Object.keys(values))) values[name] = wholeValue(values[name], nested);
+  return values;
+}
+
 /** Others write to the table too, and class-transformer takes an own `constructor` for the class of a value. */
-function withSafeJson(plan: ResourcePlan, values: WireRecord): WireRecord {
+function withSafeJson(plan: RecordPlan, values: WireRecord): WireRecord {
   const unsafe = jsonNames(plan, plan.info.attributes.keys()).filter((name) => holdsUnsafeKey(values[name]));
   return { ...values, ...Object.fromEntries(unsafe.map((name) => [name, withoutUnsafeKeys(values[name])])) };
 }
 
-function formatsOf({ info }: ResourcePlan, names: readonly string[]): ReadonlyMap<string, WireFormat> {
+function formatsOf({ info }: RecordPlan, names: readonly string[]): ReadonlyMap<string, WireFormat> {
   return new Map(
     names.flatMap((name) => {
       const attribute = info.attributes.get(name);

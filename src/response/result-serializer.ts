@@ -1,59 +1,90 @@
-/** What a hand-written route returns -> JSON values, with every record in it through its read schema. */
-import { isHidden } from '../schema/model-decorators.js';
-import type { RecordSerializer } from './record-serializer.js';
+/** What a method or an interceptor returns -> JSON values, with every record in it through its read schema. */
+import type { ClassTransformOptions } from 'class-transformer';
+import type { Class, ModelClass } from '../metadata/crud-options.js';
+import { crudRecords } from '../metadata/registry.js';
+import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
+import { enter, isModel, isRecord, isTornRecord, modelOf } from '../model/record.js';
+import { deriveReadClass } from '../schema/derive-read-class.js';
+import { describeExposure, isHidden } from '../schema/model-decorators.js';
+import { readSchema } from '../schema/model-schemas.js';
+import { resultToPlain } from '../schema/read-through-class.js';
+import { type CompiledSerializer, compileSerializer, type NestedRecords } from './record-serializer.js';
 
 /** Finds the serializer of a record by its model class. */
-export type SerializerRegistry = ReadonlyMap<object, RecordSerializer>;
-
-/** What a Sequelize instance has; `get` knows getters, virtual attributes and loaded relations. */
-interface UnservedRecord {
-  readonly constructor: object;
-  get(): Readonly<Record<string, unknown>>;
-}
+export type SerializerRegistry = ReadonlyMap<object, CompiledSerializer>;
 
 /**
  * Replaces the records in a result: alone, in arrays, and in the properties of objects. Left to itself,
  * `JSON.stringify` would write all their attributes, those that `@Exclude()` hides included.
+ *
+ * @throws TypeError where a record is inside itself, and for `{ ...record }`, which has all that Sequelize keeps in one
  */
 export function serializeResult(result: unknown, serializers: SerializerRegistry): unknown {
-  if (typeof result !== 'object' || result === null) return result;
-  const serialize = serializerOf(result, serializers);
-  if (serialize) return serialize(result);
-  if (isRecord(result)) return serializeUnserved(result, serializers);
-  if (Array.isArray(result)) {
-    const items = result.map((item) => serializeResult(item, serializers));
-    return items.every((item, index) => item === result[index]) ? result : items;
+  return holdsRecord(result, serializers) ? replaceRecords(result, serializers) : result;
+}
+
+/** What class-transformer makes of a result, in which getters and `@Transform`s may bring up more records. */
+export function transformResult(
+  result: object,
+  options: ClassTransformOptions | undefined,
+  serializers: SerializerRegistry,
+): unknown {
+  return resultToPlain(result, options, nestedRecords(serializers));
+}
+
+/** How records inside other values leave. The registry may be filled later. */
+export function nestedRecords(serializers: SerializerRegistry): NestedRecords {
+  return {
+    serialize: (value) => serializeResult(value, serializers),
+    show: (record, model) => showRecord(record, serializers, model),
+    valuesFor(record, target) {
+      const { readClass, values } = serializerFor(record, serializers);
+      return readClass !== null && extendsClass(target, readClass) && values ? values(record) : null;
+    },
+  };
+}
+
+/** Iterative, because JSON of others may be deep; and most results hold none, so that nothing is copied. */
+function holdsRecord(root: unknown, serializers: SerializerRegistry): boolean {
+  const seen = new Set<object>();
+  const pending: unknown[] = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+    seen.add(value);
+    if (isShown(value, serializers)) return true;
+    for (const part of partsOf(value)) pending.push(part);
   }
-  return hasOwnForm(result) ? result : replaceRecords(result, serializers);
+  return false;
 }
 
-/** `Model.unscoped()` and `Model.scope()` are subclasses of the model, and their records are no less its own. */
-function serializerOf(result: object, serializers: SerializerRegistry): RecordSerializer | undefined {
-  let type: unknown = result.constructor;
-  while (typeof type === 'function' && !serializers.has(type)) type = Object.getPrototypeOf(type);
-  return typeof type === 'function' ? serializers.get(type) : undefined;
+function partsOf(value: object): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (isOpaque(value)) return [];
+  const form = ownForm(value);
+  return form && form.json !== value ? [form.json] : Object.values(value);
 }
 
-function isRecord(value: object): value is UnservedRecord {
-  return typeof value.constructor === 'function' && 'getAttributes' in value.constructor && 'get' in value;
+function isShown(value: object, serializers: SerializerRegistry): boolean {
+  if (value.constructor === Object || Array.isArray(value)) return isTornRecord(value);
+  return isRecord(value) || isTornRecord(value) || servedBy(value, serializers) !== undefined;
 }
 
-/** A record of a model that this application does not serve. */
-function serializeUnserved(record: UnservedRecord, serializers: SerializerRegistry): object {
-  const shown = Object.entries(record.get()).filter(([name]) => !isHidden(record.constructor, name));
-  return Object.fromEntries(shown.map(([name, value]) => [name, serializeResult(value, serializers)]));
-}
-
-/** Dates, bytes, streams, and what says itself how it is written. */
-function hasOwnForm(value: object): boolean {
-  const { toJSON, pipe } = value as { toJSON?: unknown; pipe?: unknown };
-  return typeof toJSON === 'function' || typeof pipe === 'function' || ArrayBuffer.isView(value);
+function replaceRecords(value: unknown, serializers: SerializerRegistry): unknown {
+  if (typeof value !== 'object' || value === null || isOpaque(value)) return value;
+  return enter(value, () => {
+    if (isShown(value, serializers)) return showRecord(value, serializers);
+    if (Array.isArray(value)) return value.map((item) => replaceRecords(item, serializers));
+    const form = ownForm(value);
+    if (!form || form.json === value) return replaceProperties(value, serializers);
+    return holdsRecord(form.json, serializers) ? replaceRecords(form.json, serializers) : value;
+  });
 }
 
 /** The object itself where no record is in it; else a copy of its class, because class-transformer looks at that. */
-function replaceRecords(value: object, serializers: SerializerRegistry): object {
+function replaceProperties(value: object, serializers: SerializerRegistry): object {
   const entries = Object.entries(value).map(
-    ([name, part]) => [name, part, serializeResult(part, serializers)] as const,
+    ([name, part]) => [name, part, replaceRecords(part, serializers)] as const,
   );
   if (entries.every(([, before, after]) => before === after)) return value;
   const copy: object = Object.create(Object.getPrototypeOf(value));
@@ -61,4 +92,81 @@ function replaceRecords(value: object, serializers: SerializerRegistry): object 
     Object.defineProperty(copy, name, { value: part, enumerable: true, configurable: true, writable: true });
   }
   return copy;
+}
+
+/** Dates, bytes and streams. */
+function isOpaque(value: object): boolean {
+  const { pipe } = value as { pipe?: unknown };
+  return value instanceof Date || typeof pipe === 'function' || ArrayBuffer.isView(value);
+}
+
+/** What says itself how it is written. */
+function ownForm(value: object): { readonly json: unknown } | undefined {
+  const { toJSON } = value as { toJSON?: unknown };
+  return typeof toJSON === 'function' ? { json: toJSON.call(value, '') } : undefined;
+}
+
+function showRecord(record: object, serializers: SerializerRegistry, model?: object): object {
+  if (!isRecord(record) && isTornRecord(record)) {
+    throw new TypeError(
+      'An answer holds { ...record }, which is all that Sequelize keeps; use record.get().',
+    );
+  }
+  const shown = serializerFor(record, serializers, model).serialize(record);
+  if (!isRecord(record) || servedBy(record, serializers)) return shown;
+  return { ...shown, ...furtherValues(record, modelOf(record), serializers) };
+}
+
+/** Relations and computed columns of a record that this application does not serve. */
+function furtherValues(
+  record: { get(): Readonly<Record<string, unknown>> },
+  model: ModelClass,
+  serializers: SerializerRegistry,
+): object {
+  const { rawAttributes } = model as unknown as { rawAttributes: object };
+  if (declaredReadSchema(model)) return {};
+  const further = Object.entries(record.get()).filter(
+    ([name]) => !Object.hasOwn(rawAttributes, name) && !isHidden(model, name),
+  );
+  return Object.fromEntries(further.map(([name, value]) => [name, serializeResult(value, serializers)]));
+}
+
+function serializerFor(record: object, serializers: SerializerRegistry, model?: object): CompiledSerializer {
+  const served = model ? serializers.get(model) : servedBy(record, serializers);
+  if (served) return served;
+  const owner = model ?? (isRecord(record) ? modelOf(record) : undefined);
+  if (!isModel(owner)) throw new TypeError('A value of an answer is no record of a model.');
+  const known = unserved.get(serializers) ?? new WeakMap<object, CompiledSerializer>();
+  unserved.set(serializers, known);
+  const serializer = known.get(owner) ?? compileUnserved(owner, serializers);
+  known.set(owner, serializer);
+  return serializer;
+}
+
+const unserved = new WeakMap<SerializerRegistry, WeakMap<object, CompiledSerializer>>();
+
+/** By the model's `@Crud`, which another application may serve; else by the derived schema, with a primary key or without. */
+function compileUnserved(model: ModelClass, serializers: SerializerRegistry): CompiledSerializer {
+  const info = { model, name: model.name, attributes: introspectAttributes(model) };
+  const exposure = describeExposure(info, () => {});
+  const deriveClass = (): Class =>
+    introspectModel(model).info ? readSchema(model) : deriveReadClass(info, exposure);
+  const explicit = declaredReadSchema(model);
+  return compileSerializer({ info, exposure, explicit, deriveClass }, nestedRecords(serializers));
+}
+
+function declaredReadSchema(model: ModelClass): Class | null {
+  const declared = crudRecords().find((record) => record.model === model)?.options.readSchema;
+  return typeof declared === 'function' ? declared : null;
+}
+
+/** `Model.unscoped()` and `Model.scope()` are subclasses of the model, and their records are no less its own. */
+function servedBy(result: object, serializers: SerializerRegistry): CompiledSerializer | undefined {
+  let type: unknown = result.constructor;
+  while (typeof type === 'function' && !serializers.has(type)) type = Object.getPrototypeOf(type);
+  return typeof type === 'function' ? serializers.get(type) : undefined;
+}
+
+function extendsClass(target: Class, base: Class): boolean {
+  return target === base || target.prototype instanceof (base as unknown as new () => object);
 }

@@ -3,7 +3,6 @@ import type { ColumnType } from '../model/column-type.js';
 import type { JsonSchema } from './json-schema.js';
 import {
   decimalPattern,
-  isBase64,
   isBigint,
   isDateOnly,
   isDecimal,
@@ -11,6 +10,7 @@ import {
   isStorableText,
   isTimeOfDay,
   isUuid,
+  parseBase64,
   parseTimestamp,
   WIRE_PATTERNS,
 } from './wire-value.js';
@@ -220,8 +220,9 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       return [
         rule(
           'isBase64',
-          'must be a string of base64 (RFC 4648, with padding)',
-          (value) => (Buffer.isBuffer(value) ? true : typeof value === 'string' && isBase64(value)),
+          'must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8="',
+          (value) =>
+            Buffer.isBuffer(value) || (typeof value === 'string' && parseBase64(value) !== undefined),
           { type: 'string', contentEncoding: 'base64', pattern: WIRE_PATTERNS.base64 },
         ),
       ];

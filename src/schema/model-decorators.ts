@@ -8,8 +8,9 @@ import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'cl
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
+import './stacked-exclusions.js';
 
 /** class-transformer's internal numbers for the direction of a transformation. */
 const PLAIN_TO_CLASS = 0;
@@ -19,18 +20,22 @@ const CLASS_TO_PLAIN = 1;
 type Direction = 'read' | 'write';
 
 /**
- * What `@Exclude()` hides. It hides an attribute from answers, and from bodies too unless no row could be created
- * without it (a password: required, and never shown). `toPlainOnly` and `toClassOnly` narrow it to one direction.
- * On the class it hides every attribute without `@Expose()`.
+ * What `@Exclude()` hides: an attribute from answers and bodies, or from one of them with `toPlainOnly` or `toClassOnly`.
+ * On the class it hides every attribute without `@Expose()`. One without which no row can be created is hidden from
+ * bodies only by a decorator that says so.
  */
-export function describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure {
+export function describeExposure(info: RecordInfo, report: (problem: string) => void): Exposure {
   const unreadable = new Set<string>();
   const unwritable = new Set<string>();
-  for (const { name, nullable, hasDefault } of info.attributes.values()) {
+  const undecided = new Map<string, string>();
+  for (const attribute of info.attributes.values()) {
+    const { name } = attribute;
     if (isHidden(info.model, name)) unreadable.add(name);
     const exclusion = exclusionOf(info.model, name, 'write');
-    const isRequired = !nullable && !hasDefault;
-    if (exclusion && (exclusion.toClassOnly || !isRequired)) unwritable.add(name);
+    if (exclusion) unwritable.add(name);
+    if (exclusion && !exclusion.toClassOnly && isRequired(attribute)) {
+      undecided.set(name, undecidedProblem(info, name));
+    }
     const rename = defaultMetadataStorage.findExposeMetadata(info.model, name)?.options?.name;
     if (rename !== undefined && rename !== name) {
       report(
@@ -39,7 +44,23 @@ export function describeExposure(info: ModelInfo, report: (problem: string) => v
       );
     }
   }
-  return Object.freeze({ unreadable, unwritable });
+  return Object.freeze({ unreadable, unwritable, undecided });
+}
+
+/** Whether only a body, or code of the user's, can give the value that a new row needs. */
+function isRequired({ role, type, nullable, hasDefault }: AttributeInfo): boolean {
+  if (role === 'primaryKey') return !hasDefault;
+  return role === 'data' && type.kind !== 'virtual' && !nullable && !hasDefault;
+}
+
+function undecidedProblem({ model, name: modelName }: RecordInfo, name: string): string {
+  const isOwn = propertyExclusion(model, name, 'write') !== undefined;
+  const inBodies = isOwn ? '@Exclude({ toPlainOnly: true })' : '@Expose({ toClassOnly: true })';
+  return (
+    `${modelName}.${name} is required, and @Exclude() hides it from bodies too, so no create could give it; write ` +
+    `${inBodies} to hide it from answers only, or ` +
+    '@Exclude({ toPlainOnly: true, toClassOnly: true }) where a hook or an override sets it.'
+  );
 }
 
 /** Whether `@Exclude()` keeps an attribute of any model, served or not, out of answers. */
@@ -49,14 +70,23 @@ export function isHidden(model: object, name: string): boolean {
 
 /** The options of the `@Exclude()` that hides an attribute in this direction, if one does. */
 function exclusionOf(model: object, name: string, direction: Direction): ExcludeOptions | undefined {
-  const exclude = defaultMetadataStorage.findExcludeMetadata(model, name);
-  const expose = defaultMetadataStorage.findExposeMetadata(model, name);
-  const isExposed = expose !== undefined && appliesTo(expose.options, direction);
-  const hidesAll = !isExposed && defaultMetadataStorage.getStrategy(model) === 'excludeAll';
-  return [exclude, hidesAll ? defaultMetadataStorage.findExcludeMetadata(model, undefined) : undefined]
-    .filter((metadata) => metadata !== undefined)
-    .map(({ options = {} }) => options)
-    .find((options) => appliesTo(options, direction));
+  const own = propertyExclusion(model, name, direction);
+  if (own) return own;
+  const type = direction === 'read' ? CLASS_TO_PLAIN : PLAIN_TO_CLASS;
+  const isExposed = defaultMetadataStorage.getExposedProperties(model, type).includes(name);
+  if (isExposed || defaultMetadataStorage.getStrategy(model) !== 'excludeAll') return undefined;
+  const { options = {} } = defaultMetadataStorage.findExcludeMetadata(model, undefined) ?? {};
+  return appliesTo(options, direction) ? options : undefined;
+}
+
+/** Those of a class and of the classes that it extends add up, as class-transformer has it. */
+function propertyExclusion(model: object, name: string, direction: Direction): ExcludeOptions | undefined {
+  for (let target = model; typeof target === 'function'; target = Object.getPrototypeOf(target)) {
+    const found = defaultMetadataStorage.findExcludeMetadata(target, name);
+    if (!found) return undefined;
+    if (appliesTo(found.options, direction)) return found.options ?? {};
+  }
+  return undefined;
 }
 
 /** A decorator with neither option, or with both, applies in both directions. */
@@ -75,7 +105,7 @@ export function shapesValue(target: Class, property: string): boolean {
 }
 
 /** Whether the user gave the attribute a `@Transform` for this direction. */
-export function hasTransform(info: ModelInfo, attribute: string, direction: Direction): boolean {
+export function hasTransform(info: RecordInfo, attribute: string, direction: Direction): boolean {
   return isTransformed(info.model, attribute, direction);
 }
 
@@ -104,7 +134,7 @@ function transformsOf(target: object, property: string, direction: Direction) {
 }
 
 /** Gives a derived class the `@Transform`s of the model's attribute that make it an answer, in their order. */
-export function copyReadTransforms(info: ModelInfo, attribute: string, target: object): void {
+export function copyReadTransforms(info: RecordInfo, attribute: string, target: object): void {
   for (const { transformFn } of transformsOf(info.model, attribute, 'read').toReversed()) {
     Transform(transformFn, { toPlainOnly: true })(target, attribute);
   }

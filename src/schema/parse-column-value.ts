@@ -1,6 +1,6 @@
 /** A value that came over the wire -> what the model holds, by column type. */
 import type { ColumnType } from '../model/column-type.js';
-import { isBase64, parseTimestamp } from './wire-value.js';
+import { parseBase64, parseTimestamp } from './wire-value.js';
 
 /**
  * A value of a body as the model holds it: dates as `Date`, binary data as `Buffer`, UUIDs in lower case. A value
@@ -15,7 +15,7 @@ export function parseColumnValue(type: ColumnType, value: unknown): unknown {
     case 'date':
       return parseTimestamp(value) ?? value;
     case 'blob':
-      return isBase64(value) ? Buffer.from(value, 'base64') : value;
+      return parseBase64(value) ?? value;
     case 'uuid':
       return value.toLowerCase();
     default:

@@ -1,9 +1,99 @@
-/** A record's values through a class with class-transformer decorators: `@Expose`, `@Exclude`, `@Transform`, `@Type`. */
-import { instanceToPlain, plainToInstance } from 'class-transformer';
+/**
+ * Values through the user's class-transformer decorators: `@Expose`, `@Exclude`, `@Transform`, `@Type`. class-transformer
+ * would walk a record field by field, so wherever one turns up, a view takes its place.
+ */
+import type { ClassTransformOptions } from 'class-transformer';
+// class-transformer exports its executor under no other path; as for its storage, the last release is from 2021.
+import { defaultOptions } from 'class-transformer/cjs/constants/default-options.constant.js';
+import { TransformOperationExecutor } from 'class-transformer/cjs/TransformOperationExecutor.js';
 import type { Class } from '../metadata/crud-options.js';
+import { enter, isModel, isRecord, isTornRecord } from '../model/record.js';
+
+/** class-transformer's internal numbers for the direction of a transformation. */
+const PLAIN_TO_CLASS = 0;
+const CLASS_TO_PLAIN = 1;
+
+/** What class-transformer sees of a record. */
+export interface RecordViews {
+  /** What the record's own answers have. A model says whose record a plain object stands for. */
+  show(record: object, model?: object): object;
+  /** The values that the record's read schema makes its answers of, for a class that extends that schema. */
+  valuesFor(record: object, target: Class): object | null;
+}
 
 /** The values as the class shows them. */
-export function readThroughClass(schema: Class, values: object): object {
-  const instance = plainToInstance(schema as new () => object, values, { exposeUnsetFields: false });
-  return instanceToPlain(instance, { exposeUnsetFields: false });
+export function readThroughClass(schema: Class, values: object, views: RecordViews): object {
+  const options = { ...defaultOptions, exposeUnsetFields: false };
+  const shown = new WeakSet<object>();
+  const instance = new RecordExecutor(PLAIN_TO_CLASS, options, views, shown).transform(
+    undefined,
+    values,
+    schema,
+  );
+  return new RecordExecutor(CLASS_TO_PLAIN, options, views, shown).transform(undefined, instance) as object;
+}
+
+/** class-transformer's `instanceToPlain` for results that may hold records. */
+export function resultToPlain(
+  result: object,
+  options: ClassTransformOptions | undefined,
+  views: RecordViews,
+): unknown {
+  const whole = { ...defaultOptions, ...options };
+  return new RecordExecutor(CLASS_TO_PLAIN, whole, views, new WeakSet()).transform(undefined, result);
+}
+
+class RecordExecutor extends TransformOperationExecutor {
+  readonly #direction: number;
+  readonly #views: RecordViews;
+  /** What is as it leaves, and no class is to change. */
+  readonly #shown: WeakSet<object>;
+
+  constructor(direction: number, options: ClassTransformOptions, views: RecordViews, shown: WeakSet<object>) {
+    super(direction, options);
+    this.#direction = direction;
+    this.#views = views;
+    this.#shown = shown;
+  }
+
+  override transform(
+    source: unknown,
+    value: unknown,
+    target?: unknown,
+    arrayType?: unknown,
+    isMap?: boolean,
+    level?: number,
+  ): unknown {
+    const goOn = (next: unknown): unknown => super.transform(source, next, target, arrayType, isMap, level);
+    if (typeof value !== 'object' || value === null) return goOn(value);
+    if (this.#shown.has(value)) return value;
+    if (isRecord(value) || isTornRecord(value)) return enter(value, () => this.#record(value, target, goOn));
+    // A model is no class to make of plain values: its instance would be a record that was never read.
+    if (this.#direction === PLAIN_TO_CLASS && isModel(target) && !Array.isArray(value)) {
+      return this.#final(this.#views.show(value, target));
+    }
+    const isData = this.#direction === CLASS_TO_PLAIN && Object.hasOwn(value, 'constructor');
+    return isData && !Array.isArray(value) ? this.#data(value) : goOn(value);
+  }
+
+  /** JSON of somebody's, of which class-transformer would take a property named `constructor` for the class. */
+  #data(value: object): object {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, part]) => [name, this.transform(undefined, part)]),
+    );
+  }
+
+  #record(record: object, target: unknown, goOn: (values: object) => unknown): unknown {
+    if (typeof target !== 'function' || target === Object || isModel(target)) {
+      return this.#final(this.#views.show(record));
+    }
+    const isIntoClass = this.#direction === PLAIN_TO_CLASS;
+    const values = isIntoClass ? this.#views.valuesFor(record, target as Class) : null;
+    return goOn(values ?? this.#views.show(record));
+  }
+
+  #final(shown: object): object {
+    this.#shown.add(shown);
+    return shown;
+  }
 }

@@ -218,7 +218,7 @@ const BROKEN: readonly (readonly [
     'bytes',
     ['a', 'AP+AYQ', 'AP-AYQ==', 'AP+AYQ==\n', 1],
     'isBase64',
-    'bytes must be a string of base64 (RFC 4648, with padding).',
+    'bytes must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8=".',
   ],
   ['text', [1, true, {}, []], 'isString', 'text must be a string.'],
   ['text', ['a\0b', '\ud800', '\udc00x'], 'isStorableText', TEXT_RULE],

@@ -155,12 +155,24 @@ describe('changing a record', () => {
     expectJson(await change('/notes/1', { labels: { b: [2] } }), 200, { ...FIRST, labels: { b: [2] } });
   });
 
-  it('takes a merge patch', async () => {
-    const response = await site.agent
-      .patch('/notes/1')
-      .set('Content-Type', 'application/merge-patch+json')
-      .send('{"text":null}');
-    expectJson(response, 200, { ...FIRST, text: null });
+  describe('with a merge patch', () => {
+    const merge = (path: string, body: object) =>
+      site.agent.patch(path).set('Content-Type', 'application/merge-patch+json').send(JSON.stringify(body));
+
+    it('does so where there is nothing to merge', async () => {
+      await Page.create({ title: 'a' });
+      const { status, body } = await merge('/pages/1', { views: 2 });
+      expect([status, body.title, body.views]).to.deep.equal([200, 'a', 2]);
+    });
+
+    it('refuses it where JSON is replaced as a whole', async () => {
+      expectIssue(await merge('/notes/1', { labels: { b: null } }), 415, {
+        pointer: '',
+        code: 'mediaType',
+        detail: 'The Content-Type must be application/json, because labels cannot be merged.',
+      });
+      expectJson(await site.agent.get('/notes/1'), 200, FIRST);
+    });
   });
 
   it('refuses the primary key', async () => {

@@ -26,7 +26,7 @@ class Member extends Model {
   @Column({ type: DataType.STRING(20), allowNull: false })
   declare phone: string;
 
-  @Exclude()
+  @Exclude({ toPlainOnly: true })
   @Column({ type: DataType.STRING(80), allowNull: false })
   declare passwordHash: string;
 

@@ -239,7 +239,7 @@ describe('the option sortAllow', () => {
   it('is empty by default where the primary key is hidden or has no order', () => {
     @Table({ timestamps: false })
     class Token extends Model {
-      @Exclude() @PrimaryKey @Column(DataType.INTEGER) declare id: number;
+      @Exclude({ toPlainOnly: true }) @PrimaryKey @Column(DataType.INTEGER) declare id: number;
     }
     const Host = defineModel('Host', { ip: { type: DataTypes.INET, primaryKey: true } });
     expect(planOf(attach(Token)).sortable).to.deep.equal([]);

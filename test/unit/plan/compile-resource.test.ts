@@ -42,7 +42,7 @@ describe('compileResource', () => {
       name: 'Article',
       model: Article,
       info: infoOf(Article),
-      exposure: { unreadable: new Set(), unwritable: new Set() },
+      exposure: { unreadable: new Set(), unwritable: new Set(), undecided: new Map() },
       prefix: '/articles',
       tags: ['Article'],
       description: null,
@@ -101,7 +101,7 @@ describe('compileResource', () => {
     });
     expect([info, exposure]).to.deep.equal([
       infoOf(Article),
-      { unreadable: new Set(), unwritable: new Set() },
+      { unreadable: new Set(), unwritable: new Set(), undecided: new Map() },
     ]);
     expect(parseId('7')).to.deep.equal({ kind: 'id', value: '7' });
   });
@@ -186,6 +186,37 @@ describe('compileResource', () => {
   });
 
   describe('the name of an option', () => {
+    it('refuses arrays of BLOBs that bodies would write, whatever is in them', () => {
+      const File = defineModel('File', {
+        parts: DataTypes.ARRAY(DataTypes.BLOB),
+        deep: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.BLOB)),
+      });
+      const problem = (name: string): string =>
+        `File.${name} is an array of BLOBs, which Sequelize stores as other bytes; keep it out of bodies with ` +
+        '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.';
+      expect(problemsOf(File)).to.deep.equal([problem('parts'), problem('deep')]);
+      expect(problemsOf(File, { endpoints: ['update'] })).to.have.lengthOf(2);
+      expect(problemsOf(File, { endpoints: ['list', 'read', 'delete'] })).to.deep.equal([]);
+    });
+
+    it('refuses attributes of names that every object has, which bodies would write', () => {
+      const Odd = defineModel('Odd', { toString: DataTypes.STRING, constructor: DataTypes.STRING });
+      expect(problemsOf(Odd)).to.deep.equal(
+        ['toString', 'constructor'].map(
+          (name) =>
+            `Odd.${name} has the name of what every object has, so no body with it can be checked; rename the ` +
+            "attribute (its column keeps its name with @Column({ field: '…' })).",
+        ),
+      );
+      expect(problemsOf(Odd, { endpoints: ['list', 'read', 'delete'] })).to.deep.equal([]);
+    });
+
+    it('refuses a model as a schema, whose instances would be records', () => {
+      expect(problemsOf(Article, { readSchema: Article })).to.deep.equal([
+        'Article: readSchema is the model Article; give it a class of its own, or leave it out.',
+      ]);
+    });
+
     it('is not looked for among the properties of every object', () => {
       expect(problemsOf(Article, { toString: true, constructor: 1 })).to.deep.equal([
         `Article: @Crud has no option 'toString'. The options are ${OPTIONS}.`,

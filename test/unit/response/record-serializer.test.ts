@@ -3,13 +3,14 @@ import { Exclude, Expose, Transform, Type } from 'class-transformer';
 import { IsString } from 'class-validator';
 import { type BuildOptions, DataTypes } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { compileSerializer } from '../../../src/response/record-serializer.js';
+import { compileSerializer, recordPlan } from '../../../src/response/record-serializer.js';
+import { nestedRecords } from '../../../src/response/result-serializer.js';
 import { attach, defineModel, planOf } from '../../support/offline-models.js';
 
 type AnyModel = Parameters<typeof planOf>[0];
 
 function serialize(model: AnyModel, record: object, options: object = {}): object {
-  return compileSerializer(planOf(model, options))(record);
+  return compileSerializer(recordPlan(planOf(model, options)), nestedRecords(new Map())).serialize(record);
 }
 
 const File = defineModel(

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { serializeResult } from '../../../src/response/result-serializer.js';
+import { type SerializerRegistry, serializeResult } from '../../../src/response/result-serializer.js';
 import { attach } from '../../support/offline-models.js';
 
 class Article {
@@ -15,8 +15,11 @@ class Report {
   readonly total = 5;
 }
 
-const serializers = new Map<object, (record: object) => Record<string, unknown>>([
-  [Article, (record) => ({ id: (record as Article).id })],
+const serializers: SerializerRegistry = new Map([
+  [
+    Article,
+    { serialize: (record: object) => ({ id: (record as Article).id }), values: null, readClass: null },
+  ],
 ]);
 
 describe('serializeResult', () => {

@@ -322,7 +322,10 @@ describe('columnRules', () => {
       [{ kind: 'time' }, ['must be a time of day such as "08:00:00"']],
       [{ kind: 'uuid' }, ['must be a UUID']],
       [COLOR, ['must be one of red, green']],
-      [{ kind: 'blob' }, ['must be a string of base64 (RFC 4648, with padding)']],
+      [
+        { kind: 'blob' },
+        ['must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8="'],
+      ],
       [{ kind: 'json' }, [JSON_MESSAGE]],
       [
         { kind: 'array', element: COLOR },

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';
+import { IsString } from 'class-validator';
 import { Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { classProperties } from '../../../src/schema/class-properties.js';
 import { describeExposure } from '../../../src/schema/model-decorators.js';
 import { readSchema } from '../../../src/schema/model-schemas.js';
-import { attach, infoOf, planOf } from '../../support/offline-models.js';
+import { attach, infoOf, planOf, problemsOf } from '../../support/offline-models.js';
 
 type AnyModel = Parameters<typeof attach>[0];
 
@@ -44,12 +46,114 @@ describe('describeExposure', () => {
     });
   });
 
-  it('lets a body give one without which no row could be created', () => {
+  it('adds up several decorators, in either order', () => {
+    @Table
+    class User extends Model {
+      @Exclude({ toClassOnly: true })
+      @Exclude({ toPlainOnly: true })
+      @Column(DataType.STRING)
+      declare one: string;
+      @Exclude({ toPlainOnly: true })
+      @Exclude({ toClassOnly: true })
+      @Column(DataType.STRING)
+      declare two: string;
+      @Exclude({ toPlainOnly: true }) @Expose() @Exclude() @Column(DataType.STRING) declare three: string;
+      @Exclude({ toPlainOnly: true })
+      @Exclude({ toPlainOnly: true })
+      @Column(DataType.STRING)
+      declare four: string;
+    }
+    expect(describeModel(User)).to.deep.equal({
+      unreadable: ['one', 'two', 'three', 'four'],
+      unwritable: ['one', 'two', 'three'],
+      problems: [],
+    });
+  });
+
+  it('adds up those of a class and of the class that it extends', () => {
+    abstract class Base extends Model {
+      @Exclude({ toPlainOnly: true }) @Column(DataType.STRING) declare one: string;
+      @Exclude() @Column(DataType.STRING) declare two: string;
+    }
+    @Table({ timestamps: false })
+    class User extends Base {
+      @Exclude({ toClassOnly: true }) @Column(DataType.STRING) declare one: string;
+      @Exclude({ toPlainOnly: true }) @Column(DataType.STRING) declare two: string;
+    }
+    expect(describeModel(User)).to.deep.equal({
+      unreadable: ['one', 'two'],
+      unwritable: ['one', 'two'],
+      problems: [],
+    });
+  });
+
+  it('adds them up in schemas of the user, too', () => {
+    class View {
+      @Expose() declare shown: string;
+      @Exclude({ toClassOnly: true }) @Exclude({ toPlainOnly: true }) @IsString() declare hidden: string;
+    }
+    expect([...classProperties(View, 'read')]).to.deep.equal(['shown']);
+    expect([...classProperties(View, 'write')]).to.deep.equal(['shown']);
+  });
+
+  describe('of a required attribute', () => {
+    @Exclude()
+    @Table({ timestamps: false })
+    class Closed extends Model {
+      @Expose() @PrimaryKey @Column(DataType.INTEGER) declare id: number;
+      @Column({ type: DataType.STRING, allowNull: false }) declare secret: string;
+      @Expose({ toClassOnly: true })
+      @Column({ type: DataType.STRING, allowNull: false })
+      declare given: string;
+    }
+
     @Table
     class User extends Model {
       @Exclude() @Column({ type: DataType.STRING, allowNull: false }) declare password: string;
+      @Exclude({ toPlainOnly: true })
+      @Column({ type: DataType.STRING, allowNull: false })
+      declare given: string;
+      @Exclude({ toPlainOnly: true, toClassOnly: true })
+      @Column({ type: DataType.STRING, allowNull: false })
+      declare hook: string;
+      @Exclude({ toClassOnly: true })
+      @Exclude({ toPlainOnly: true })
+      @Column({ type: DataType.STRING, allowNull: false })
+      declare stacked: string;
+      @Exclude() @Default('x') @Column({ type: DataType.STRING, allowNull: false }) declare preset: string;
+      @Exclude() declare createdAt: Date;
     }
-    expect(describeModel(User)).to.deep.equal({ unreadable: ['password'], unwritable: [], problems: [] });
+
+    const problem = (name: string, inBodies: string): string =>
+      `${name} is required, and @Exclude() hides it from bodies too, so no create could give it; write ${inBodies} to ` +
+      'hide it from answers only, or @Exclude({ toPlainOnly: true, toClassOnly: true }) where a hook or an override sets it.';
+
+    it('must say whether bodies have it', () => {
+      expect(problemsOf(attach(User))).to.deep.equal([
+        problem('User.password', '@Exclude({ toPlainOnly: true })'),
+      ]);
+      expect(problemsOf(attach(Closed))).to.deep.equal([
+        problem('Closed.secret', '@Expose({ toClassOnly: true })'),
+      ]);
+    });
+
+    it('is hidden from both where no body of a create is derived', () => {
+      class SignUp {
+        @IsString() declare given: string;
+      }
+      const options = [{ endpoints: ['list', 'update'] }, { createSchema: SignUp }];
+      for (const each of options) {
+        const { exposure } = planOf(attach(User), each);
+        expect([...exposure.unwritable]).to.deep.equal([
+          'password',
+          'hook',
+          'stacked',
+          'preset',
+          'createdAt',
+        ]);
+        expect([...exposure.unreadable]).to.include('password');
+      }
+    });
   });
 
   it('hides in one direction where the decorator says so', () => {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   holdsUnsafeKey,
-  isBase64,
   isBigint,
   isDateOnly,
   isDecimal,
@@ -10,7 +9,9 @@ import {
   isStorableText,
   isTimeOfDay,
   isUuid,
+  parseBase64,
   parseTimestamp,
+  WIRE_PATTERNS,
   withoutUnsafeKeys,
 } from '../../../src/schema/wire-value.js';
 
@@ -340,12 +341,23 @@ describe('isDecimal', () => {
   });
 });
 
-describe('isBase64', () => {
-  it('accepts what Buffer writes', () => {
+describe('parseBase64', () => {
+  it('reads what Buffer writes', () => {
     fc.assert(
       fc.property(fc.uint8Array(), (bytes) => {
-        expect(isBase64(Buffer.from(bytes).toString('base64'))).to.equal(true);
+        expect(parseBase64(Buffer.from(bytes).toString('base64'))).to.deep.equal(Buffer.from(bytes));
       }),
+    );
+  });
+
+  it('reads exactly what its pattern says', () => {
+    const pattern = new RegExp(WIRE_PATTERNS.base64, 'u');
+    const text = fc.string({ unit: fc.constantFrom(...'AQZgwz019+/=-_ \n'), maxLength: 9 });
+    fc.assert(
+      fc.property(text, (value) => {
+        expect(parseBase64(value) !== undefined).to.equal(pattern.test(value));
+      }),
+      { numRuns: 2_000 },
     );
   });
 
@@ -361,9 +373,11 @@ describe('isBase64', () => {
     'AAAA====',
     '====',
     'ÄÄÄÄ',
+    'AB==',
+    'AAB=',
   ]) {
     it(`refuses ${JSON.stringify(value)}`, () => {
-      expect(isBase64(value)).to.equal(false);
+      expect(parseBase64(value)).to.equal(undefined);
     });
   }
 });

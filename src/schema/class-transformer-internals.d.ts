@@ -10,6 +10,11 @@ declare module 'class-transformer/cjs/storage.js' {
   } from 'class-transformer';
 
   export const defaultMetadataStorage: {
+    addExcludeMetadata(metadata: {
+      readonly target: object;
+      readonly propertyName: string | undefined;
+      readonly options?: ExcludeOptions;
+    }): void;
     getStrategy(target: unknown): 'excludeAll' | 'exposeAll' | 'none';
     /** Without a property: the decorator of the class itself. */
     findExcludeMetadata(
@@ -34,4 +39,27 @@ declare module 'class-transformer/cjs/storage.js' {
     getExposedProperties(target: unknown, direction: number): readonly string[];
     getExcludedProperties(target: unknown, direction: number): readonly string[];
   };
+}
+
+/** What carries out a transformation; every value goes through `transform`, which calls itself. */
+declare module 'class-transformer/cjs/TransformOperationExecutor.js' {
+  import type { ClassTransformOptions } from 'class-transformer';
+
+  export class TransformOperationExecutor {
+    constructor(direction: number, options: ClassTransformOptions);
+    transform(
+      source: unknown,
+      value: unknown,
+      target?: unknown,
+      arrayType?: unknown,
+      isMap?: boolean,
+      level?: number,
+    ): unknown;
+  }
+}
+
+declare module 'class-transformer/cjs/constants/default-options.constant.js' {
+  import type { ClassTransformOptions } from 'class-transformer';
+
+  export const defaultOptions: ClassTransformOptions;
 }

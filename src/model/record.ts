@@ -1,0 +1,50 @@
+/** Records, the instances of Sequelize's models, wherever they turn up. */
+import type { ModelClass } from '../metadata/crud-options.js';
+
+/** What a Sequelize instance has; `get` knows getters, virtual attributes and loaded relations. */
+export interface RecordInstance {
+  readonly constructor: ModelClass;
+  get(): Readonly<Record<string, unknown>>;
+}
+
+/** Whether a value is a model class, of whichever copy of Sequelize. */
+export function isModel(value: unknown): value is ModelClass {
+  return typeof value === 'function' && 'getAttributes' in value && 'rawAttributes' in value;
+}
+
+/** Whether an object is a record, of whichever copy of Sequelize. */
+export function isRecord(value: object): value is RecordInstance {
+  return isModel(value.constructor) && 'get' in value;
+}
+
+/** The model of a record. `Model.unscoped()` and `Model.scope()` make a subclass, which has no decorators of its own. */
+export function modelOf(record: RecordInstance): ModelClass {
+  let model: ModelClass & { scoped?: boolean } = record.constructor;
+  while (Object.hasOwn(model, 'scoped') && model.scoped) model = Object.getPrototypeOf(model);
+  return model;
+}
+
+/** Whether an object is what `{ ...record }` copies: Sequelize's own fields. A Set cannot have come out of JSON. */
+export function isTornRecord(value: object): boolean {
+  const { dataValues, _changed } = value as { dataValues?: unknown; _changed?: unknown };
+  return typeof dataValues === 'object' && _changed instanceof Set;
+}
+
+const open = new Set<object>();
+
+/**
+ * Does something with the content of a value, all of it synchronously.
+ *
+ * @throws TypeError when that leads to the same value again, which JSON has no form for
+ */
+export function enter<T>(value: object, work: () => T): T {
+  if (open.has(value)) {
+    throw new TypeError(`A ${value.constructor?.name || 'value'} of an answer is inside itself.`);
+  }
+  open.add(value);
+  try {
+    return work();
+  } finally {
+    open.delete(value);
+  }
+}

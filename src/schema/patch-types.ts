@@ -1,0 +1,43 @@
+/** The media types of an update's body. */
+import type { ColumnType } from '../model/column-type.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { classProperties } from './class-properties.js';
+import { writableAttributes } from './derive-body-class.js';
+import { propertyRules } from './validator-schema.js';
+
+const JSON_TYPE = 'application/json';
+/** RFC 7396. In a body without objects inside, it says the same as JSON. */
+const MERGE_PATCH = 'application/merge-patch+json';
+
+/** What a PATCH may be, and why not more. */
+export interface PatchTypes {
+  readonly mediaTypes: readonly string[];
+  /** The properties that are replaced as a whole, where RFC 7396 would merge objects. */
+  readonly unmerged: readonly string[];
+}
+
+/** The types for a resource: a merge patch only where no property that it may have holds an object. */
+export function patchTypes(plan: ResourcePlan): PatchTypes {
+  const unmerged = objectProperties(plan);
+  return { mediaTypes: unmerged.length > 0 ? [JSON_TYPE] : [JSON_TYPE, MERGE_PATCH], unmerged };
+}
+
+function objectProperties({ info, exposure, explicitSchemas: { update } }: ResourcePlan): string[] {
+  const names = update
+    ? [...classProperties(update, 'write')]
+    : writableAttributes(info, exposure, 'update').map(({ name }) => name);
+  return names.filter((name) => {
+    const { schema, nested } = update ? propertyRules(update, name) : NO_RULES;
+    if (nested === 'value' || schema.type === 'object') return true;
+    const type = info.attributes.get(name)?.type;
+    return type !== undefined && holdsObjects(type);
+  });
+}
+
+const NO_RULES: Pick<ReturnType<typeof propertyRules>, 'schema' | 'nested'> = { schema: {}, nested: null };
+
+/** RFC 7396 replaces arrays as a whole, with the objects in them. */
+function holdsObjects(type: ColumnType): boolean {
+  if (type.kind === 'other') return ['HSTORE', 'GEOMETRY', 'GEOGRAPHY'].includes(type.sqlType);
+  return type.kind === 'json' || type.kind === 'virtual';
+}
