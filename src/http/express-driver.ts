@@ -99,15 +99,16 @@ export class SafeExpressDriver extends ExpressDriver {
 
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata): unknown {
-    if (typeof result === 'object' && result !== null && this.#shaped.has(result)) return result;
+    if (typeof result !== 'object' || result === null || isStream(result) || this.#shaped.has(result))
+      return result;
     return this.#transform(serializeResult(result, this.#serializers), action);
   }
 
   #transform(shown: unknown, action: ActionMetadata): unknown {
     // As routing-controllers decides it: neither bytes nor streams.
     const isTransformed = this.useClassTransformer && action.options.transformResponse !== false;
-    if (!isTransformed || !(shown instanceof Object) || shown instanceof Uint8Array) return shown;
-    if (typeof (shown as { pipe?: unknown }).pipe === 'function') return shown;
+    if (!isTransformed || !(shown instanceof Object) || shown instanceof Uint8Array || isStream(shown))
+      return shown;
     const options = action.responseClassTransformOptions || this.classToPlainTransformOptions;
     return transformResult(shown, options, this.#serializers);
   }
@@ -122,6 +123,11 @@ export class SafeExpressDriver extends ExpressDriver {
       return isErrorHandler ? handler : settled(handler);
     });
   }
+}
+
+/** What writes itself: a stream, and the answers of the fast path. */
+function isStream(value: object): boolean {
+  return typeof (value as { pipe?: unknown }).pipe === 'function';
 }
 
 function hasInterceptors({ interceptors, controllerMetadata }: ActionMetadata): boolean {
