@@ -58,7 +58,8 @@ const closing = new WeakSet<ConnectionManager>();
  */
 export function closeUseless(sequelize: Sequelize): void {
   const manager = managerOf(sequelize);
-  if (closing.has(manager)) return;
+  // An instance that is no working one is the user's own to find out about: health probes report it.
+  if (!manager?.connect || closing.has(manager)) return;
   closing.add(manager);
   const connect = manager.connect.bind(manager);
   const validate = manager.validate.bind(manager);
