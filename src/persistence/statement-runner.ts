@@ -72,7 +72,9 @@ export class StatementRunner {
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
   read(text: string, values: TextValues): Promise<TextResult> {
     const statement = this.#named.get(text);
-    const lane = statement.cost < CHEAP ? this.#laneFor(statement) : undefined;
+    // Where the pool has to see each read, none shares a connection.
+    const isShareable = statement.cost < CHEAP && !this.#source.lines.read.isStrict;
+    const lane = isShareable ? this.#laneFor(statement) : undefined;
     return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
   }
 

@@ -230,6 +230,29 @@ describe('sharing connections', function () {
     expect(rows.length).to.be.at.most(6);
   });
 
+  it('leaves each read to a pool that counts its uses', async () => {
+    await start({ pool: { max: 2, maxUses: 5 } });
+    let opened = 0;
+    site.engine.sequelize.addHook('afterConnect', () => {
+      opened += 1;
+    });
+    expectViews(await Promise.all(FAST.map(view)), FAST);
+    expect(opened).to.be.at.least(FAST.length / 5 - 2);
+  });
+
+  it('tells the hooks of the pool of each read', async () => {
+    await start();
+    const seen = { before: 0, after: 0 };
+    site.engine.sequelize.addHook('beforePoolAcquire', () => {
+      seen.before += 1;
+    });
+    site.engine.sequelize.addHook('afterPoolAcquire', () => {
+      seen.after += 1;
+    });
+    expectViews(await Promise.all(FAST.map(view)), FAST);
+    expect(seen).to.deep.equal({ before: FAST.length, after: FAST.length });
+  });
+
   it('answers every request when all connections are ended at once', async () => {
     await start();
     for (let round = 0; round < 3; round += 1) {
