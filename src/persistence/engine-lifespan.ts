@@ -37,6 +37,15 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    * PgBouncer before 1.21 in transaction mode; reads then share no connections either. Default: true.
    */
   preparedStatements?: boolean;
+  /**
+   * Whether generated creates and updates of several requests may share a transaction. `true` makes writes half as fast
+   * again where many wait for a connection: up to eight of one statement are executed and committed together, each
+   * answered with its own outcome. They then have one `now()` and one transaction id, which triggers, `DEFAULT now()` and
+   * logical replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back and
+   * executed again, each in a transaction of its own. A `ConfigError` together with `preparedStatements: false`.
+   * Default: false, one transaction for each write.
+   */
+  groupCommit?: boolean;
 }
 
 /** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
@@ -74,10 +83,11 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
       await connect(sequelize, dsn);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
-      const { clickhouse, cache, preparedStatements = true } = options;
+      const { clickhouse, cache, preparedStatements = true, groupCommit = false } = options;
       const parts = {
         sequelize,
         preparedStatements,
+        groupCommit,
         ...(clickhouse === undefined ? {} : { clickhouse }),
         ...(cache === undefined ? {} : { cache }),
       };
@@ -99,6 +109,7 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     clickhouse: _clickhouse,
     cache: _cache,
     preparedStatements: _preparedStatements,
+    groupCommit: _groupCommit,
     ...forwarded
   } = options;
   for (const each of [dsn, ...replicas]) checkDsn(each);

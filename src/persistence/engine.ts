@@ -5,7 +5,7 @@ import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
-import { keepNoStatements } from './statement-runner.js';
+import { groupWrites, keepNoStatements } from './statement-runner.js';
 
 /** Connections to the back ends. Closing it closes them. */
 export interface Engine extends AsyncDisposable {
@@ -24,6 +24,8 @@ export interface EngineParts {
   cache?: string | Redis | Cluster;
   /** Whether connections keep prepared statements; see `EngineOptions`. Default: true. */
   preparedStatements?: boolean;
+  /** Whether writes of several requests may share a transaction; see `EngineOptions`. Default: false. */
+  groupCommit?: boolean;
 }
 
 const engines = new Set<Engine>();
@@ -50,10 +52,11 @@ export function configureEngine(parts: EngineParts): Engine {
  * @internal
  */
 export function openEngine(parts: EngineParts, close: () => Promise<void>): Engine {
-  const { sequelize, clickhouse, cache, preparedStatements = true } = parts;
+  const { sequelize, clickhouse, cache, preparedStatements = true, groupCommit = false } = parts;
   // First of all: a client that is made connects, and would have nobody to close it.
   checkParts(parts);
   if (!preparedStatements) keepNoStatements(sequelize);
+  if (groupCommit) groupWrites(sequelize);
   const columns = clickhouse === undefined ? null : openClickHouse(clickhouse);
   const store = cache === undefined ? null : openCache(cache);
   let disposed: Promise<void> | undefined;
@@ -77,8 +80,16 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
  * @throws ConfigError for what is wrong
  * @internal
  */
-export function checkParts({ preparedStatements = true, ...clients }: Omit<EngineParts, 'sequelize'>): void {
-  throwProblems(flagProblems('preparedStatements', preparedStatements));
+export function checkParts(parts: Omit<EngineParts, 'sequelize'>): void {
+  const { preparedStatements = true, groupCommit = false, ...clients } = parts;
+  const isContradiction = groupCommit === true && preparedStatements === false;
+  throwProblems([
+    ...flagProblems('preparedStatements', preparedStatements),
+    ...flagProblems('groupCommit', groupCommit),
+    ...(isContradiction
+      ? ['groupCommit: true needs prepared statements; leave it out, or preparedStatements: false.']
+      : []),
+  ]);
   checkClients(clients);
 }
 

@@ -37,11 +37,22 @@ export function keepNoStatements(sequelize: Sequelize): void {
   runners.delete(sequelize);
 }
 
+/** Instances whose writes may go together. */
+const grouping = new WeakSet<Sequelize>();
+
+/** From now on writes of one statement that wait for a connection share a transaction. */
+export function groupWrites(sequelize: Sequelize): void {
+  grouping.add(sequelize);
+  runners.delete(sequelize);
+}
+
 /** The runner over the connections of a Sequelize instance. */
 export function statementRunner(sequelize: Sequelize): StatementRunner {
-  const known = runners.get(sequelize) ?? new StatementRunner(sequelize, !unprepared.has(sequelize));
-  runners.set(sequelize, known);
-  return known;
+  const known = runners.get(sequelize);
+  if (known !== undefined) return known;
+  const runner = new StatementRunner(sequelize, !unprepared.has(sequelize), grouping.has(sequelize));
+  runners.set(sequelize, runner);
+  return runner;
 }
 
 /** Runs statements on the connections of one Sequelize instance. */
@@ -57,14 +68,14 @@ export class StatementRunner {
   readonly #isGrouping: boolean;
   readonly #executeAlone: ExecuteAlone = (line, client, single) => this.#execute(line, client, single);
 
-  constructor(sequelize: Sequelize, isNaming: boolean) {
+  constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
     this.#sequelize = sequelize as LoggingSequelize;
     this.#source = new ConnectionSource(sequelize);
     this.#executor = createExecutor(this.#source.driver);
     this.#named = new StatementCache(isNaming);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
-    this.#isGrouping = canShare;
+    this.#isGrouping = canShare && isGrouping;
     const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
     this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
   }
@@ -88,7 +99,7 @@ export class StatementRunner {
     return this.#run('write', this.#named.get(text), values);
   }
 
-  /** Whether writes may go together: the pool need not see each of them. */
+  /** Whether writes go together: the user says so, and the pool need not see each of them. */
   get sharesWrites(): boolean {
     return this.#isGrouping && !this.#source.lines.write.isStrict;
   }

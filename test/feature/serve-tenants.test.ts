@@ -48,11 +48,11 @@ for (const fastPath of [true, false]) {
     let control: Client;
     let site: TestApp;
 
-    async function start(): Promise<void> {
+    async function start(groupCommit = false): Promise<void> {
       site = await startTestApp({
         models: [Paper],
         database: { url: urlOf(role), drop: async () => {} },
-        engine: { createAll: false, pool: { max: 4 } },
+        engine: { createAll: false, pool: { max: 4 }, groupCommit },
         minPool: 4,
         bootstrap: { fastPath },
         prepare: (app) => {
@@ -119,12 +119,14 @@ for (const fastPath of [true, false]) {
     const visitAll = async () =>
       (await Promise.all(Array.from({ length: CLIENTS }, (_, index) => visit(index)))).flat();
 
-    it('answers each with its own rows', async () => {
-      await start();
-      addHook();
-      await visit(1);
-      expect(await visitAll()).to.deep.equal([]);
-    });
+    for (const groupCommit of [false, true]) {
+      it(`answers each with its own rows ${groupCommit ? 'with' : 'without'} group commit`, async () => {
+        await start(groupCommit);
+        addHook();
+        await visit(1);
+        expect(await visitAll()).to.deep.equal([]);
+      });
+    }
 
     it('does so from the moment when the hook is added, while connections are shared', async () => {
       await start();
