@@ -7,6 +7,7 @@ import { type Execution, LeftOutError, type TextResult, type TextValues } from '
 import { type ConnectionSource, markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
+import type { RepeatBudget } from './repeat-budget.js';
 
 /** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
 const PATIENCE = 20;
@@ -18,6 +19,20 @@ const BATCH_SIZE = 16;
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
 export type AskElsewhere = (read: LaneRead) => void;
 
+/** A driver's errors have no severity. In some languages another word stands for FATAL, but not another code. */
+function isConnectionLost(error: Error): boolean {
+  const {
+    severity,
+    code = '',
+    message,
+  } = error as Error & {
+    readonly severity?: string;
+    readonly code?: string;
+  };
+  if (severity === undefined) return message !== 'Query read timeout';
+  return severity === 'FATAL' || /^(?:08|57P)/.test(code);
+}
+
 /** A read that shares a connection. */
 export class LaneRead implements Execution {
   readonly statement: PreparedStatement;
@@ -27,6 +42,7 @@ export class LaneRead implements Execution {
   /** Takes why there is no connection. */
   readonly fail: (error: unknown) => void;
   readonly #askElsewhere: AskElsewhere;
+  readonly #budget: RepeatBudget;
   #isAskedAgain = false;
   #isAnswered = false;
 
@@ -35,7 +51,10 @@ export class LaneRead implements Execution {
     answer: Execution['settle'],
     fail: (error: unknown) => void,
     askElsewhere: AskElsewhere,
+    budget: RepeatBudget,
   ) {
+    budget.earn();
+    this.#budget = budget;
     this.statement = statement;
     this.values = values;
     this.answer = answer;
@@ -49,14 +68,23 @@ export class LaneRead implements Execution {
 
   /** Who asked elsewhere has nothing to do with what goes wrong here. */
   settle(error: Error | null, result?: TextResult): void {
-    if (error instanceof LeftOutError) this.askAgain();
-    else if (!error || !this.#isAskedAgain) {
+    if (error && this.#isAskedAgain) return;
+    if (error instanceof LeftOutError) this.move();
+    else if (!error || !isConnectionLost(error) || !this.repeat()) {
       this.#isAnswered = true;
       this.answer(error, result);
     }
   }
 
-  askAgain(): void {
+  /** Executes it elsewhere, where it is executed a second time; false when too many have been lately. */
+  repeat(): boolean {
+    const isRepeated = !this.#isAskedAgain && this.#budget.spend();
+    if (isRepeated) this.move();
+    return isRepeated;
+  }
+
+  /** Executes it elsewhere instead of here. */
+  move(): void {
     if (this.#isAskedAgain) return;
     this.#isAskedAgain = true;
     this.#askElsewhere(this);
@@ -172,13 +200,16 @@ export class ReadLane {
 
   /**
    * Nobody has to wait for a slow read but who asked for it. It is known where it was sent alone; else all of its batch
-   * are asked again. What was sent is answered, too, to nobody.
+   * are asked again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
    */
   #giveUp(): void {
     this.#isClosing = true;
     const [slow, ...behind] = this.#underway;
     const stuck = slow?.length === 1 ? behind : this.#underway;
-    for (const read of [...stuck.flat(), ...this.#collected]) read.askAgain();
+    const unsent = this.#collected.splice(0);
+    this.#load -= unsent.length;
+    for (const read of unsent) read.move();
+    for (const read of stuck.flat()) read.repeat();
   }
 }
 

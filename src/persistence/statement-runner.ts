@@ -6,6 +6,7 @@ import { ConnectionSource, type Destination, markBroken, type PooledClient } fro
 import { createExecutor, type StatementExecutor } from './driver-query.js';
 import { isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
+import { RepeatBudget } from './repeat-budget.js';
 import { StatementCache } from './statement-cache.js';
 import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
 
@@ -62,6 +63,7 @@ export class StatementRunner {
   readonly #executor: StatementExecutor;
   readonly #lanes: readonly ReadLane[];
   readonly #askElsewhere: AskElsewhere = (read) => this.#askAlone(read);
+  readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
   readonly #groups = new WeakMap<PreparedStatement, WriteGroup>();
@@ -142,7 +144,7 @@ export class StatementRunner {
         else if (isStale(error)) resolve(this.#run('read', statement, values));
         else reject(asDatabaseError(error, statement, values));
       };
-      lane.add(new LaneRead({ statement, values }, answer, reject, this.#askElsewhere));
+      lane.add(new LaneRead({ statement, values }, answer, reject, this.#askElsewhere, this.#repeats));
     });
   }
 

@@ -184,12 +184,32 @@ describe('sharing connections', function () {
       expect((await book(99)).body.title).to.equal('book 99');
     });
 
-    it('recovers from one that ends its connection', async () => {
-      const answers = await Promise.all([...FAST, 15, ...FAST, 15].map(view));
+    it('answers the others, too, when it ends the connection', async () => {
+      const ids = [...FAST, 15, ...FAST];
+      const answers = await Promise.all(ids.map(view));
       expectCalm(answers);
+      expect(answers[FAST.length]?.status).to.equal(503);
+      expectViews(
+        answers.filter((_, index) => ids[index] !== 15),
+        [...FAST, ...FAST],
+      );
       await expectRecovery(() => view(1));
       expectViews(await Promise.all(FAST.map(view)), FAST);
     });
+  });
+
+  it('does not give a database that stalls twice the load', async () => {
+    await start({ pool: { max: 42 }, dialectOptions: { options: '-c track_functions=pl' } });
+    proxy.latency(25);
+    for (let round = 0; round < 10; round += 1) expectViews(await Promise.all(FAST.map(view)), FAST);
+    const sent = 4 * 10 + 10 * FAST.length;
+    await site.engine[Symbol.asyncDispose]();
+    const others =
+      'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    while ((await control.query(others)).rows.length > 0) await new Promise(setImmediate);
+    // The calls of a connection are counted when it ends.
+    const { rows } = await control.query('SELECT sum(calls)::int AS calls FROM pg_stat_user_functions');
+    expect(rows[0].calls).to.be.within(sent - 20, sent * 1.1 + 110);
   });
 
   it('gives 504 to what takes too long, and answers the others', async () => {
