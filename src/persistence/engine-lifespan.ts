@@ -7,6 +7,7 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { dealReads } from './deal-reads.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
 import { untilConnected } from './optional-client.js';
@@ -19,7 +20,10 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   models?: readonly (ModelClass | string)[];
   /** Creates the tables and indexes that do not exist before the promise resolves. Never changes one. Default: false. */
   createAll?: boolean;
-  /** Servers that reads go to, in turn: `dbSession`, `@InjectSession` and every generated GET. Default: none. */
+  /**
+   * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. What is under way is dealt evenly over
+   * those that can be reached. The size of the pool is that of all of them together. Default: none.
+   */
   replicas?: readonly string[];
   /**
    * ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Health probes ask through
@@ -129,6 +133,7 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     },
   };
   const sequelize = new EngineSequelize(dsn, settings as SequelizeOptions);
+  if (replicas.length > 1) dealReads(sequelize);
   // sequelize-typescript types models as its own subclass of Sequelize's Model; at run time both are accepted.
   sequelize.addModels([...new Set(models)] as unknown as Parameters<EngineSequelize['addModels']>[0] &
     string[]);

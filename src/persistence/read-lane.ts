@@ -16,6 +16,9 @@ const BATCH_TIME = 0.25;
 /** Reads of a batch. */
 const BATCH_SIZE = 16;
 
+/** Milliseconds after which it takes another connection where there are several servers: one that was down may be back. */
+const TENURE = 500;
+
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
 export type AskElsewhere = (read: LaneRead) => void;
 
@@ -95,6 +98,7 @@ export class LaneRead implements Execution {
 export class ReadLane {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
+  readonly #number: number;
   /** Not sent yet. */
   readonly #collected: LaneRead[] = [];
   /** In the order in which PostgreSQL answers them. */
@@ -105,8 +109,11 @@ export class ReadLane {
   #isClosing = false;
   #watch: NodeJS.Timeout | undefined;
   #lastAnswer = 0;
+  #closesAt = Number.POSITIVE_INFINITY;
 
-  constructor(source: ConnectionSource, executor: StatementExecutor) {
+  /** @param number of this lane: where reads go to several servers, each has its own */
+  constructor(source: ConnectionSource, executor: StatementExecutor, number: number) {
+    this.#number = number;
     this.#source = source;
     this.#executor = executor;
   }
@@ -133,9 +140,10 @@ export class ReadLane {
   async #open(): Promise<void> {
     this.#isOpening = true;
     try {
-      this.#client = await this.#source.acquire('read');
+      this.#client = await this.#source.acquireShared(this.#number);
       this.#client.pipeline = true;
       this.#lastAnswer = performance.now();
+      if (this.#source.readServers > 1) this.#closesAt = this.#lastAnswer + TENURE;
       this.#watch ??= this.#checkIn(PATIENCE);
       this.#sendSoon();
     } catch (error) {
@@ -174,6 +182,7 @@ export class ReadLane {
     this.#lastAnswer = now;
     this.#underway.splice(this.#underway.indexOf(reads), 1);
     this.#load -= reads.length;
+    if (now > this.#closesAt) this.#isClosing = true;
     if (this.#load === 0) this.#close(client);
   }
 

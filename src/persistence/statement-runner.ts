@@ -62,6 +62,9 @@ export class StatementRunner {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
   readonly #lanes: readonly ReadLane[];
+  /** Whether all lanes get as many reads, for each of the servers. */
+  readonly #isDealing: boolean;
+  #turn = 0;
   readonly #askElsewhere: AskElsewhere = (read) => this.#askAlone(read);
   readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
@@ -78,8 +81,13 @@ export class StatementRunner {
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
     this.#isGrouping = canShare && isGrouping;
-    const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
-    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
+    const { maxReads, readServers } = this.#source;
+    const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
+    this.#isDealing = readServers > 1;
+    this.#lanes = Array.from(
+      { length: count },
+      (_, number) => new ReadLane(this.#source, this.#executor, number),
+    );
   }
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
@@ -124,12 +132,18 @@ export class StatementRunner {
     return group;
   }
 
-  /** The lane with the fewest reads; one that is not in use only when those that are have enough. */
+  /**
+   * The lane with the fewest reads. One that is not in use only when those that are have enough; but where each is to a
+   * server of its own, those that are equal in turn.
+   */
   #laneFor({ cost }: PreparedStatement): ReadLane | undefined {
+    const count = this.#lanes.length;
+    if (this.#isDealing) this.#turn = (this.#turn + 1) % count;
     let best: ReadLane | undefined;
-    for (const lane of this.#lanes) {
+    for (let index = 0; index < count; index += 1) {
+      const lane = this.#lanes[(index + this.#turn) % count] as ReadLane;
       if (!lane.isOpen || (best && lane.load >= best.load)) continue;
-      const isEnough = best && best.load * cost < LANE_TIME && lane.load === 0;
+      const isEnough = best && !this.#isDealing && best.load * cost < LANE_TIME && lane.load === 0;
       if (!isEnough) best = lane;
     }
     return best;
