@@ -8,6 +8,7 @@ import { type ConnectionSource, markBroken, type PooledClient } from './connecti
 import type { StatementExecutor } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
 import type { RepeatBudget } from './repeat-budget.js';
+import type { TableShare } from './table-share.js';
 
 /** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
 const PATIENCE = 20;
@@ -18,6 +19,14 @@ const BATCH_SIZE = 16;
 
 /** Milliseconds after which it takes another connection where there are several servers: one that was down may be back. */
 const TENURE = 500;
+
+/** What is read. */
+export interface Asked {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  /** That of its table; null where there is none. */
+  readonly share: TableShare | null;
+}
 
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
 export type AskElsewhere = (read: LaneRead) => void;
@@ -44,13 +53,14 @@ export class LaneRead implements Execution {
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */
   readonly fail: (error: unknown) => void;
+  readonly share: TableShare | null;
   readonly #askElsewhere: AskElsewhere;
   readonly #budget: RepeatBudget;
   #isAskedAgain = false;
   #isAnswered = false;
 
   constructor(
-    { statement, values }: { readonly statement: PreparedStatement; readonly values: TextValues },
+    { statement, values, share }: Asked,
     answer: Execution['settle'],
     fail: (error: unknown) => void,
     askElsewhere: AskElsewhere,
@@ -60,6 +70,7 @@ export class LaneRead implements Execution {
     this.#budget = budget;
     this.statement = statement;
     this.values = values;
+    this.share = share;
     this.answer = answer;
     this.fail = fail;
     this.#askElsewhere = askElsewhere;
@@ -109,6 +120,8 @@ export class ReadLane {
   #isClosing = false;
   #watch: NodeJS.Timeout | undefined;
   #lastAnswer = 0;
+  /** The share of the table that its reads wait for. */
+  #held: TableShare | null = null;
   #closesAt = Number.POSITIVE_INFINITY;
 
   /** @param number of this lane: where reads go to several servers, each has its own */
@@ -121,6 +134,11 @@ export class ReadLane {
   /** How many reads it has. */
   get load(): number {
     return this.#load;
+  }
+
+  /** Whether it has a connection, or asks for one. */
+  get isInUse(): boolean {
+    return this.#client !== null || this.#isOpening;
   }
 
   /** Whether it takes reads: not while its connection is on its way back to others who wait for one. */
@@ -191,6 +209,8 @@ export class ReadLane {
     this.#client = null;
     this.#isClosing = false;
     this.#source.release(client);
+    this.#held?.free();
+    this.#held = null;
   }
 
   /** It goes on when the lane closes: most are open for less time than it costs to start a timer and to stop it. */
@@ -214,6 +234,8 @@ export class ReadLane {
   #giveUp(): void {
     this.#isClosing = true;
     const [slow, ...behind] = this.#underway;
+    this.#held = slow?.[0]?.share ?? null;
+    this.#held?.hold();
     const stuck = slow?.length === 1 ? behind : this.#underway;
     const unsent = this.#collected.splice(0);
     this.#load -= unsent.length;

@@ -5,9 +5,10 @@ import type { ConnectionLine } from './connection-line.js';
 import { ConnectionSource, type Destination, markBroken, type PooledClient } from './connection-source.js';
 import { createExecutor, type StatementExecutor } from './driver-query.js';
 import { isStale, type PreparedStatement } from './prepared-statement.js';
-import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
+import { type AskElsewhere, type Asked, LaneRead, ReadLane } from './read-lane.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { StatementCache } from './statement-cache.js';
+import { LIMIT_LOCKS, TableShare } from './table-share.js';
 import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
 
 /** What Sequelize does not type of itself. */
@@ -56,6 +57,9 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
   return runner;
 }
 
+/** A statement, and the share of the table that it reads. */
+type ReadSingle = Single & { readonly share?: TableShare | null };
+
 /** Runs statements on the connections of one Sequelize instance. */
 export class StatementRunner {
   readonly #sequelize: LoggingSequelize;
@@ -70,6 +74,8 @@ export class StatementRunner {
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
   readonly #groups = new WeakMap<PreparedStatement, WriteGroup>();
+  readonly #canShare: boolean;
+  readonly #shares = new Map<string, TableShare>();
   readonly #isGrouping: boolean;
   readonly #executeAlone: ExecuteAlone = (line, client, single) => this.#execute(line, client, single);
 
@@ -80,6 +86,7 @@ export class StatementRunner {
     this.#named = new StatementCache(isNaming);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
+    this.#canShare = canShare;
     this.#isGrouping = canShare && isGrouping;
     const { maxReads, readServers } = this.#source;
     const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
@@ -91,22 +98,24 @@ export class StatementRunner {
   }
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
-  read(text: string, values: TextValues): Promise<TextResult> {
-    const statement = this.#named.get(text);
+  read(text: string, values: TextValues, table: string): Promise<TextResult> {
+    const share = this.#shareOf(table);
+    const asked = { statement: this.#named.get(text), values, share };
     // Where the pool has to see each read, none shares a connection.
-    const isShareable = statement.cost < CHEAP && !this.#source.lines.read.isStrict;
-    const lane = isShareable ? this.#laneFor(statement) : undefined;
-    return lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
+    const isCheap = asked.statement.cost < CHEAP && (share?.mayShare ?? true);
+    const isShareable = isCheap && !this.#source.lines.read.isStrict;
+    const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
+    return lane ? this.#share(lane, asked) : this.#run('read', asked);
   }
 
   /** Runs a read that is planned for its values, which can make it slow. */
-  readPlanned(text: string, values: TextValues): Promise<TextResult> {
-    return this.#run('read', this.#unnamed.get(text), values);
+  readPlanned(text: string, values: TextValues, table: string): Promise<TextResult> {
+    return this.#run('read', { statement: this.#unnamed.get(text), values, share: this.#shareOf(table) });
   }
 
   /** Runs a write, or a read that has to see the last write, on the primary. */
   write(text: string, values: TextValues): Promise<TextResult> {
-    return this.#run('write', this.#named.get(text), values);
+    return this.#run('write', { statement: this.#named.get(text), values, share: null });
   }
 
   /** Whether writes go together: the user says so, and the pool need not see each of them. */
@@ -122,6 +131,16 @@ export class StatementRunner {
   writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult> {
     const statement = this.#named.get(text);
     return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single, key));
+  }
+
+  #shareOf(table: string): TableShare | null {
+    if (!this.#canShare || this.#source.maxReads === 1) return null;
+    const known = this.#shares.get(table);
+    if (known !== undefined) return known;
+    const lanesInUse = () => this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0);
+    const share = new TableShare(this.#source.maxReads, lanesInUse, () => this.#source.lines.read.wake());
+    this.#shares.set(table, share);
+    return share;
   }
 
   #groupOf(statement: PreparedStatement): WriteGroup {
@@ -149,32 +168,38 @@ export class StatementRunner {
     return best;
   }
 
-  #share(lane: ReadLane, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
+  #share(lane: ReadLane, asked: Asked): Promise<TextResult> {
+    const { statement, values } = asked;
     return new Promise((resolve, reject) => {
       this.#log(statement);
       const answer: Execution['settle'] = (error, result) => {
         if (!error) resolve(result as TextResult);
         // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-        else if (isStale(error)) resolve(this.#run('read', statement, values));
+        else if (isStale(error)) resolve(this.#run('read', asked));
         else reject(asDatabaseError(error, statement, values));
       };
-      lane.add(new LaneRead({ statement, values }, answer, reject, this.#askElsewhere, this.#repeats));
+      lane.add(new LaneRead(asked, answer, reject, this.#askElsewhere, this.#repeats));
     });
   }
 
   #askAlone(read: LaneRead): void {
-    const line = this.#source.lines.read;
-    line.join({
-      use: (client) => this.#execute(line, client, read),
-      fail: read.fail,
-      isGone: () => read.isAnswered,
+    this.#join(this.#source.lines.read, read, () => read.isAnswered);
+  }
+
+  #run(destination: Destination, { statement, values, share }: Asked): Promise<TextResult> {
+    return this.#ask(statement, values, (single) => {
+      this.#join(this.#source.lines[destination], { ...single, share });
     });
   }
 
-  #run(destination: Destination, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
-    const line = this.#source.lines[destination];
-    return this.#ask(statement, values, (single) => {
-      line.join({ use: (client) => this.#execute(line, client, single), fail: single.fail });
+  /** In line, where a read of a table that is locked may be put back. */
+  #join(line: ConnectionLine, single: ReadSingle, isGone = () => false): void {
+    const again = (client: PooledClient): void => line.putBack(client, place);
+    const place = line.join({
+      use: (client) => this.#execute(line, client, single, again),
+      fail: single.fail,
+      isGone,
+      isHeldBack: () => single.share?.isHeldBack ?? false,
     });
   }
 
@@ -193,22 +218,39 @@ export class StatementRunner {
     });
   }
 
-  /** A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew. */
-  #execute(line: ConnectionLine, client: PooledClient, single: Single, isAgain = false): void {
+  /**
+   * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
+   *
+   * @param putBack takes the connection of a read that is to begin again, because its table is locked
+   */
+  #execute(
+    line: ConnectionLine,
+    client: PooledClient,
+    single: ReadSingle,
+    putBack?: (client: PooledClient) => void,
+    isAgain = false,
+  ): void {
     const { statement, values, answer } = single;
+    // A pool that has to see each use has to see it in the context of its request, which has no second turn in line.
+    const share = line.isStrict || !putBack ? null : single.share;
+    const isLimited = share?.begin() ?? false;
     const started = performance.now();
     let isStaleNow = false;
+    let isPutBack = false;
     const end: Batch['end'] = (error) => {
       if (error === null) statement.measure(performance.now() - started);
       markBroken(client, error);
+      isPutBack = share?.end(isLimited, error) ?? false;
       isStaleNow = !isAgain && error !== null && isStale(error);
-      if (!isStaleNow) line.leave(client);
+      if (isPutBack) putBack?.(client);
+      else if (!isStaleNow) line.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(line, client, single, true);
-      else answer(error, result);
+      if (isStaleNow) this.#execute(line, client, single, putBack, true);
+      else if (!isPutBack) answer(error, result);
     };
-    this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
+    const before = isLimited ? { before: LIMIT_LOCKS } : {};
+    this.#executor.execute(client, { ...before, statement, executions: [{ values, settle }], end });
   }
 
   #log({ text }: PreparedStatement): void {

@@ -24,6 +24,15 @@ class Book extends Model {
   declare title: string;
 }
 
+/** A table that nobody locks. */
+@Crud({ prefix: '/pens' })
+@Table({ tableName: 'pens', timestamps: false })
+class Pen extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
 /** Views of SQL that looks at its own rows. */
 @Crud({ prefix: '/views' })
 @Table({ tableName: 'views', timestamps: false })
@@ -72,7 +81,7 @@ describe('sharing connections', function () {
     database = await freshDatabase('sharing');
     proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
     site = await startTestApp({
-      models: [Book, View],
+      models: [Book, Pen, View],
       database: { ...database, url: proxy.url(database.url) },
       engine: { pool: { max: 4 }, ...engine },
       minPool: engine.pool?.max ?? 4,
@@ -158,6 +167,42 @@ describe('sharing connections', function () {
       for (const [index, answer] of (await Promise.all(locked)).entries()) {
         expectJson(answer, 200, { id: index + 1, title: `book ${index + 1}` });
       }
+    });
+  });
+
+  describe('of which those of one table wait', () => {
+    const books = (page: number): Promise<Response> =>
+      site.agent.get(`/books?size=2&page=${page}`).then((response: Response) => response);
+    const pens = (page: number): Promise<Response> =>
+      site.agent.get(`/pens?size=2&page=${page}`).then((response: Response) => response);
+
+    for (const max of [2, 4, 10]) {
+      it(`leaves connections to others, of ${max}`, async () => {
+        await start({ pool: { max } });
+        await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
+        let isAnswered = false;
+        const locked = FAST.flatMap((id) => [book(id), books(id)]);
+        for (const answer of locked)
+          void answer.then(() => {
+            isAnswered = true;
+          });
+        while ((await locks('NOT granted')).length < max / 2) await new Promise(setImmediate);
+        expectViews(await Promise.all(FAST.map(view)), FAST);
+        for (const { status } of await Promise.all(FAST.map(pens))) expect(status).to.equal(200);
+        expect((await locks('NOT granted')).length).to.be.at.most(max === 2 ? 1 : max / 2 + 1);
+        expect(isAnswered).to.equal(false);
+        await control.query('COMMIT');
+        for (const { status } of await Promise.all(locked)) expect(status).to.equal(200);
+      });
+    }
+
+    it('gives a table all connections that is not locked', async () => {
+      await start({ pool: { max: 4 } });
+      await control.query('SELECT pg_advisory_lock(7)');
+      const slow = [view(0), view(0), view(0)];
+      while ((await waiting()) < 3) await new Promise(setImmediate);
+      await control.query('SELECT pg_advisory_unlock(7)');
+      expectViews(await Promise.all(slow), [0, 0, 0]);
     });
   });
 

@@ -1,0 +1,76 @@
+/**
+ * Which part of the read connections the reads of one table may have while that table is locked, by a migration say. As long
+ * as nothing waits, a table may use all of them. Those beyond its share are told to wait for a lock only shortly, so that
+ * they give their connections back.
+ */
+import { PreparedStatement } from './prepared-statement.js';
+
+/** Milliseconds that a read beyond the share waits for a lock. */
+const LOCK_TIMEOUT = 50;
+/** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
+export const LIMIT_LOCKS = new PreparedStatement(
+  `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`,
+  'crud_lock_limit',
+);
+
+/** The share of one table. */
+export class TableShare {
+  readonly #size: number;
+  readonly #wake: () => void;
+  readonly #lanesInUse: () => number;
+  /** Reads under way that wait for locks as long as their connection lets them. */
+  #patient = 0;
+  #isLocked = false;
+
+  /**
+   * @param connections for reads that there may be
+   * @param lanesInUse how many are shared, by reads of any table
+   * @param wake told when reads may go on that were held back
+   */
+  constructor(connections: number, lanesInUse: () => number, wake: () => void) {
+    this.#lanesInUse = lanesInUse;
+    this.#size = Math.max(1, Math.floor(connections / 2));
+    this.#wake = wake;
+  }
+
+  /** Whether a read may share a connection, on which it could come to wait. One lane more than there are may be opened. */
+  get mayShare(): boolean {
+    const lanes = this.#lanesInUse();
+    const held = this.#patient + lanes;
+    return !this.#isLocked && (held < this.#size || (lanes > 0 && held === this.#size));
+  }
+
+  /** Whether no other read of the table may begin. */
+  get isHeldBack(): boolean {
+    return this.#isLocked && this.#patient >= this.#size;
+  }
+
+  /** Begins a read; whether it has to be limited. */
+  begin(): boolean {
+    // What waits on a lane is not known at once, unless it is known that something waits.
+    const others = this.#isLocked ? 0 : this.#lanesInUse();
+    const isLimited = this.#patient + others >= this.#size;
+    if (!isLimited) this.#patient += 1;
+    return isLimited;
+  }
+
+  /** Ends a read; whether it is to begin again, because it has waited for a lock beyond the share. */
+  end(isLimited: boolean, error: Error | null): boolean {
+    if (!isLimited) this.#patient -= 1;
+    const hasWaited = (error as { readonly code?: unknown } | null)?.code === '55P03';
+    const isFree = this.#isLocked && !hasWaited;
+    this.#isLocked = hasWaited && (isLimited || this.#isLocked);
+    if (isFree) this.#wake();
+    return hasWaited && isLimited;
+  }
+
+  /** Counts a connection that many reads share and that waits; until `free`. */
+  hold(): void {
+    this.#patient += 1;
+  }
+
+  /** Ends `hold`, when its reads are answered. */
+  free(): void {
+    this.end(false, null);
+  }
+}
