@@ -164,7 +164,7 @@ class Dealer {
     for (const server of [first, ...this.#servers.filter((each) => each !== first)]) {
       if (server !== first && !isOpen(server)) continue;
       // Others do not try it meanwhile, where it was down.
-      if (server.retryAt > 0) server.retryAt = performance.now() + PAUSE;
+      if (server.retryAt > 0) server.retryAt = Number.POSITIVE_INFINITY;
       server.opening += 1;
       try {
         const client = await this.#manager._connect(server.settings);
@@ -186,8 +186,9 @@ class Dealer {
   #isSurplus(client: PooledClient): boolean {
     const { size, maxSize } = this.#pool;
     const server = this.#serverOf.get(client);
-    if (size < maxSize || server === undefined || this.#connections(server) <= this.#quota) return false;
-    const other = this.#servers.find((each) => isOpen(each) && this.#connections(each) < this.#quota);
+    const fair = Math.max(1, Math.floor(maxSize / this.#servers.length));
+    if (size < maxSize || server === undefined || this.#connections(server) <= fair) return false;
+    const other = this.#servers.find((each) => isOpen(each) && this.#connections(each) < fair);
     if (other === undefined) return false;
     this.#wanted = other;
     client._invalid = true;

@@ -22,7 +22,7 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   createAll?: boolean;
   /**
    * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. What is under way is dealt evenly over
-   * those that can be reached. The size of the pool is that of all of them together. Default: none.
+   * those that can be reached. The size of the pool is that of all of them together, at least one connection for each. Default: none.
    */
   replicas?: readonly string[];
   /**
@@ -44,8 +44,8 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   /**
    * Whether generated creates and updates of several requests may share a transaction. `true` makes writes half as fast
    * again where many wait for a connection: up to eight of one statement are executed and committed together, each
-   * answered with its own outcome. They then have one `now()` and one transaction id, which triggers, `DEFAULT now()` and
-   * logical replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back and
+   * answered with its own outcome. They then have one `now()` and one transaction id, which `DEFAULT now()` and logical
+   * replication show; tables with triggers or deferrable constraints are left alone. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back and
    * executed again, each in a transaction of its own. A `ConfigError` together with `preparedStatements: false`.
    * Default: false, one transaction for each write.
    */

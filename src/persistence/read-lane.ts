@@ -223,7 +223,7 @@ export class ReadLane {
     this.#watch = undefined;
     if (!this.#client) return;
     const silence = performance.now() - this.#lastAnswer;
-    if (silence >= PATIENCE) this.#giveUp();
+    if (silence >= PATIENCE) this.#giveUp(this.#client);
     else this.#watch = this.#checkIn(PATIENCE - silence);
   }
 
@@ -231,7 +231,7 @@ export class ReadLane {
    * Nobody has to wait for a slow read but who asked for it. It is known where it was sent alone; else all of its batch
    * are asked again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
    */
-  #giveUp(): void {
+  #giveUp(client: PooledClient): void {
     this.#isClosing = true;
     const [slow, ...behind] = this.#underway;
     this.#held = slow?.[0]?.share ?? null;
@@ -241,6 +241,7 @@ export class ReadLane {
     this.#load -= unsent.length;
     for (const read of unsent) read.move();
     for (const read of stuck.flat()) read.repeat();
+    if (this.#load === 0) this.#close(client);
   }
 }
 
