@@ -4,20 +4,21 @@ import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
 import { setLogger } from './http/application-logger.js';
 import { declareResources } from './http/declare-resources.js';
-import { exceptionHandler } from './http/exception-handler.js';
+import { rememberRoutes } from './http/describe-path.js';
+import { installLastHandler } from './http/exception-handler.js';
 import { mountResources } from './http/mount-resources.js';
 import { createResources } from './http/resource.js';
 import { describeRoutes, type RouteInfo } from './http/route-info.js';
 import { describeRouteTable } from './http/route-table.js';
 import { dispatchBySegment } from './http/segment-dispatch.js';
 import { type ResourceOptions, resolveSettings } from './http/settings.js';
-import { warnMissingIndexes } from './http/warn-missing-indexes.js';
+import { warnMissingParts } from './http/warn-missing-parts.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
 import { docsRouter } from './openapi/docs-router.js';
 import { createDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { compilePlan } from './plan/compile-plan.js';
-import { throwProblems } from './plan/config-error.js';
+import { ConfigError, throwProblems } from './plan/config-error.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
 
@@ -31,7 +32,10 @@ export interface BootstrapOptions extends ResourceOptions {
 
 /** What `bootstrap` made. */
 export interface CrudApplication {
-  /** Every route of every resource, in the order they are asked. */
+  /**
+   * Every route of every resource, in the order they are asked. Described at the moment it is read, because hooks and default
+   * scopes, which keep a route off the fast path, can be added at any time.
+   */
   readonly routes: readonly RouteInfo[];
   /** The OpenAPI 3.1 document of all that was mounted, also where `docs` is off. */
   openapi(): OpenAPIObject;
@@ -40,8 +44,8 @@ export interface CrudApplication {
 /**
  * Mounts a resource for every `@Crud` model, or for `options.models` only: checks everything, synthesizes schemas and
  * controllers, mounts the routes, then the health routes, then the OpenAPI document and its page, then the error
- * handling. The routes are mounted when the call returns its promise; what is awaited is only a look at the indexes,
- * which warns of orders and filters that none serves.
+ * handling. The routes are mounted when the call returns its promise; what is awaited is only a look at the database, which
+ * writes to the log what is missing there: tables, columns, and indexes for orders and filters.
  *
  * @example
  * ```ts
@@ -49,18 +53,40 @@ export interface CrudApplication {
  * await using engine = await engineLifespan(dsn, { createAll: true })(app);
  * await bootstrap(app, { routePrefix: '/api', controllers: [ArticleController] });
  * ```
- * @throws ConfigError with everything that is wrong with any model, option or controller
+ * @throws ConfigError with everything that is wrong with any model, option or controller, and where the application has the
+ * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, resources, router, health, docs, application, routeTable } = buildApplication(options);
+  const { settings, warnings, resources, router, health, docs, application, routeTable } =
+    buildApplication(options);
+  claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
+  rememberRoutes(app, settings.routePrefix, router);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, application.openapi));
-  app.use(exceptionHandler(settings.logger));
+  installLastHandler(app, settings.logger);
   for (const known of [app, application]) BUILT.set(known, { application, routeTable });
-  await warnMissingIndexes(resources, settings.logger);
+  for (const line of warnings) settings.logger.warn(line);
+  await warnMissingParts(resources, settings.logger);
   return application;
+}
+
+/** The routes of an Express application. */
+const MOUNTED = new WeakMap<Express, Set<string>>();
+
+/** A second router with the same routes would never be reached. */
+function claimRoutes(app: Express, routes: readonly RouteInfo[]): void {
+  const known = MOUNTED.get(app) ?? new Set();
+  const added = routes.map(({ method, path }) => `${method} ${path}`);
+  const twice = added.filter((route) => known.has(route));
+  if (twice.length > 0) {
+    throw new ConfigError([
+      `bootstrap was called on this application before, and serves ${twice[0]} already; call it once, with all models and ` +
+        'controllers, or give each call another routePrefix.',
+    ]);
+  }
+  MOUNTED.set(app, new Set([...known, ...added]));
 }
 
 /** What the command line prints of an application. */
@@ -86,7 +112,7 @@ export function buildApplication(options: BootstrapOptions) {
     ['health', 'docs'],
     [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
   );
-  const { declarations, handWritten, problems } = declareResources(settings);
+  const { declarations, handWritten, problems, warnings } = declareResources(settings);
   const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
@@ -95,11 +121,22 @@ export function buildApplication(options: BootstrapOptions) {
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
   const application: CrudApplication = Object.freeze({
-    routes: describeRoutes(routePrefix, routes),
+    get routes() {
+      return describeRoutes(routePrefix, routes);
+    },
     openapi,
   });
   const routeTable = () => describeRouteTable(application.routes, plan.resources);
-  return { settings, resources, router, health, docs: docs && documentation, application, routeTable };
+  return {
+    settings,
+    warnings,
+    resources,
+    router,
+    health,
+    docs: docs && documentation,
+    application,
+    routeTable,
+  };
 }
 
 /** Asks once, when it is first needed. */

@@ -28,7 +28,11 @@ export function healthRouter(options: HealthOptions = {}): Router {
   const router = express.Router();
   router.get(`${prefix}/ready`, (request, response, next) => {
     if (isDraining(request.app)) send(response, 503, DRAINING);
-    else check().then((report) => send(response, report.healthy ? 200 : 503, report), next);
+    else {
+      check()
+        .then((report) => send(response, report.healthy ? 200 : 503, report))
+        .catch(next);
+    }
   });
   if (includeLiveness) {
     router.get(`${prefix}/live`, (_request, response) => send(response, 200, { status: 'alive' }));

@@ -1,40 +1,59 @@
-/** What a generated operation returned -> what leaves: through the read schema, in its envelope. */
-import type { Request, Response } from 'express';
+/** What a generated operation returned -> what leaves: through the read schema, in its envelope. Nothing is written yet. */
+import type { Request } from 'express';
 import type { Operation } from '../metadata/crud-options.js';
 import { NotFoundError } from '../persistence/errors.js';
+import { gettersOf } from '../persistence/general-path-reasons.js';
 import type { OffsetPage, Page } from '../persistence/page.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
 import type { ListQuery } from '../query/list-query.js';
 import { cursorEnvelope, offsetEnvelope } from '../response/envelope.js';
+import { readableAttributes } from '../schema/derive-read-class.js';
+import { hasTransform } from '../schema/model-decorators.js';
 import type { RequestArguments } from './parse-request.js';
 import type { Resource } from './resource.js';
 
 /** What an answer is made for. */
 export interface AnswerContext {
   readonly request: Request;
-  readonly response: Response;
   /** What the request asked for, where the answer depends on it. */
   readArguments(): RequestArguments | Promise<RequestArguments>;
 }
 
-/** Shapes the result of an operation; undefined is an answer without a body. */
+/** An answer before it is sent: what shapes it may still fail, and what was written is undone then. */
+export interface AnswerDraft {
+  /** Undefined is an answer without a body. */
+  readonly body: object | undefined;
+  /** The address of what was created. */
+  readonly location?: string | undefined;
+}
+
+/** Shapes the result of an operation. */
 export async function shapeAnswer(
   resource: Resource,
   operation: Operation,
   result: unknown,
-  { request, response, readArguments }: AnswerContext,
-): Promise<object | undefined> {
+  { request, readArguments }: AnswerContext,
+): Promise<AnswerDraft> {
   const { plan, serialize } = resource;
-  if (operation === 'delete') return undefined;
-  if (operation === 'list') return shapeList(resource, result, (await readArguments()).query as ListQuery);
+  if (operation === 'delete') return { body: undefined };
+  if (operation === 'list')
+    return { body: shapeList(resource, result, (await readArguments()).query as ListQuery) };
   if (typeof result !== 'object' || result === null) return missingRecord(plan.name, operation);
-  if (operation === 'read') return serialize(result, (await readArguments()).fields);
-  if (operation === 'create') {
-    const location = locationOf(request, plan, idOf(result, plan.info.primaryKey.name));
-    if (location !== undefined) response.setHeader('Location', location);
-  }
-  return serialize(result);
+  if (operation === 'read') return { body: serialize(result, (await readArguments()).fields) };
+  if (operation === 'update') return { body: serialize(result) };
+  const location = locationOf(request, plan, idOf(result, plan.info.primaryKey.name));
+  return { body: serialize(result), location };
+}
+
+/** Whether code of the user's takes part in what records look like. It may throw, and nothing must be written then. */
+export function isShapedByUser({ info, exposure, explicitSchemas }: ResourcePlan): boolean {
+  const readable = readableAttributes(info, exposure);
+  return (
+    explicitSchemas.read !== null ||
+    gettersOf(info, readable).length > 0 ||
+    readable.some(({ name }) => hasTransform(info, name, 'read'))
+  );
 }
 
 function shapeList({ plan, serialize, cursors }: Resource, result: unknown, query: ListQuery): object {

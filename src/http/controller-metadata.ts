@@ -11,6 +11,9 @@ type Args<K extends keyof MetadataArgsStorage> = MetadataArgsStorage[K] extends 
 /** A route as routing-controllers records it. */
 export type ActionArgs = Args<'actions'>;
 
+/** A decorated parameter of a method, as routing-controllers records it. */
+export type ParameterArgs = Args<'params'>;
+
 /** Calls a controller's method, in place of routing-controllers. */
 export type ActionRunner = NonNullable<ActionArgs['methodOverride']>;
 
@@ -75,7 +78,7 @@ export function registerActions(
 }
 
 /** Parameters that the user's decorators give a method: those of the nearest class that declares any. */
-export function declaredParameters(lineage: readonly object[], method: string): Args<'params'>[] {
+export function declaredParameters(lineage: readonly object[], method: string): ParameterArgs[] {
   const storage = getMetadataArgsStorage();
   for (const target of lineage) {
     const parameters = storage.params.filter(

@@ -3,33 +3,15 @@ import { createServer, IncomingMessage, type Server, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import { isDraining } from './draining.js';
-import { OpenResponses } from './open-responses.js';
+import { ServedConnections } from './served-connections.js';
 
-/** The responses that a server is writing now. */
-const OPEN = new WeakMap<Server, OpenResponses>();
+const CONNECTIONS = new WeakMap<Server, ServedConnections>();
 
-/** The connections of a server, those too that are no longer HTTP. */
-const SOCKETS = new WeakMap<Server, Set<Socket>>();
-
-/** Cuts every connection. Node's own method leaves those alone that were upgraded, such as WebSockets. */
-export function cutConnections(server: Server): void {
-  for (const socket of SOCKETS.get(server) ?? []) socket.destroy();
-}
-
-/** Lets the answers under way say that their connection ends, so that clients go elsewhere with the next request. */
-export function announceEnd(server: Server): void {
-  for (const response of openResponses(server)) {
-    if (!response.headersSent) response.setHeader('Connection', 'close');
-  }
-}
-
-/**
- * Ends the connections on which nothing is under way. Node takes an answer that was handed over for one that has arrived,
- * and would cut off what a slow client still reads; so all wait for those, which is not long.
- */
-export function closeIdleConnections(server: Server): void {
-  for (const response of openResponses(server)) if (response.writableEnded) return;
-  server.closeIdleConnections();
+/** The connections of a server that `createExpressServer` has made. */
+export function connectionsOf(server: Server): ServedConnections {
+  const connections = CONNECTIONS.get(server);
+  if (!connections) throw new TypeError('The server was made elsewhere.');
+  return connections;
 }
 
 /**
@@ -38,31 +20,22 @@ export function closeIdleConnections(server: Server): void {
  * are born with these prototypes are left as they are.
  */
 export function createExpressServer(app: Express): Server {
-  const open = new OpenResponses();
-  function forget(this: ServerResponse): void {
-    open.delete(this);
-    // One whose head was sent before could not say that the connection ends.
-    if (!server.listening) closeIdleConnections(server);
-  }
   const server = createServer(bornAsExpress(app), (request, response) => {
-    open.add(response);
-    response.on('close', forget);
-    if (!server.listening || isDraining(app)) response.setHeader('Connection', 'close');
+    const isEnding = !server.listening || isDraining(app);
+    if (isEnding && !connections.endWith(response)) {
+      request.resume();
+      return;
+    }
+    connections.begin(response);
+    response.on('close', finish);
     app(request as never, response as never);
   });
-  OPEN.set(server, open);
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  SOCKETS.set(server, sockets);
+  const connections = new ServedConnections(server);
+  function finish(this: ServerResponse): void {
+    connections.finish(this);
+  }
+  CONNECTIONS.set(server, connections);
   return server;
-}
-
-/** The responses that a server has not finished. */
-function openResponses(server: Server): Iterable<ServerResponse> {
-  return OPEN.get(server) ?? [];
 }
 
 function bornAsExpress(app: Express) {

@@ -1,7 +1,7 @@
 /** The base class of every generated controller, and `crudController`, which users extend. */
 import type { Model } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../metadata/attributes.js';
-import type { CrudOptions } from '../metadata/crud-options.js';
+import type { CrudOptions, ModelClass } from '../metadata/crud-options.js';
 import type { Page } from '../persistence/page.js';
 import type { Id, Repository } from '../persistence/repository.js';
 import { resolveSource, type Source } from '../persistence/resolve-source.js';
@@ -61,6 +61,9 @@ export type CrudControllerClass<
 
 const SOURCES = new WeakMap<object, ControllerSource>();
 
+/** The classes that were asked for to be extended, by model, as long as they exist. */
+const REQUESTED = new WeakMap<object, readonly WeakRef<CrudControllerClass>[]>();
+
 /**
  * The generated controller of a model, to be extended. Pass the subclass to `bootstrap(app, { controllers: [...] })`:
  * it replaces the generated one. An override needs no decorators; added routes are relative to the resource's prefix.
@@ -83,6 +86,23 @@ export function crudController<M extends Model, R extends object = M>(
   options: CrudOptions<M> = {},
 ): CrudControllerClass<M, R> {
   const repository = resolveSource(source);
+  const controller = generateController<M, R>(repository, options);
+  const { model } = repository;
+  const known = REQUESTED.get(model)?.filter((each) => each.deref()) ?? [];
+  REQUESTED.set(model, [...known, new WeakRef(controller as unknown as CrudControllerClass)]);
+  return controller;
+}
+
+/** The classes that `crudController` made for a model. */
+export function requestedControllers(model: ModelClass): CrudControllerClass[] {
+  return (REQUESTED.get(model) ?? []).flatMap((each) => each.deref() ?? []);
+}
+
+/** The generated controller of a model, for the library's own use where nobody extends it. */
+export function generateController<M extends Model, R extends object = M>(
+  repository: Repository<M>,
+  options: CrudOptions<M> = {},
+): CrudControllerClass<M, R> {
   const name = `${repository.model.name}Controller`;
   const holder = { [name]: class extends CrudController<M, R> {} };
   const controller = holder[name] as CrudControllerClass<M, R>;

@@ -4,8 +4,10 @@ import type { Model } from 'sequelize';
 import type { CrudOptions } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
+import { takeoverProblems } from '../persistence/model-owners.js';
 import type { Repository } from '../persistence/repository.js';
 import { resolveSource, type Source } from '../persistence/resolve-source.js';
+import { adaptLogger } from '../plan/adapt-logger.js';
 import { compilePlan } from '../plan/compile-plan.js';
 import { collectProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
@@ -45,7 +47,8 @@ export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<
  * @throws ConfigError with everything that is wrong with the model or an option
  */
 export function crudRouter<M extends Model>(source: Source<M>, options: CrudRouterOptions<M> = {}): Router {
-  const { bodyLimit, cursorSecret, fastPath = true, logger = defaultLogger, routing = {}, ...crud } = options;
+  const { bodyLimit, cursorSecret, fastPath = true, logger: given, routing = {}, ...crud } = options;
+  const logger = given ? adaptLogger(given) : defaultLogger;
   const repository = resolveSource(source) as unknown as Repository;
   const { model } = repository;
   const record = crudRecords().findLast((known) => known.model === model);
@@ -55,13 +58,13 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     repository,
     controller: undefined,
   };
-  const problems = flagProblems('fastPath', fastPath);
+  const problems = [...flagProblems('fastPath', fastPath), ...takeoverProblems([model])];
   const settings = {
     bodyLimit: collectProblems(problems, () => parseBodyLimit(bodyLimit), 0),
     cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(cursorSecret), [])),
   };
   const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
   const resources = createResources(plan, [declaration], settings);
-  if (options.logger) for (const resource of resources) setLogger(resource.plan, options.logger);
+  if (given) for (const resource of resources) setLogger(resource.plan, logger);
   return mountResources({ resources, controllers: [], routing, fastPath, logger }).router;
 }

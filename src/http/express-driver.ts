@@ -1,7 +1,7 @@
 /**
  * routing-controllers' driver for Express, without its ways to go on with a request that is over: past a check that
- * threw null, past a handler that is still writing, and twice past a rejected promise; and without sending a record as
- * it is in memory.
+ * threw null, past a handler that is still writing, past one that has answered, and twice past a rejected promise; and
+ * without sending a record as it is in memory.
  */
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
 import {
@@ -10,34 +10,97 @@ import {
   ExpressDriver,
   type ExpressMiddlewareInterface,
   getFromContainer,
+  type MiddlewareMetadata,
+  type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
 import { generatedRouteOf } from './generated-routes.js';
+import { checkJson } from './json-answer.js';
+import { existingWork } from './request-work.js';
+
+/** Shapes what a method of the user's returned; throws where it cannot be sent. */
+export type ResultShaper = (result: unknown, method: ActionMetadata, action: Action) => unknown;
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver {
   readonly #serializers: SerializerRegistry;
+  readonly #isIntercepted: boolean;
+  /** What has gone through class-transformer already. */
+  readonly #shaped = new WeakSet<object>();
+  /** Whether the application has middlewares that run after an answer. */
+  #hasAfter = false;
 
-  constructor(router: Router, serializers: SerializerRegistry) {
+  /** @param isIntercepted whether interceptors of the application see all results */
+  constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
     super(router);
     this.#serializers = serializers;
+    this.#isIntercepted = isIntercepted;
   }
 
-  /** Express takes null, 'route' and 'router' for "no error, go on". */
-  override handleError(error: unknown, action: ActionMetadata | undefined, options: Action): void {
-    super.handleError(asError(error), action, options);
+  /**
+   * Express takes null, 'route' and 'router' for "no error, go on". A parameter may have begun a unit of work whose method was
+   * never called, because another one failed; and an error handler of the user's may answer and tell nobody.
+   */
+  override handleError(
+    error: unknown,
+    action: ActionMetadata | undefined,
+    options: Action,
+  ): void | Promise<void> {
+    const goOn = (): void => super.handleError(asError(error), action, options);
+    const work = existingWork(options.request);
+    return work ? work.rollback(error).then(goOn) : goOn();
+  }
+
+  override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
+    if (middleware.type === 'after') this.#hasAfter = true;
+    super.registerMiddleware(middleware, options);
   }
 
   /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */
   override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
     const response: Response = options.response;
-    if (result === response && !response.headersSent) response.once('close', () => options.next?.());
-    else super.handleSuccess(result, action, options);
+    const goOn = this.#afterAnswer(action, options);
+    if (result === response && !response.headersSent) response.once('close', () => goOn());
+    else super.handleSuccess(result, action, { ...options, next: goOn });
   }
+
+  /**
+   * What comes after an answer: middlewares that ask for it. Without any, no other route is asked, and with some, others that
+   * match do not become the request's route, by which loggers and tracers name it.
+   */
+  #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
+    const isLast = !this.#hasAfter && ![...controllerMetadata.uses, ...uses].some((use) => use.afterAction);
+    return (error?: unknown) => {
+      if (error !== undefined && error !== null) next?.(error);
+      else if (!isLast) {
+        const { route } = request;
+        Object.defineProperty(request, 'route', { configurable: true, get: () => route, set() {} });
+        next?.();
+      }
+    };
+  }
+
+  /**
+   * Does all that may throw while there is something to roll back. Interceptors come later, and may make something else of
+   * the result: it goes through class-transformer once more behind them.
+   */
+  readonly shape: ResultShaper = (result, method, action) => {
+    const { request, response } = action;
+    if (result === response) return result;
+    const shown = serializeResult(result, this.#serializers);
+    if (!existingWork(request)?.hasWrites) return shown;
+    const shaped = super.transformResult(shown, method, action);
+    if (method.isJsonTyped) checkJson(shaped, response);
+    const isIntercepted = this.#isIntercepted || hasInterceptors(method);
+    if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
+    this.#shaped.add(shaped);
+    return shaped;
+  };
 
   /** Hand-written controllers return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
+    if (typeof result === 'object' && result !== null && this.#shaped.has(result)) return result;
     const isGenerated = action.methodOverride !== undefined && generatedRouteOf(action.method) !== undefined;
     const shown = isGenerated ? result : serializeResult(result, this.#serializers);
     return super.transformResult(shown, action, options);
@@ -53,6 +116,10 @@ export class SafeExpressDriver extends ExpressDriver {
       return isErrorHandler ? handler : settled(handler);
     });
   }
+}
+
+function hasInterceptors({ interceptors, controllerMetadata }: ActionMetadata): boolean {
+  return interceptors.length + controllerMetadata.interceptors.length > 0;
 }
 
 function asError(thrown: unknown): object {

@@ -21,8 +21,8 @@ export function InjectRepository<M extends Model>(source: Source<M>): ParameterD
 
 /**
  * Injects the unit of work of the request: one transaction, begun now, committed before the response is written, rolled
- * back when anything throws, when the commit fails, and when the client goes away. Generated operations and injected
- * repositories of the same request are part of it.
+ * back when anything throws, when the commit fails, and at once when the client goes away: what the method still asks of it
+ * then fails. Generated operations and injected repositories of the same request are part of it.
  *
  * @example
  * ```ts

@@ -23,6 +23,26 @@ export function writesPlainJson(response: Response): boolean {
 }
 
 /**
+ * Throws where a value cannot be written as JSON, before anything is sent: for a ring, a BigInt, or a `toJSON` that throws.
+ * Another `response.json` than Express's may write what Express does not.
+ */
+export function checkJson(value: unknown, response: Response): void {
+  if (response.json !== ownJson || isBytesOrStream(value)) return;
+  const { settings } = response.app as unknown as { settings: { readonly 'json replacer'?: JsonReplacer } };
+  JSON.stringify(value, settings['json replacer']);
+}
+
+type JsonReplacer = (name: string, value: unknown) => unknown;
+
+/** What is sent as it is. */
+function isBytesOrStream(value: unknown): boolean {
+  return (
+    value instanceof Uint8Array ||
+    typeof (value as { pipe?: unknown } | null | undefined)?.pipe === 'function'
+  );
+}
+
+/**
  * An answer. routing-controllers sets its status, hands the response to what has a `pipe` method, and does not go on to
  * other routes afterwards.
  */

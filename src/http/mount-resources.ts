@@ -2,6 +2,7 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
 import type { Class } from '../metadata/crud-options.js';
+import { giveLogger } from '../persistence/engine-warnings.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { Logger } from '../plan/logger.js';
 import { closePaths } from './allowed-methods.js';
@@ -43,19 +44,20 @@ export interface MountedRouter {
 export function mountResources(plan: MountPlan): MountedRouter {
   const { resources, controllers, routing, fastPath, logger } = plan;
   const serializers = new Map(resources.map(({ plan, serialize }) => [plan.model as object, serialize]));
+  const router = express.Router();
+  const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
   const routes = resources.map((resource) => ({
     resource,
-    registered: registerResourceController(resource, serializers, { fastPath, routing }),
+    registered: registerResourceController(resource, driver.shape, { fastPath, routing }),
   }));
   const registered = [
     ...routes.map((route) => route.registered),
-    ...controllers.map((controller) => registerPlainController(controller, serializers)),
+    ...controllers.map((controller) => registerPlainController(controller, driver.shape)),
   ];
   const classes = registered.map(({ controller }) => controller);
-  const router = express.Router();
   try {
     checkDuplicates(routes);
-    createServer(new SafeExpressDriver(router, serializers), {
+    createServer(driver, {
       validation: STRICT_VALIDATION,
       ...routing,
       controllers: onlyThese(classes),
@@ -72,6 +74,9 @@ export function mountResources(plan: MountPlan): MountedRouter {
     registered.flatMap((controller) => controller.routes),
   );
   router.use(stopAfterAnswer, exceptionHandler(logger));
+  for (const { model } of resources.map((resource) => resource.plan)) {
+    if (model.sequelize) giveLogger(model.sequelize, logger);
+  }
   return { router, routes };
 }
 

@@ -70,11 +70,14 @@ export function compileParser(settings: ParserSettings, operation: Operation): R
     case 'delete':
       return (request) => {
         rejectUnknownParameters(plan, parseQueryString(request.url), []);
-        return { id: parsePathId(plan, request) };
+        const id = parsePathId(plan, request);
+        refuseCondition(plan, request);
+        return { id };
       };
     case 'create':
       return async (request) => {
         rejectUnknownParameters(plan, parseQueryString(request.url), []);
+        refuseCondition(plan, request);
         const body = await readBody(request, { limit: bodyLimit, mediaTypes: JSON_TYPES });
         return { values: await parseBody(schemas.create, body) };
       };
@@ -82,10 +85,23 @@ export function compileParser(settings: ParserSettings, operation: Operation): R
       return async (request) => {
         rejectUnknownParameters(plan, parseQueryString(request.url), []);
         const id = parsePathId(plan, request);
+        refuseCondition(plan, request);
         const body = await readBody(request, { limit: bodyLimit, mediaTypes: PATCH_TYPES });
         return { id, values: await parseBody(schemas.update, body) };
       };
   }
+}
+
+/**
+ * A write with `If-Match` asks to happen only if the record is still the one that the client has seen. Without strong tags
+ * nobody can tell (RFC 9110, 13.1.1), and a write that passes the condition by may overwrite what somebody else wrote.
+ */
+export function refuseCondition({ name }: ResourcePlan, { headers }: Request): void {
+  if (headers['if-match'] === undefined) return;
+  throw new HttpError(
+    412,
+    `${name} has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.`,
+  );
 }
 
 function parseReadFields({ plan, readable }: ParserSettings, query: QueryString): readonly string[] | null {

@@ -1,7 +1,6 @@
 /** A hand-written controller of the user's, registered so that its methods run in the sessions they ask for. */
 import { getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
 import type { Class } from '../metadata/crud-options.js';
-import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
 import {
   applicationClass,
   declaredActions,
@@ -9,18 +8,18 @@ import {
   type RegisteredController,
   registerActions,
 } from './controller-metadata.js';
+import type { ResultShaper } from './express-driver.js';
 import { type Controller, runAction } from './run-action.js';
 
 /** Registers a controller that extends no generated one. */
-export function registerPlainController(base: Class, serializers: SerializerRegistry): RegisteredController {
+export function registerPlainController(base: Class, shape: ResultShaper): RegisteredController {
   const storage = getMetadataArgsStorage();
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
-  registerActions(declaredActions(lineage), lineage, controller, async ({ method }, action, params) => {
+  registerActions(declaredActions(lineage), lineage, controller, async (metadata, action, params) => {
     const call = () =>
-      (getFromContainer(base as new () => object, action) as Controller)[method]?.(...params);
-    const result = await runAction(action, call);
-    return result === action.response ? result : serializeResult(result, serializers);
+      (getFromContainer(base as new () => object, action) as Controller)[metadata.method]?.(...params);
+    return runAction(action, call, (result) => shape(result, metadata, action));
   });
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));

@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ValidationError } from 'class-validator';
 import type { HttpError } from 'routing-controllers';
-import { type DatabaseFault, describeFault, type FaultKind } from '../persistence/database-fault.js';
+import { type DatabaseFault, describeFault, type FaultKind, isBusy } from '../persistence/database-fault.js';
 import { PersistenceError } from '../persistence/errors.js';
 import { refusedAttributes } from '../persistence/refused-attributes.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
@@ -30,6 +30,12 @@ const UNAVAILABLE: Problem = Object.freeze({
   retryAfter: 1,
 });
 
+const BUSY: Problem = Object.freeze({
+  status: 503,
+  detail: 'The database is busy; try again.',
+  retryAfter: 1,
+});
+
 const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   unique: { status: 409, detail: 'Another record has the same unique value.' },
   foreignKey: {
@@ -38,7 +44,10 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   },
   exclusion: { status: 409, detail: 'The record conflicts with another one.' },
   concurrent: { status: 409, detail: 'Somebody else changed the data at the same time; try again.' },
+  locked: BUSY,
   invalid: { status: 422, detail: 'The database does not accept these values.' },
+  refused: { status: 422, detail: 'A rule of the database refuses this.' },
+  forbidden: { status: 403, detail: 'The database does not allow you to do this.' },
   readOnly: UNAVAILABLE,
   unavailable: UNAVAILABLE,
   timeout: { status: 504, detail: 'The database did not answer in time.' },
@@ -74,6 +83,8 @@ export function toProblem(error: unknown, { plan, isSafe = false }: ProblemConte
   }
   const fault = describeFault(error);
   if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
+  // What only reads has no part in what others change.
+  if (fault && isSafe && isBusy(fault)) return BUSY;
   if (fault) return faultProblem(fault, plan);
   return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
 }

@@ -1,8 +1,8 @@
 /** The end of a process that serves: signals stop all its servers, and what they share ends with the last of them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { inspect } from 'node:util';
 import { defaultLogger } from '../persistence/default-logger.js';
 import { disposeEngine } from '../persistence/engine.js';
+import { describeError } from '../plan/describe-error.js';
 import type { Logger } from '../plan/logger.js';
 
 /** How a server has stopped. */
@@ -97,7 +97,7 @@ async function isDoneIn(
     if (isLate) logger.error('Disposing took too long', { milliseconds: Math.round(milliseconds) });
     return !isLate;
   } catch (error) {
-    logger.error('Disposing failed', { error: inspect(error) });
+    logger.error('Disposing failed', describeError(error));
     return false;
   } finally {
     timer.abort();

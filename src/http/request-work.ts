@@ -1,6 +1,6 @@
 /**
  * The database work of one request: the sessions that its parameters and its method asked for. They are committed before
- * the response is written, and rolled back on any error and when the client goes away.
+ * the response is written, and rolled back on any error, and at once when the client goes away.
  */
 import type { Request, Response } from 'express';
 import type { Sequelize } from 'sequelize';
@@ -29,7 +29,11 @@ export function existingWork(request: WorkingRequest): RequestWork | undefined {
 }
 
 /** The error of a request whose client has gone; nobody is left to read an answer. */
-export class ClientGone extends Error {}
+export class ClientGone extends Error {
+  constructor(options?: ErrorOptions) {
+    super('The client has gone, so what its request has written is rolled back.', options);
+  }
+}
 
 /** The sessions of one request. */
 export class RequestWork {
@@ -42,6 +46,9 @@ export class RequestWork {
   constructor(request: Request, response: Response) {
     this.#request = request;
     this.#response = response;
+    response.once('close', () => {
+      if (this.#isGone) for (const session of this.#sessions()) void session.abort(new ClientGone());
+    });
   }
 
   /** The unit of work of the request, begun. */
@@ -52,46 +59,59 @@ export class RequestWork {
   /** The read session of the request, begun. */
   readSession(sequelize: Sequelize): Promise<ReadSession> {
     const create = () => new DatabaseSession(sequelize, 'read', SNAPSHOT);
-    return openReadSession(remember(this.#reads, sequelize, create));
+    return openReadSession(this.#remember(this.#reads, sequelize, create));
   }
 
   /** Runs reads; what is not a read is refused by the database. They are part of what the parameters began, if they did. */
-  runRead(sequelize: Sequelize, work: () => unknown): unknown {
+  runRead<T>(sequelize: Sequelize, work: () => T): T {
     const create = () => new DatabaseSession(sequelize, 'get');
-    return runInSession(this.#begun(sequelize) ?? remember(this.#gets, sequelize, create), work);
+    return runInSession(this.#begun(sequelize) ?? this.#remember(this.#gets, sequelize, create), work);
   }
 
   /**
    * Runs reads that none of the user's code takes part in. Nobody would join a session of theirs, and the first one of a
    * process makes each promise after it dearer. They leave one that the request is in, as other reads do.
    */
-  runPlainRead(sequelize: Sequelize, work: () => unknown): unknown {
+  runPlainRead<T>(sequelize: Sequelize, work: () => T): T {
     const isAlone = !this.#begun(sequelize) && !currentSession(sequelize);
     return isAlone ? work() : this.runRead(sequelize, work);
   }
 
   /** Runs writes that belong together; their transaction begins with the first query. */
-  runWrite(sequelize: Sequelize, work: () => unknown): unknown {
+  runWrite<T>(sequelize: Sequelize, work: () => T): T {
     return runInSession(this.#writeSession(sequelize), work);
   }
 
   /** Runs work in the session that the parameters began, if they did: the unit of work, or in a GET the read session. */
-  runAdded(work: () => unknown): unknown {
+  runAdded<T>(work: () => T): T {
     const reads = SAFE_METHODS.has(this.#request.method) ? this.#reads.values() : [];
     const [session] = [...this.#writes.values(), ...reads];
     return session ? runInSession(session, work) : work();
   }
 
+  /** Whether there is a write that is not committed. */
+  get hasWrites(): boolean {
+    return this.#writes.size > 0;
+  }
+
   /** Commits everything; writes not when the client has gone, who would not learn of it. */
   async commit(): Promise<void> {
-    const isGone = this.#response.destroyed && !this.#response.writableFinished;
-    if (isGone && this.#writes.size > 0) throw new ClientGone('The client has gone.');
+    if (this.#isGone && this.hasWrites) throw new ClientGone();
     for (const session of this.#sessions()) await session.commit();
   }
 
   /** Rolls back what is not committed. Never throws. */
   async rollback(cause?: unknown): Promise<void> {
     for (const session of this.#sessions()) await session.rollback(cause);
+  }
+
+  /** What an error says of the request: a query in a transaction that was rolled back meanwhile is no mistake in the code. */
+  explain(error: object): object {
+    return this.#isGone && saysTransactionOver(error) ? new ClientGone({ cause: error }) : error;
+  }
+
+  get #isGone(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished;
   }
 
   /** What the parameters began. */
@@ -105,19 +125,35 @@ export class RequestWork {
   }
 
   #writeSession(sequelize: Sequelize): DatabaseSession {
-    return remember(
+    return this.#remember(
       this.#writes,
       sequelize,
       () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
     );
+  }
+
+  #remember(
+    known: Map<Sequelize, DatabaseSession>,
+    sequelize: Sequelize,
+    create: () => DatabaseSession,
+  ): DatabaseSession {
+    const session = known.get(sequelize) ?? create();
+    known.set(sequelize, session);
+    // It may have gone while a parameter was waited for.
+    if (this.#isGone) void session.abort(new ClientGone());
+    return session;
   }
 }
 
 /** RFC 9110, 9.2.1, of those that reach a controller. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-function remember<K, V>(known: Map<K, V>, key: K, create: () => V): V {
-  const value = known.get(key) ?? create();
-  known.set(key, value);
-  return value;
+/** What Sequelize says to a query in a transaction that has ended. Reading what was thrown can itself throw. */
+function saysTransactionOver(error: object): boolean {
+  try {
+    const { message } = error as { readonly message?: unknown };
+    return typeof message === 'string' && message.startsWith('rollback has been called on this transaction');
+  } catch {
+    return false;
+  }
 }

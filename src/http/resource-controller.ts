@@ -1,7 +1,7 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
 import { type Action, getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
-import { type SerializerRegistry, serializeResult } from '../response/result-serializer.js';
-import { shapeAnswer } from './answer.js';
+import { checkOwner } from '../persistence/model-owners.js';
+import { type AnswerDraft, isShapedByUser, shapeAnswer } from './answer.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -14,17 +14,21 @@ import {
 } from './controller-metadata.js';
 import type { CrudContext } from './crud-context.js';
 import { CrudController } from './crud-controller.js';
+import type { ResultShaper } from './express-driver.js';
 import { compileFastActions } from './fast-action.js';
 import { generalRouteReasons, type PathSettings } from './general-route-reasons.js';
 import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
+import { checkJson } from './json-answer.js';
+import { refuseCondition } from './parse-request.js';
 import { setRequestResource } from './request-resource.js';
+import { existingWork } from './request-work.js';
 import type { Resource } from './resource.js';
 import { type Controller, runAction } from './run-action.js';
 
 /** Registers the controller of a resource. */
 export function registerResourceController(
   resource: Resource,
-  serializers: SerializerRegistry,
+  shape: ResultShaper,
   settings: PathSettings,
 ): RegisteredController {
   const { plan } = resource;
@@ -38,7 +42,7 @@ export function registerResourceController(
   const reasons = new Map(
     actions.map(({ method }) => [method, generalRouteReasons(resource, method, lineage, settings)]),
   );
-  registerActions(actions, lineage, controller, createRunner(resource, serializers, reasons));
+  registerActions(actions, lineage, controller, createRunner(resource, shape, reasons));
   for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
@@ -65,8 +69,18 @@ function inWireForm(action: ActionArgs): ActionArgs {
 }
 
 function rememberResource({ plan }: Resource) {
+  const { model } = plan;
+  const { sequelize } = model;
   return (request: Action['request'], _response: unknown, next: () => void): void => {
+    checkOwner(model, sequelize);
     setRequestResource(request, plan);
+    next();
+  };
+}
+
+function conditionGuard({ plan }: Resource) {
+  return (request: Action['request'], _response: unknown, next: () => void): void => {
+    refuseCondition(plan, request);
     next();
   };
 }
@@ -101,6 +115,15 @@ function addGeneratedMetadata(
   const object = controller.prototype;
   const declared = declaredParameters(lineage, method);
   if (declared.length > 0) {
+    if (route.verb !== 'get') {
+      // The parameters would read the body and begin a unit of work before the parser is asked.
+      storage.uses.push({
+        target: controller,
+        method,
+        middleware: conditionGuard(resource),
+        afterAction: false,
+      });
+    }
     const indexes = new Set(declared.map(({ index }) => index));
     route.parameters.forEach((parameter, index) => {
       if (indexes.has(index)) return;
@@ -131,10 +154,10 @@ function contextOf({ repository }: Resource, { request, response }: Action): Cru
   return Object.freeze({ request, response, repository });
 }
 
-/** Calls the controller's method and shapes its result, or answers by the fast path. */
+/** Calls the controller's method and shapes its result, before what it wrote is committed; or answers by the fast path. */
 function createRunner(
   resource: Resource,
-  serializers: SerializerRegistry,
+  shape: ResultShaper,
   reasons: ReadonlyMap<string, readonly string[]>,
 ): ActionRunner {
   const instance = createInstanceSource(resource);
@@ -143,13 +166,16 @@ function createRunner(
     resource,
     fastRoutes.map(({ operation }) => operation),
   );
-  return async ({ method, params: { length: decorated } }, action, params) => {
+  const isShaped = isShapedByUser(resource.plan);
+  return async (metadata, action, params) => {
+    const { method, params: declared } = metadata;
     const route = generatedRouteOf(method);
     const { request, response } = action;
     if (!route) {
-      const added = await runAction(action, () => instance(action)[method]?.(...params), { resource, route });
-      return added === response ? added : serializeResult(added, serializers);
+      const call = () => instance(action)[method]?.(...params);
+      return runAction(action, call, (result) => shape(result, metadata, action));
     }
+    const decorated = declared.length;
     const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
     const args = readArguments ? {} : await resource.parsers[route.operation](request);
     const fast = fastActions.get(route.operation);
@@ -159,11 +185,22 @@ function createRunner(
       ? params
       : route.parameters.map((name) => (name === 'context' ? contextOf(resource, action) : args[name]));
     const call = () => instance(action)[method]?.(...values);
-    const result = await runAction(action, call, { resource, route });
+    const context = { request, readArguments: readArguments ?? (() => args) };
+    const draft = await runAction<AnswerDraft | null>(
+      action,
+      call,
+      async (result) => {
+        if (result === response) return null;
+        const { body, location } = await shapeAnswer(resource, route.operation, result, context);
+        if (existingWork(request)?.hasWrites) checkJson(body, response);
+        return { body, location };
+      },
+      { resource, route, isShapedByUser: isShaped },
+    );
     // What routing-controllers takes for "the method answers itself".
-    if (result === response) return result;
-    const context = { request, response, readArguments: readArguments ?? (() => args) };
-    return shapeAnswer(resource, route.operation, result, context);
+    if (draft === null) return response;
+    if (draft.location !== undefined) response.setHeader('Location', draft.location);
+    return draft.body;
   };
 }
 

@@ -10,7 +10,7 @@ import {
   readableProperties,
 } from '../response/record-serializer.js';
 import { bodySchema } from '../schema/body-schema.js';
-import { type CrudControllerClass, crudController } from './crud-controller.js';
+import { type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
 import { compileParser, parseOnce, type RequestParser } from './parse-request.js';
 
@@ -59,7 +59,7 @@ function createResource(
   return Object.freeze({
     plan,
     repository,
-    controller: controller ?? crudController(repository),
+    controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
     serialize: compileSerializer(plan),
     cursors,

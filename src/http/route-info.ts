@@ -1,5 +1,6 @@
 /** The routes of an application, for people and programs to look at. */
 import type { Operation } from '../metadata/crud-options.js';
+import { presentReasons } from '../persistence/general-path-reasons.js';
 import { generatedRouteOf } from './generated-routes.js';
 import type { MountedRouter } from './mount-resources.js';
 
@@ -15,24 +16,27 @@ export interface RouteInfo {
   readonly operation: Operation | null;
   /** The controller's method that answers. */
   readonly handler: string;
-  /** Why it does not take the fast path, such as `the model has a default scope`; none when it does. */
+  /** Why it does not take the fast path now, such as `the model has a hook beforeFind`; none when it does. */
   readonly generalPathReasons: readonly string[];
 }
 
-/** Describes what was mounted. */
+/** Describes what was mounted, as it is now. */
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
-      registered.routes.map(({ verb, path, method, generalPathReasons }) =>
-        Object.freeze({
+      registered.routes.map(({ verb, path, method, generalPathReasons }) => {
+        const operation = generatedRouteOf(method)?.operation ?? null;
+        const { name, info } = resource.plan;
+        const present = operation === null ? [] : presentReasons(info, operation);
+        return Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,
-          resource: resource.plan.name,
-          operation: generatedRouteOf(method)?.operation ?? null,
+          resource: name,
+          operation,
           handler: method,
-          generalPathReasons,
-        }),
-      ),
+          generalPathReasons: Object.freeze([...new Set([...generalPathReasons, ...present])]),
+        });
+      }),
     ),
   );
 }

@@ -1,4 +1,7 @@
-/** Runs a controller's method: in the database session of its request, and so that whatever it throws is an error. */
+/**
+ * Runs a controller's method and shapes what it returns: in the database session of its request, and so that whatever is
+ * thrown is an error.
+ */
 import type { Action } from 'routing-controllers';
 import { hasWriteHooks } from '../persistence/model-hooks.js';
 import { hasPlainQueries } from '../persistence/plain-queries.js';
@@ -11,39 +14,45 @@ import type { Resource } from './resource.js';
 /** A controller, as far as it is called. */
 export type Controller = Record<string, (...args: unknown[]) => unknown>;
 
-/** What a generated operation is about; a route that the user added has no `route`. */
+/** What a generated operation is about. */
 export interface GeneratedCall {
   readonly resource: Resource;
-  readonly route: GeneratedRoute | undefined;
+  readonly route: GeneratedRoute;
+  /** Whether code of the user's takes part in the answer. */
+  readonly isShapedByUser: boolean;
 }
 
-/** Runs a method; its session is committed when this resolves, and rolled back when it rejects. */
-export async function runAction(
+/**
+ * Runs a method and shapes its result; the session of both is committed when this resolves, and rolled back when it rejects.
+ */
+export async function runAction<T>(
   action: Action,
   call: () => unknown,
+  shape: (result: unknown) => T | Promise<T>,
   generated?: GeneratedCall,
-): Promise<unknown> {
+): Promise<T> {
   const work = requestWork(action.request, action.response);
   try {
-    const result = await runInSession(work, call, generated);
+    const result = await runInSession(work, async () => shape(await call()), generated);
     await work.commit();
     return result;
   } catch (thrown) {
     const error = toError(thrown);
     await work.rollback(error);
-    throw error;
+    throw work.explain(error);
   }
 }
 
-function runInSession(work: RequestWork, call: () => unknown, generated?: GeneratedCall): unknown {
-  if (!generated?.route) return work.runAdded(call);
-  const { resource, route } = generated;
+function runInSession<T>(work: RequestWork, call: () => T, generated?: GeneratedCall): T {
+  if (!generated) return work.runAdded(call);
+  const { resource, route, isShapedByUser } = generated;
   const { sequelize } = resource.plan.model;
   if (!sequelize) throw new TypeError(`${resource.plan.name} has lost its Sequelize instance.`);
   if (route.verb === 'get') {
     return isSeen(resource) ? work.runRead(sequelize, call) : work.runPlainRead(sequelize, call);
   }
-  return runsUserCode(resource, route) ? work.runWrite(sequelize, call) : work.runAdded(call);
+  const isShaped = isShapedByUser && route.operation !== 'delete';
+  return isShaped || runsUserCode(resource, route) ? work.runWrite(sequelize, call) : work.runAdded(call);
 }
 
 /** Whether code of the user's runs in a read: it may query, and must not write. */

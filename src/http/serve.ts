@@ -6,7 +6,7 @@ import type { Express } from 'express';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { loggerOf } from './application-logger.js';
 import { closeServer } from './close-server.js';
-import { announceEnd, createExpressServer } from './create-express-server.js';
+import { connectionsOf, createExpressServer } from './create-express-server.js';
 import { startDraining } from './draining.js';
 import { endWithProcess } from './process-end.js';
 import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options.js';
@@ -15,11 +15,12 @@ import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options
 const TIMEOUTS = Object.freeze({ headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 });
 
 /**
- * Listens, and on SIGTERM or SIGINT stops gracefully: readiness turns 503 and answers say `Connection: close`, after
- * `drainDelay` no connection is accepted any more, requests under way finish, and what is left is closed at
- * `shutdownTimeout`. When every server of the process has stopped, the engines are disposed, and the process ends with 0,
- * or with 1 when requests had to be cut off or something could not be disposed in time. A second signal ends it at once,
- * with 1. Only this function hooks the signals; it unhooks them when the last server is closed by other means.
+ * Listens, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
+ * `Connection: close` and what comes after it is not executed. After `drainDelay` no connection is accepted any more,
+ * requests under way finish, and what is left is closed at `shutdownTimeout`. When every server of the process has stopped,
+ * the engines are disposed, and the process ends with 0, or with 1 when requests had to be cut off or something could not
+ * be disposed in time. A second signal ends it at once, with 1. Only this function hooks the signals; it unhooks them when
+ * the last server is closed by other means.
  *
  * @example
  * ```ts
@@ -45,7 +46,7 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
   const leave = endWithProcess({
     async stop() {
       startDraining(app);
-      announceEnd(server);
+      connectionsOf(server).announceEnd();
       await delay(drainDelay);
       const deadline = performance.now() + shutdownTimeout;
       return { wasClean: await closeServer(server, shutdownTimeout), deadline };

@@ -2,6 +2,7 @@
 import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../metadata/registry.js';
 import { defaultLogger } from '../persistence/default-logger.js';
+import { adaptLogger } from '../plan/adapt-logger.js';
 import { collectProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { Logger } from '../plan/logger.js';
@@ -16,7 +17,10 @@ import type { RoutingOptions } from './mount-resources.js';
 export interface ResourceOptions {
   /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
   models?: readonly ModelClass[];
-  /** Subclasses of generated controllers, which replace those, and hand-written controllers. Default: none. */
+  /**
+   * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
+   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
+   */
   controllers?: readonly Class[];
   /** Before every path, such as `'/api'`. Default: none. */
   routePrefix?: string;
@@ -33,8 +37,8 @@ export interface ResourceOptions {
    */
   fastPath?: boolean;
   /**
-   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. Default: warnings and errors as
-   * JSON lines on standard error.
+   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
+   * work as they are. Default: warnings and errors as JSON lines on standard error.
    */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
@@ -44,6 +48,8 @@ export interface ResourceOptions {
 /** The settings of an application. */
 export interface Settings {
   readonly records: readonly CrudRecord[];
+  /** Whether the records are all there are, and not those of models that were listed. */
+  readonly isScan: boolean;
   readonly controllers: readonly Class[];
   readonly routePrefix: string;
   readonly bodyLimit: number;
@@ -101,12 +107,13 @@ export function resolveSettings(
   const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
   return Object.freeze({
     records,
+    isScan: models === undefined,
     controllers,
     routePrefix: prefix,
     bodyLimit,
     cursors: createCursorCodec(secrets),
     fastPath,
-    logger,
+    logger: adaptLogger(logger),
     routing,
     problems,
   });

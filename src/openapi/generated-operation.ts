@@ -37,9 +37,9 @@ export interface DescribedResource {
 const PROBLEMS: Readonly<Record<Operation, readonly ProblemStatus[]>> = {
   list: [400],
   read: [400, 404],
-  create: [400, 409, 413, 415, 422],
-  update: [400, 404, 409, 413, 415, 422],
-  delete: [400, 404, 409],
+  create: [400, 403, 409, 412, 413, 415, 422],
+  update: [400, 403, 404, 409, 412, 413, 415, 422],
+  delete: [400, 403, 404, 409, 412, 422],
 };
 const COMMON_PROBLEMS: readonly ProblemStatus[] = [405, 500, 503, 504];
 
@@ -52,7 +52,8 @@ const LOCATION: HeaderObject = {
 /** The statuses of the problems of an operation. */
 export function problemsOf(operation: Operation, { refusedStatus }: ActionDescription): ProblemStatus[] {
   const guarded: readonly ProblemStatus[] = refusedStatus === undefined ? [] : [refusedStatus];
-  return [...PROBLEMS[operation], ...guarded, ...COMMON_PROBLEMS].sort((first, second) => first - second);
+  const statuses = new Set([...PROBLEMS[operation], ...guarded, ...COMMON_PROBLEMS]);
+  return [...statuses].sort((first, second) => first - second);
 }
 
 /** Describes an operation. */

@@ -9,7 +9,7 @@ import {
 } from './openapi-object.js';
 
 /** The statuses that an operation can fail with. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 500 | 503 | 504;
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 500 | 503 | 504;
 
 /** The schema of every problem's body. */
 export const PROBLEM_SCHEMAS: Readonly<Record<'Problem' | 'Issue', JsonSchema>> = {
@@ -69,7 +69,11 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     ),
   },
   401: { name: 'Unauthorized', description: 'Who asks is not known.', example: { detail: 'Unauthorized' } },
-  403: { name: 'Forbidden', description: 'Who asks may not do this.', example: { detail: 'Forbidden' } },
+  403: {
+    name: 'Forbidden',
+    description: 'Who asks may not do this, or not with this record.',
+    example: { detail: 'Forbidden' },
+  },
   404: {
     name: 'NotFound',
     description: 'There is no such record, or it was deleted.',
@@ -93,6 +97,14 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
       'Another record has the same unique value, a record refers to one that does not exist or is referred to, or ' +
       'somebody else changed the data at the same time.',
     example: issue('Another record has the same name.', { pointer: '/name' }, 'unique'),
+  },
+  412: {
+    name: 'PreconditionFailed',
+    description:
+      'The request has `If-Match`, and there are no entity tags to check it with. Nothing was done.',
+    example: {
+      detail: 'City has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.',
+    },
   },
   413: {
     name: 'ContentTooLarge',
@@ -118,7 +130,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
   },
   503: {
     name: 'ServiceUnavailable',
-    description: 'The database is not available.',
+    description: 'The database is not available, or something else holds a lock for too long.',
     example: { detail: 'The database is not available; try again.' },
     headers: {
       'Retry-After': {

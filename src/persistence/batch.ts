@@ -1,4 +1,5 @@
 /** Executions of a statement, with everything in them as the text that PostgreSQL reads and writes. */
+import type { AsyncResource } from 'node:async_hooks';
 import type { PreparedStatement, TextParser } from './prepared-statement.js';
 
 /** The values of a row. */
@@ -19,6 +20,8 @@ export interface TextResult {
 /** One execution. */
 export interface Execution {
   readonly values: TextValues;
+  /** That of its request, where a tracer asks for it and another code may run when it is sent. */
+  readonly context?: AsyncResource | undefined;
   /** Takes what became of it: an error, or else a result. */
   settle(error: Error | null, result?: TextResult): void;
 }

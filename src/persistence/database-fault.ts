@@ -18,7 +18,10 @@ export type FaultKind =
   | 'foreignKey'
   | 'exclusion'
   | 'concurrent'
+  | 'locked'
   | 'invalid'
+  | 'refused'
+  | 'forbidden'
   | 'readOnly'
   | 'unavailable'
   | 'timeout'
@@ -48,6 +51,8 @@ export interface Violation {
 interface DriverError {
   readonly code?: unknown;
   readonly message?: unknown;
+  /** The function of PostgreSQL's source that reports. */
+  readonly routine?: unknown;
   readonly constraint?: unknown;
   readonly table?: unknown;
   readonly column?: unknown;
@@ -62,21 +67,31 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '23P01': 'exclusion',
   '23502': 'invalid',
   '23514': 'invalid',
-  // Serialization failure, deadlock, lock not available.
+  // The check option of a view.
+  '44000': 'invalid',
+  // What a function raises without a code of its own.
+  P0001: 'refused',
+  // Serialization failure (for a read on a replica: its recovery came into the way), deadlock.
   '40001': 'concurrent',
   '40P01': 'concurrent',
-  '55P03': 'concurrent',
+  // A lock was not available in time.
+  '55P03': 'locked',
   // A write in a read-only transaction, which is every one of a standby.
   '25006': 'readOnly',
   // A statement that ran into its timeout.
   '57014': 'timeout',
-  // Too many connections, the server going down or not up yet, an idle transaction that was ended.
+  // Too many connections, the server going down or not up yet, a transaction that was idle or open for too long, a database
+  // that is dropped, an error of a disk, and a commit of which nothing is known.
   '53300': 'unavailable',
   '57P01': 'unavailable',
   '57P02': 'unavailable',
   '57P03': 'unavailable',
   '57P05': 'unavailable',
+  '57P04': 'unavailable',
   '25P03': 'unavailable',
+  '25P04': 'unavailable',
+  '58030': 'unavailable',
+  '40003': 'unavailable',
 };
 
 /** By class of SQLSTATE, where all of a class mean the same. */
@@ -85,6 +100,12 @@ const FAULT_BY_CLASS: Readonly<Record<string, FaultKind>> = {
   '22': 'invalid',
   '53': 'unavailable',
 };
+
+/**
+ * What reports that a privilege is lacking (42501) because of a row: row security, and a function that raises it. All else
+ * is about a table that the server has not been granted, which is no matter of the client's.
+ */
+const ROW_REFUSALS: ReadonlySet<unknown> = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
 
 /** Errors of pg and of Node that carry no SQLSTATE: the connection is gone, or never came to be. */
 const CONNECTION_MESSAGES = [
@@ -113,6 +134,11 @@ export function describeFault(error: unknown): DatabaseFault | null {
   if (error instanceof ValidationError) return { ...fault('invalid'), violations: violationsOf(error) };
   if (error instanceof BaseError && !(error instanceof EmptyResultError)) return fault('unexpected');
   return error instanceof Error && saysConnectionLost(error.message) ? fault('unavailable') : null;
+}
+
+/** Whether what has failed came into the way of something else, so that a read may succeed elsewhere or a little later. */
+export function isBusy({ kind, isRetryable }: DatabaseFault): boolean {
+  return kind === 'locked' || isRetryable;
 }
 
 function fault(kind: FaultKind): DatabaseFault {
@@ -152,6 +178,7 @@ function driverFaultKind(driver: DriverError): FaultKind {
   if (driver.message === 'Query read timeout') return 'timeout';
   if (isConnectionLoss(driver)) return 'unavailable';
   if (!SQLSTATE.test(state)) return 'unexpected';
+  if (state === '42501' && ROW_REFUSALS.has(driver.routine)) return 'forbidden';
   return FAULT_BY_STATE[state] ?? FAULT_BY_CLASS[state.slice(0, 2)] ?? 'unexpected';
 }
 
@@ -169,6 +196,10 @@ function violationsOf(error: ValidationError): Violation[] {
     attribute: path,
     rule: validatorName ?? validatorKey ?? 'validate',
     // Sequelize's type checks and some validators quote the value; it must not reach a client.
-    message: quotesValue(message, value) ? `${path ?? 'The record'} is not valid` : message,
+    // A rule may throw what is no error, and Sequelize takes that for the message.
+    message:
+      typeof message !== 'string' || quotesValue(message, value)
+        ? `${path ?? 'The record'} is not valid`
+        : message,
   }));
 }

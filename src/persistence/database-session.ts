@@ -1,23 +1,19 @@
 /** A transaction that begins when it is first needed, and ends once. */
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
 import type { Logger } from '../plan/logger.js';
-import { describeFault } from './database-fault.js';
+import { runCallbacks } from './commit-callbacks.js';
 import { defaultLogger } from './default-logger.js';
 import { EngineSequelize } from './engine-sequelize.js';
+import { refuseWrites } from './refuse-writes.js';
+import { RolledBackError } from './rolled-back-error.js';
 import { runInSession, type SessionScope } from './session.js';
+import { commitTransaction, ownCallbacks, rollbackTransaction } from './transaction-end.js';
 
 /**
  * What a session is for. `write`: a unit of work. `read`: several reads of one snapshot. `get`: single reads, each on
  * its own; only what is not a read gets a transaction, and is refused in it.
  */
 export type SessionMode = 'write' | 'read' | 'get';
-
-/** Internals of Sequelize's transactions that are not in its types. */
-interface KillableTransaction {
-  /** Sequelize marks a connection that was lost, or on which a query was given up. */
-  readonly connection?: { readonly _invalid?: boolean };
-  forceCleanup(): Promise<void>;
-}
 
 /** Options of a session: those of its transaction, and where errors go that nobody can be told of. */
 export interface DatabaseSessionOptions extends TransactionOptions {
@@ -33,6 +29,12 @@ export class DatabaseSession implements SessionScope {
   readonly #callbacks: (() => unknown)[] = [];
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
+  /** Whether something is lost when the transaction is rolled back. */
+  #isWork: boolean;
+  /** What failed inside, and must not be committed although its error was caught. */
+  #failure: { readonly cause: unknown } | null = null;
+  /** Why it was ended while its work still runs. */
+  #abortion: Error | null = null;
 
   constructor(
     sequelize: Sequelize,
@@ -41,29 +43,32 @@ export class DatabaseSession implements SessionScope {
   ) {
     this.sequelize = sequelize;
     this.#mode = mode;
+    this.#isWork = mode === 'write';
     this.#options = options;
     this.#logger = logger;
   }
 
   get isReadOnly(): boolean {
-    return this.#mode !== 'write' && !this.#isEnded;
+    return this.#mode !== 'write' && !this.#isOver;
   }
 
-  /** Whether work for this mode can still become part of the session. */
+  /** Whether work for this mode can still become part of the session. One that was aborted lets it fail. */
   canJoin(mode: SessionMode): boolean {
-    return this.#mode === mode && !this.#isEnded;
+    return this.#mode === mode && !this.#isOver;
   }
 
   async transactionFor(query: 'select' | 'other'): Promise<Transaction | null> {
+    if (this.#abortion) throw this.#abortion;
     // What outlives its session, such as work that nobody awaited, goes on without one.
     if (this.#isEnded) return null;
     // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
     const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
-    return isAlone ? null : this.begin();
+    return isAlone && !this.#isUnguarded ? null : this.begin();
   }
 
   /** The transaction; begun at the first call. */
   begin(): Promise<Transaction> {
+    if (this.#abortion) return Promise.reject(this.#abortion);
     this.#begun ??= this.#begin();
     return this.#begun;
   }
@@ -80,81 +85,114 @@ export class DatabaseSession implements SessionScope {
     }
   }
 
+  /** Has the session fail where PostgreSQL rolls it back instead of committing it, even if it only reads. */
+  expectCommit(): void {
+    this.#isWork = true;
+  }
+
   /** Runs a callback after a commit that succeeded. */
   afterCommit(callback: () => unknown): void {
     this.#callbacks.push(callback);
   }
 
-  /** Runs work, and forgets what it wanted to do after the commit when it throws. */
-  async withCallbacks<T>(work: () => Promise<T>): Promise<T> {
-    const count = this.#callbacks.length;
+  /** Runs a unit of work that is part of the session: when it throws, nothing of the session is committed. */
+  async runPart<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
+    } catch (cause) {
+      this.#failure ??= { cause };
+      throw cause;
+    }
+  }
+
+  /** Runs work that can be undone alone; when it throws, what it failed with and wanted after the commit is forgotten. */
+  async runUndoable<T>(work: (checkParts: () => void) => Promise<T>): Promise<T> {
+    const count = this.#callbacks.length;
+    const failure = this.#failure;
+    const checkParts = (): void => {
+      if (this.#failure !== failure) this.#refuseFailure();
+    };
+    try {
+      return await work(checkParts);
     } catch (error) {
       this.#callbacks.length = count;
+      this.#failure = failure;
       throw error;
     }
   }
 
-  /** Commits what has begun. When that fails nothing is committed, as far as anybody can know. */
+  /**
+   * Commits what has begun. When that fails nothing is committed, as far as anybody can know.
+   *
+   * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
+   */
   async commit(): Promise<void> {
+    if (this.#abortion) throw this.#abortion;
+    if (this.#failure && !this.#isEnded) {
+      await this.rollback(this.#failure.cause);
+      this.#refuseFailure();
+    }
     if (!this.#take()) return;
-    await (await this.#begun)?.commit();
-    // Not Sequelize's own list, which is worked off when the commit has failed too.
-    for (const callback of this.#callbacks.splice(0)) await notify(callback, this.#logger);
+    const transaction = await this.#begun;
+    if (!transaction) return;
+    const isCommitted = await commitTransaction(transaction);
+    if (!isCommitted && this.#isWork) throw new RolledBackError('A query');
+    if (isCommitted) this.#notify(transaction);
   }
 
   /** Rolls back what has begun. Never throws: whoever rolls back has a better error to tell. */
   async rollback(cause?: unknown): Promise<void> {
     if (!this.#take()) return;
     const transaction = await this.#begun?.catch(() => null);
-    if (!transaction) return;
-    try {
-      // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
-      const killable = transaction as unknown as KillableTransaction;
-      if (killable.connection?._invalid || saysConnectionLost(cause)) await killable.forceCleanup();
-      else await transaction.rollback();
-    } catch {
-      // Sequelize has closed the connection, and with it the transaction has ended.
-    }
+    if (transaction) await rollbackTransaction(transaction, cause);
+  }
+
+  /**
+   * Rolls back while the work still runs, behind a query that is under way: whatever the work asks of the session then
+   * fails with the reason. Never throws.
+   */
+  async abort(reason: Error): Promise<void> {
+    if (this.#isEnded) return;
+    const ended = this.rollback(reason);
+    this.#abortion = reason;
+    await ended;
+  }
+
+  /** Whether it has ended, and its work too. */
+  get #isOver(): boolean {
+    return this.#isEnded && this.#abortion === null;
   }
 
   /** True for the first one who ends a session that has begun. */
   #take(): boolean {
     const isFirst = !this.#isEnded;
     this.#isEnded = true;
+    this.#abortion = null;
     return isFirst && this.#begun !== null;
+  }
+
+  #refuseFailure(): never {
+    throw new RolledBackError('A unit of work', this.#failure ?? undefined);
+  }
+
+  /** Starts the callbacks; those of the transaction itself come last. */
+  #notify(transaction: Transaction): void {
+    const callbacks = [...this.#callbacks.splice(0), ...ownCallbacks(transaction)];
+    runCallbacks(this.sequelize, callbacks, this.#logger);
   }
 
   async #begin(): Promise<Transaction> {
     const readOnly = this.#mode !== 'write';
     const transaction = await this.sequelize.transaction({ ...this.#options, readOnly });
+    // An engine's instance does so itself, where its connections do not.
     if (readOnly && !(this.sequelize instanceof EngineSequelize))
       await refuseWrites(this.sequelize, transaction);
     return transaction;
   }
-}
 
-/** An engine's read connections refuse writes by themselves; Sequelize's `readOnly` alone emits no SQL. */
-async function refuseWrites(sequelize: Sequelize, transaction: Transaction): Promise<void> {
-  try {
-    await sequelize.query('SET TRANSACTION READ ONLY', { transaction });
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
-  }
-}
-
-function saysConnectionLost(cause: unknown): boolean {
-  return describeFault(cause)?.kind === 'unavailable';
-}
-
-async function notify(callback: () => unknown, logger: Logger): Promise<void> {
-  try {
-    await callback();
-  } catch (error) {
-    const reason = error instanceof Error ? error.stack : `a thrown ${typeof error}`;
-    logger.error('A callback after a commit failed', { error: reason });
+  /** Whether what says that it is a SELECT could write on an engine's connection for reads. */
+  get #isUnguarded(): boolean {
+    return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
   }
 }
 

@@ -1,8 +1,9 @@
 /** The logger of those who gave none. */
+import { adaptLogger } from '../plan/adapt-logger.js';
 import type { Logger } from '../plan/logger.js';
 
 /** Writes warnings and errors to standard error as JSON lines, and nothing else. */
-export const defaultLogger: Logger = Object.freeze({
+export const defaultLogger: Logger = adaptLogger({
   debug: () => {},
   info: () => {},
   warn: (message: string, details?: object) => write('warn', message, details),

@@ -1,21 +1,20 @@
 /**
- * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. The only file that
- * knows pg's internals: its own query object asks for a description of the results each time, makes an object of each
- * row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg, or another
- * driver, is used through its public interface.
+ * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. This file and
+ * `traced-batch.ts` know pg's internals: its own query object asks for a description of the results each time, makes an
+ * object of each row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg,
+ * or another driver, is used through its public interface.
  */
 import { createRequire } from 'node:module';
 import pg from 'pg';
 import { AnswerReader, type AnswerTaker } from './answer-reader.js';
 import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
 import { encodeExecutions } from './encode-executions.js';
-import type { Preparation } from './preparation.js';
-import { isStale, type PreparedStatement } from './prepared-statement.js';
-import { executePublicly, type Fields, type PublicClient, parsersOf } from './public-query.js';
+import { type Preparation, Preparations } from './preparation.js';
+import { isStale } from './prepared-statement.js';
+import { executePublicly, type Fields, parsersOf } from './public-query.js';
 import { queryWatch, type Watched, type WatchSlot } from './query-watch.js';
+import { isTraced, type SentQuery, type TraceableClient, TracedBatch } from './traced-batch.js';
 import { watchedDriver } from './watched-driver.js';
-
-const NO_FIELDS: Fields = { fields: [] };
 
 /** What pg has to do with a socket. */
 interface DriverStream extends NodeJS.EventEmitter {
@@ -37,7 +36,7 @@ interface DriverConnection {
 }
 
 /** A client of pg. */
-export interface DriverClient extends PublicClient {
+export interface DriverClient extends TraceableClient {
   readonly connection?: DriverConnection;
   readonly connectionParameters?: { query_timeout?: number | false | undefined };
   /** That of a connection of the engine's own driver, which has no such parameter. */
@@ -67,12 +66,15 @@ export interface StatementExecutor {
   execute(client: DriverClient, batch: Batch): void;
 }
 
-/** The executor for a driver: pg as it is installed here is known, others are not. */
-export function createExecutor(driver: Driver): StatementExecutor {
+/**
+ * The executor for a driver: pg as it is installed here is known, others are not. What PostgreSQL says of something
+ * prepared that is of no use any more is given to `onStale`.
+ */
+export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
   const isPg = driver === pg || driver === watchedDriver;
   const isKnown = IS_KNOWN_VERSION && isPg && driver.Query !== undefined;
   if (!isKnown) return { canPipeline: false, execute: executePublicly };
-  const Query = textQueryClass(driver.Query as { readonly prototype: object });
+  const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
     canPipeline: HAS_PIPELINE,
     execute(client, batch) {
@@ -81,12 +83,13 @@ export function createExecutor(driver: Driver): StatementExecutor {
       else {
         const { query_timeout: own } = connectionParameters;
         const limit = client.queryTimeout ?? own;
-        const query = new Query(client, batch);
-        if (limit) query.limit(limit);
         // pg looks at it now, and only to start a timer of its own.
         connectionParameters.query_timeout = false;
         try {
-          client.query(query);
+          const traced = isTraced() ? new TracedBatch(client, batch) : null;
+          const query = new Query(client, traced?.batch ?? batch);
+          if (limit) query.limit(limit);
+          (traced ?? client).query(query);
         } finally {
           connectionParameters.query_timeout = own;
         }
@@ -95,14 +98,17 @@ export function createExecutor(driver: Driver): StatementExecutor {
   };
 }
 
-type TextQueryClass = new (client: DriverClient, batch: Batch) => { limit(milliseconds: number): void };
+type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
 
 /**
  * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
  * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual), and takes it for done when PostgreSQL
  * is ready for the next one.
  */
-function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
+function textQueryClass(
+  Query: { readonly prototype: object },
+  onStale: (error: Error) => void,
+): TextQueryClass {
   class TextQuery implements AnswerTaker, Watched {
     readonly text: string;
     readonly #client: DriverClient;
@@ -146,8 +152,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       const { before, statement, executions } = this.#batch;
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
-      const known = keptOf(kept, statement);
-      const knownBefore = before && keptOf(kept, before);
+      const known = kept.find(statement);
+      const knownBefore = before && kept.find(before);
       if (known) this.#preparation = known;
       if (knownBefore) this.#before = knownBefore;
       this.#isPreparing = !known || (before !== undefined && !knownBefore);
@@ -156,6 +162,8 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
         return null;
       }
       connection.stream.cork();
+      // Before all else, because nothing is done behind what fails.
+      for (const unused of kept.makeRoom(name)) connection.close({ type: 'S', name: unused });
       if (this.#before) {
         if (!knownBefore) prepare(connection, kept, this.#before);
         connection.bind({ statement: this.#before.statement.name, values: [] });
@@ -196,10 +204,12 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
 
     handleError(error: Error): void {
       // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
-      if (this.#isPreparing || isStale(error)) {
+      const isStaleNow = isStale(error);
+      if (this.#isPreparing || isStaleNow) {
         this.#preparation.isLost = true;
         if (this.#before) this.#before.isLost = true;
       }
+      if (isStaleNow) onStale(error);
       this.#fail(error);
     }
 
@@ -208,7 +218,7 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
       if (!this.#end(null)) return;
       const { statement, executions } = this.#batch;
       // What gives no rows has no description.
-      this.#preparation.parsers ??= parsersOf(statement, this.#client, NO_FIELDS);
+      this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
       const { parsers } = this.#preparation;
       this.#given.forEach(({ rows, count }, index) => {
         executions[index]?.settle(null, { rows, count, parsers });
@@ -239,45 +249,33 @@ function textQueryClass(Query: { readonly prototype: object }): TextQueryClass {
   return TextQuery;
 }
 
-/** What is prepared under the statement's name, if it is still that statement and of use. */
-function keptOf(kept: Map<string, Preparation>, statement: PreparedStatement): Preparation | undefined {
-  const known = kept.get(statement.name);
-  return known?.statement === statement && !known.isLost ? known : undefined;
-}
-
-function prepare(
-  connection: DriverConnection,
-  kept: Map<string, Preparation>,
-  preparation: Preparation,
-): void {
+function prepare(connection: DriverConnection, kept: Preparations, preparation: Preparation): void {
   const { text, name } = preparation.statement;
   if (kept.has(name)) connection.close({ type: 'S', name });
   connection.parse({ name, text, types: [] });
-  if (name !== '') kept.set(name, preparation);
+  kept.add(preparation);
 }
 
-/** What each connection keeps prepared, by name. Not pg's `parsedStatements`, which have one text for a name and no more. */
-const preparations = new WeakMap<DriverConnection, Map<string, Preparation>>();
+/** What each connection keeps prepared. Not pg's `parsedStatements`, which have one text for a name and no more. */
+const preparations = new WeakMap<DriverConnection, Preparations>();
 
 function preparationsOf(
   connection: DriverConnection,
   client: DriverClient,
   Taker: AnswerTakerClass,
-): Map<string, Preparation> {
-  const known = preparations.get(connection);
-  if (known !== undefined) return known;
-  readAnswers(connection, client, Taker);
-  const kept = new Map<string, Preparation>();
-  preparations.set(connection, kept);
+): Preparations {
+  let kept = preparations.get(connection);
+  if (kept === undefined) {
+    readAnswers(connection, client, Taker);
+    kept = new Preparations();
+    preparations.set(connection, kept);
+  }
   return kept;
 }
 
 type AnswerTakerClass = new (...args: never[]) => AnswerTaker;
 
-/**
- * Has the answers to our queries read here, as far as that is possible: from the first one on, which prepares a statement
- * and finds the connection at rest. pg has one listener for what arrives, and goes on to read all else.
- */
+/** From the first query on, which prepares a statement and finds the connection at rest. pg goes on to read all else. */
 function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
   const { stream } = connection;
   const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];

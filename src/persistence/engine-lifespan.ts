@@ -1,22 +1,27 @@
 /** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
 
 import type { Express } from 'express';
-import { type QueryOptions, QueryTypes, type SyncOptions } from 'sequelize';
-import type { SequelizeOptions } from 'sequelize-typescript';
+import type { SyncOptions } from 'sequelize';
+import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
-import { ConfigError } from '../plan/config-error.js';
+import { ConfigError, throwProblems } from '../plan/config-error.js';
+import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { urlProblem } from './connection-url.js';
 import { dealReads } from './deal-reads.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { EngineSequelize } from './engine-sequelize.js';
+import { holdInstance, ownerProblems } from './model-owners.js';
 import { untilConnected } from './optional-client.js';
-import { schemeOf } from './scheme-of.js';
 import { watchedDriver } from './watched-driver.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
-  /** Model classes, or paths that sequelize-typescript loads them from. Default: every `@Crud` class. */
+  /**
+   * Model classes, or paths that sequelize-typescript loads them from. No class can be in two engines that are in use.
+   * Default: every `@Crud` class.
+   */
   models?: readonly (ModelClass | string)[];
   /** Creates the tables and indexes that do not exist before the promise resolves. Never changes one. Default: false. */
   createAll?: boolean;
@@ -38,7 +43,8 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   /**
    * Whether connections keep prepared statements, at most 200 each, which saves PostgreSQL from planning simple ones
    * anew. `false` behind a pooler that gives each transaction another connection and knows nothing of them, such as
-   * PgBouncer before 1.21 in transaction mode; reads then share no connections either. Default: true.
+   * PgBouncer before 1.21 in transaction mode; reads then share no connections either. With `true`, no statement is mistaken
+   * for another one behind such a pooler, and none are kept from when it shows, after a warning. Default: true.
    */
   preparedStatements?: boolean;
   /**
@@ -76,15 +82,17 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
  * await bootstrap(app);
  * ```
- * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, and when the server cannot be reached, refuses the credentials or has no such
- * database. The message never holds the password.
+ * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, for a model class that another
+ * engine in use has, and when the server cannot be reached, refuses the credentials or has no such
+ * database, or a pooler refuses the timeouts. The message never holds the password.
  */
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
   return async () => {
     checkParts(options);
     const sequelize = createSequelize(dsn, options);
+    const release = holdInstance(sequelize);
     try {
-      await connect(sequelize, dsn);
+      await connect(sequelize, dsn, options);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
       const { clickhouse, cache, preparedStatements = true, groupCommit = false } = options;
@@ -101,6 +109,9 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
     } catch (error) {
       await sequelize.close();
       throw error;
+    } finally {
+      // From here on the engine holds it, if there is one.
+      release();
     }
   };
 }
@@ -134,10 +145,17 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
   };
   const sequelize = new EngineSequelize(dsn, settings as SequelizeOptions);
   if (replicas.length > 1) dealReads(sequelize);
+  const classes = loadModels([...new Set(models)], forwarded.modelMatch);
+  throwProblems(ownerProblems(sequelize, classes));
   // sequelize-typescript types models as its own subclass of Sequelize's Model; at run time both are accepted.
-  sequelize.addModels([...new Set(models)] as unknown as Parameters<EngineSequelize['addModels']>[0] &
-    string[]);
+  sequelize.addModels(classes as unknown as ModelCtor[]);
   return sequelize;
+}
+
+/** As `addModels` does it, before anything is attached: a class that belongs to another engine must stay there. */
+function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['modelMatch']): ModelClass[] {
+  const byName = match ?? ((file: string, member: string) => file === member);
+  return getModels(models as unknown as (ModelCtor | string)[], byName) as unknown as ModelClass[];
 }
 
 /** What Sequelize reads from a DSN. */
@@ -174,40 +192,27 @@ function parseConnection(dsn: string): Connection {
   return { host, port, database, username, password, dialectOptions: options.dialectOptions ?? {} };
 }
 
-/** Names the parts of a DSN that may be shown. */
+/** The parts of a DSN, of which all but the password may be shown. */
 function checkDsn(dsn: string): URL {
-  const example = 'use one such as postgres://user:password@host:5432/database';
-  if (typeof dsn !== 'string' || dsn === '')
-    throw new ConfigError([`The DSN is ${dsn === '' ? 'empty' : typeof dsn}; ${example}.`]);
-  const url = parseUrl(dsn);
-  const scheme = schemeOf(dsn);
-  if (!url || scheme === null) throw new ConfigError([`The DSN is not a URL; ${example}.`]);
-  if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:') {
-    throw new ConfigError([`The DSN begins with '${scheme}'; ${example}.`]);
-  }
-  return url;
+  const example = 'one such as postgres://user:password@host:5432/database';
+  const problem =
+    typeof dsn !== 'string' || dsn === ''
+      ? `is ${dsn === '' ? 'empty' : typeof dsn}; use ${example}.`
+      : urlProblem(dsn, ['postgres:', 'postgresql:'], example);
+  if (problem !== null) throw new ConfigError([`The DSN ${problem}`]);
+  return new URL(dsn);
 }
 
-/** Null also for what Sequelize could not decode: a `%` in a password that is not percent-encoded. */
-function parseUrl(dsn: string): URL | null {
+async function connect(sequelize: EngineSequelize, dsn: string, options: EngineOptions): Promise<void> {
   try {
-    const url = new URL(dsn);
-    decodeURIComponent(`${url.username}${url.password}${url.pathname}`);
-    return url;
-  } catch {
-    return null;
-  }
-}
-
-async function connect(sequelize: EngineSequelize, dsn: string): Promise<void> {
-  try {
-    // The primary; a replica that is down at the start may come back.
-    await sequelize.query('SELECT 1', { type: QueryTypes.SELECT, useMaster: true } as QueryOptions);
+    await checkConnections(sequelize, options);
   } catch (error) {
+    if (error instanceof ConfigError) throw error;
     const { host, pathname, username } = checkDsn(dsn);
-    const { code, message } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
+    const { code, message = '' } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
+    const advice = refusalAdvice(message) ?? connectionAdvice(code ?? (message || undefined));
     throw new ConfigError([
-      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${connectionAdvice(code ?? message)}.`,
+      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${advice}.`,
     ]);
   }
 }

@@ -12,12 +12,25 @@ import {
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
 import { guardConnections } from './guard-connections.js';
+import { readOnPrimary } from './read-on-primary.js';
+import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
+
+/** `Sequelize.useCLS` gives queries a transaction that nobody passes. Not in its types. */
+interface AmbientTransactions {
+  readonly _cls?: { get(name: 'transaction'): Transaction | null | undefined };
+}
+
+/** Also a text with a semicolon in a value, which is not read a second time. */
+const SEVERAL_STATEMENTS = /;\s*\S/;
 
 type TransactionWork = (transaction: Transaction) => PromiseLike<unknown>;
 
 /** Sequelize, aware of sessions. */
 export class EngineSequelize extends Sequelize {
+  /** Whether the server has set all connections for reads read-only, which a pooler may keep from it. */
+  readsRefuseWrites = false;
+
   constructor(dsn: string, options: SequelizeOptions) {
     super(dsn, options);
     guardConnections(this);
@@ -30,7 +43,16 @@ export class EngineSequelize extends Sequelize {
   ): Promise<never> {
     const joined = await this.#joinSession(options);
     refuseDoubtful(joined.transaction);
-    return super.query(sql, joined) as Promise<never>;
+    const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
+    if (!this.#isSingleRead(sql, joined)) return ask(joined);
+    return ask(joined).catch((error: unknown) =>
+      readOnPrimary(
+        error,
+        this,
+        (transaction) => ask({ ...joined, transaction }),
+        (work) => super.transaction(work),
+      ),
+    );
   }
 
   override transaction(
@@ -40,7 +62,30 @@ export class EngineSequelize extends Sequelize {
     const [settings, run] = typeof options === 'function' ? [{}, options] : [options ?? {}, work];
     const isReadOnly = currentSession(this)?.isReadOnly === true;
     const allowed = isReadOnly ? { ...settings, readOnly: true } : settings;
+    const isLeftAlone = !allowed.readOnly || allowed.transaction != null || this.readsRefuseWrites;
+    if (!isLeftAlone) return this.#refusingTransaction(allowed, run) as Promise<never>;
     return (run ? super.transaction(allowed, run) : super.transaction(allowed)) as Promise<never>;
+  }
+
+  /** On a connection that does not refuse writes by itself. */
+  async #refusingTransaction(options: TransactionOptions, work?: TransactionWork): Promise<unknown> {
+    if (work) {
+      return super.transaction(options, async (transaction) => {
+        await refuseWrites(this, transaction);
+        return work(transaction);
+      });
+    }
+    const transaction = await super.transaction(options);
+    await refuseWrites(this, transaction);
+    return transaction;
+  }
+
+  /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */
+  #isSingleRead(sql: string | { query: string }, { type, transaction }: QueryOptions): boolean {
+    const { _cls: ambient } = this.constructor as AmbientTransactions;
+    const text = typeof sql === 'string' ? sql : sql.query;
+    const isOne = type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text);
+    return isOne && !transaction && !ambient?.get('transaction');
   }
 
   /** A transaction of the caller's own, or a null in its place, is left as it is. */

@@ -4,10 +4,13 @@ import type { Sequelize } from 'sequelize';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
 import { flagProblems } from '../plan/flag-problems.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { callbacksUnderWay } from './commit-callbacks.js';
+import { closeUseless } from './guard-connections.js';
+import { holdInstance, modelsOf, ownerProblems } from './model-owners.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 import { groupWrites, keepNoStatements } from './statement-runner.js';
 
-/** Connections to the back ends. Closing it closes them. */
+/** Connections to the back ends. Closing it closes them, when the callbacks after commits have ended or take long. */
 export interface Engine extends AsyncDisposable {
   readonly sequelize: Sequelize;
   readonly clickhouse?: ClickHouseClient;
@@ -39,10 +42,13 @@ const engines = new Set<Engine>();
  * ```ts
  * configureEngine({ sequelize, cache: 'redis://localhost' });
  * ```
- * @throws ConfigError when a URL or an option is wrong or the package of a client is missing
+ * @throws ConfigError when a URL or an option is wrong, the package of a client is missing, or another engine in use has a
+ * model of the instance
  */
 export function configureEngine(parts: EngineParts): Engine {
-  return openEngine(parts, async () => {});
+  const engine = openEngine(parts, async () => {});
+  closeUseless(parts.sequelize);
+  return engine;
 }
 
 /**
@@ -55,20 +61,29 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
   const { sequelize, clickhouse, cache, preparedStatements = true, groupCommit = false } = parts;
   // First of all: a client that is made connects, and would have nobody to close it.
   checkParts(parts);
+  throwProblems(ownerProblems(sequelize, modelsOf(sequelize)));
   if (!preparedStatements) keepNoStatements(sequelize);
   if (groupCommit) groupWrites(sequelize);
   const columns = clickhouse === undefined ? null : openClickHouse(clickhouse);
   const store = cache === undefined ? null : openCache(cache);
   let disposed: Promise<void> | undefined;
+  const release = holdInstance(sequelize);
   const engine: Engine = {
     sequelize,
     ...(columns ? { clickhouse: columns.client } : {}),
     ...(store ? { cache: store.client } : {}),
-    [Symbol.asyncDispose]: async () => {
-      engines.delete(engine);
-      disposed ??= closeAll([close, columns?.close, store?.close]);
-      await disposed;
+    [Symbol.asyncDispose]: () => {
+      disposed ??= end();
+      return disposed;
     },
+  };
+  const end = async (): Promise<void> => {
+    // They may query, in the current engine too.
+    const callbacks = callbacksUnderWay(sequelize);
+    if (callbacks) await callbacks;
+    engines.delete(engine);
+    release();
+    await closeAll([close, columns?.close, store?.close]);
   };
   engines.add(engine);
   return engine;

@@ -8,6 +8,7 @@ import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { hasScope } from './default-scope.js';
 import { hasInstanceFields } from './light-record.js';
+import { queryHooks } from './model-hooks.js';
 import { queryReasons } from './query-reasons.js';
 import { deletedAtOf, timestampsOf } from './table-sql.js';
 
@@ -30,10 +31,17 @@ export function generalPathReasons(
   readable: readonly AttributeInfo[],
 ): string[] {
   const always = [...queryReasons(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
+  const isWrite = operation === 'create' || operation === 'update';
   const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
-  const writes = operation === 'create' || operation === 'update' ? writeReasons(info) : [];
+  const writes = isWrite ? [...shownReasons(info, readable), ...writeReasons(info)] : [];
   const changes = operation === 'update' ? changeReasons(info) : [];
   return [...always, ...reads, ...writes, ...changes];
+}
+
+/** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */
+export function presentReasons(info: ModelInfo, operation: Operation): string[] {
+  const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
+  return [...scopeReasons(info), ...queryHooks(info.model, kind)];
 }
 
 function scopeReasons({ model }: ModelInfo): string[] {
@@ -47,9 +55,19 @@ function softDeleteReasons(info: ModelInfo): string[] {
 }
 
 /** Whether answers hold what only a record can tell: the value of a getter, or of a virtual attribute. */
-export function needsRecords({ model }: ModelInfo, readable: readonly AttributeInfo[]): boolean {
+export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]): boolean {
+  return readable.some(({ type }) => type.kind === 'virtual') || gettersOf(info, readable).length > 0;
+}
+
+/** The attributes whose value is told by code of the user's. */
+export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
   const { _customGetters = {} } = (model as unknown as ModelInternals).prototype;
-  return readable.some(({ name, type }) => type.kind === 'virtual' || Object.hasOwn(_customGetters, name));
+  return readable.filter(({ name }) => Object.hasOwn(_customGetters, name)).map(({ name }) => name);
+}
+
+/** What may throw when the answer to a write is made; a fast write is committed then. */
+function shownReasons(info: ModelInfo, readable: readonly AttributeInfo[]): string[] {
+  return gettersOf(info, readable).map((name) => `${name} has a getter`);
 }
 
 /** Why a record cannot be made without Sequelize. */

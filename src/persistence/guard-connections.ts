@@ -2,14 +2,26 @@
  * Keeps Sequelize's pools right when a connection fails while it is being prepared: after the log-in, Sequelize still
  * sends settings. A failure there leaves the socket open, is an error of the driver that nobody can tell from one of the
  * user's own, and, as the connection is in neither of the two pools yet, a `TypeError` in an event, which ends the process.
+ *
+ * And when a connection leads to the wrong server: after a failover the address of the primary can lead to a standby for a
+ * while, and a connection from that time refuses writes until it is closed.
  */
+import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
 
 /** A pg client, as far as pools know it. */
 interface Connection {
-  /** Which pool it belongs to; set when it is ready. */
+  /** Which pool it belongs to; set when it is ready, and only where there are two. */
   readonly queryType?: 'read' | 'write';
+  /** pg's side of the socket, which tells every message of the server. Another driver may have none. */
+  readonly connection?: EventEmitter;
+}
+
+/** What a server reports. */
+interface ServerError {
+  readonly severity?: string;
+  readonly code?: string;
 }
 
 /** How to connect; `stream` of pg makes the socket. */
@@ -20,18 +32,51 @@ interface ConnectSettings {
 /** Internals of Sequelize's connection manager that are not in its types. */
 interface ConnectionManager {
   connect(settings: ConnectSettings): Promise<Connection>;
+  /** Whether a connection may be used again; pools ask it. */
+  validate(connection: Connection): boolean;
   readonly pool: { destroy(connection: Connection): unknown };
 }
 
 /** Changes the instance's own connection manager. */
-export function guardConnections({ connectionManager }: Sequelize): void {
-  const manager = connectionManager as unknown as ConnectionManager;
+export function guardConnections(sequelize: Sequelize): void {
+  const manager = managerOf(sequelize);
   const { pool } = manager;
   const connect = manager.connect.bind(manager);
   const destroy = pool.destroy.bind(pool);
   manager.connect = (settings) => connectOrClose(settings, connect);
   // Who connects closes what is not in a pool.
   pool.destroy = (connection) => (connection.queryType ? destroy(connection) : undefined);
+  closeUseless(sequelize);
+}
+
+/** Managers that do what is next. */
+const closing = new WeakSet<ConnectionManager>();
+
+/**
+ * Has a connection closed, instead of used again, that the server ends, or that is for writes and has refused one because
+ * it is read-only (25006). One of the pool for reads refuses every write, and stays.
+ */
+export function closeUseless(sequelize: Sequelize): void {
+  const manager = managerOf(sequelize);
+  if (closing.has(manager)) return;
+  closing.add(manager);
+  const connect = manager.connect.bind(manager);
+  const validate = manager.validate.bind(manager);
+  const useless = new WeakSet<Connection>();
+  manager.connect = async (settings) => {
+    const client = await connect(settings);
+    client.connection?.on('errorMessage', ({ severity, code }: ServerError) => {
+      const isStandby = code === '25006' && client.queryType !== 'read';
+      // It is said before the socket is closed, and the next one would find out in between.
+      if (isStandby || severity === 'FATAL') useless.add(client);
+    });
+    return client;
+  };
+  manager.validate = (client) => !useless.has(client) && validate(client);
+}
+
+function managerOf({ connectionManager }: Sequelize): ConnectionManager {
+  return connectionManager as unknown as ConnectionManager;
 }
 
 async function connectOrClose(

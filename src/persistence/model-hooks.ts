@@ -75,6 +75,15 @@ export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: 'read
   return hasHooks(options.hooks, kind) || hasHooks(sequelize.options.hooks, kind);
 }
 
+/** The hooks through which code of the user's would see a read, or a write, each with what has it. */
+export function queryHooks<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): string[] {
+  const { options, sequelize } = model as unknown as HookedModel;
+  return [
+    ...seenHooks(options.hooks, kind).map((name) => `the model has a hook ${name}`),
+    ...seenHooks(sequelize.options.hooks, kind).map((name) => `its Sequelize has a hook ${name}`),
+  ];
+}
+
 type Hooks = Readonly<Record<string, readonly unknown[] | undefined>>;
 
 /** Where Sequelize keeps hooks; not in its types. */
@@ -84,9 +93,14 @@ interface HookedModel {
 }
 
 function hasHooks(hooks: Hooks | undefined, kind: 'read' | 'write'): boolean {
-  for (const name in hooks) {
-    const isSeen = kind === 'read' ? READ_HOOKS.has(name) : !OTHER_HOOKS.has(name);
-    if (isSeen && hooks[name]?.length) return true;
-  }
+  for (const name in hooks) if (isSeen(name, kind) && hooks[name]?.length) return true;
   return false;
+}
+
+function seenHooks(hooks: Hooks = {}, kind: 'read' | 'write'): string[] {
+  return Object.keys(hooks).filter((name) => isSeen(name, kind) && hooks[name]?.length);
+}
+
+function isSeen(name: string, kind: 'read' | 'write'): boolean {
+  return kind === 'read' ? READ_HOOKS.has(name) : !OTHER_HOOKS.has(name);
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
-import { schemeOf } from './scheme-of.js';
+import { urlProblem } from './connection-url.js';
 
 /** A client, and what closes it where it is ours. */
 export interface OwnedClient<T> {
@@ -34,7 +34,7 @@ export function checkClients(clients: {
   throwProblems(
     options.flatMap((option) => {
       const given = clients[option];
-      return typeof given === 'string' ? [...urlProblem(option, given), ...packageProblem(option)] : [];
+      return typeof given === 'string' ? [...clientUrlProblem(option, given), ...packageProblem(option)] : [];
     }),
   );
 }
@@ -113,11 +113,8 @@ function accepted<T>(option: keyof typeof PACKAGES, create: () => T): T {
 }
 
 /** The message holds nothing of the URL but its scheme, because a URL may hold a password. */
-function urlProblem(option: keyof typeof PROTOCOLS, url: string): string[] {
+function clientUrlProblem(option: keyof typeof PROTOCOLS, url: string): string[] {
   const protocols = PROTOCOLS[option];
-  const found = URL.canParse(url) ? new URL(url).protocol : null;
-  if (found !== null && protocols.includes(found)) return [];
-  const scheme = schemeOf(url);
-  const problem = scheme === null ? 'is not a URL' : `begins with '${scheme}'`;
-  return [`The engine option ${option} ${problem}; use one that begins with ${protocols.join('// or ')}//.`];
+  const problem = urlProblem(url, protocols, `one that begins with ${protocols.join('// or ')}//`);
+  return problem === null ? [] : [`The engine option ${option} ${problem}`];
 }

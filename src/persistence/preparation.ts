@@ -1,5 +1,6 @@
-/** A statement as one connection has prepared it. */
+/** Statements as one connection has prepared them. */
 import type { PreparedStatement, TextParser } from './prepared-statement.js';
+import { leastUsed, MAX_STATEMENTS } from './statement-cache.js';
 
 /**
  * PostgreSQL refuses to execute it once the types of its results have changed, so what the connection was told of them
@@ -11,4 +12,38 @@ export interface Preparation {
   parsers: readonly TextParser[] | null;
   /** Whether it is of no use any more. */
   isLost: boolean;
+}
+
+/** What one connection keeps prepared, by name. */
+export class Preparations {
+  readonly #kept = new Map<string, Preparation>();
+
+  /** What is prepared under the statement's name, if it is still that statement and of use. */
+  find(statement: PreparedStatement): Preparation | undefined {
+    const known = this.#kept.get(statement.name);
+    return known?.statement === statement && !known.isLost ? known : undefined;
+  }
+
+  /** Whether the name is in use, or was. */
+  has(name: string): boolean {
+    return this.#kept.has(name);
+  }
+
+  /** Keeps one, unless it has no name. */
+  add(preparation: Preparation): void {
+    const { name } = preparation.statement;
+    if (name !== '') this.#kept.set(name, preparation);
+  }
+
+  /** Makes room for a name, where it needs any; the names that are no longer kept. */
+  makeRoom(name: string): readonly string[] {
+    const removed: string[] = [];
+    if (name === '' || this.#kept.has(name)) return removed;
+    while (this.#kept.size >= MAX_STATEMENTS) {
+      const unused = leastUsed([...this.#kept.values()].map(({ statement }) => statement));
+      this.#kept.delete(unused.name);
+      removed.push(unused.name);
+    }
+    return removed;
+  }
 }

@@ -8,8 +8,8 @@ export class PreparedStatement {
   readonly text: string;
   /** Empty for one that is not kept: PostgreSQL plans it anew for the values of each execution. */
   readonly name: string;
-  /** Which use of its cache the last one was. */
-  lastUse = 0;
+  /** Which use of its cache the last one was; one of no cache is always in use. */
+  lastUse = Number.POSITIVE_INFINITY;
   #oids: string | null = null;
   #parsers: readonly TextParser[] = [];
   #fastest = Number.POSITIVE_INFINITY;
@@ -46,11 +46,23 @@ export class PreparedStatement {
 /** How many executions the cost is taken of; a table that has grown shows in the next ones. */
 const MEASURED_EXECUTIONS = 256;
 
+/** What PostgreSQL says of a name that is not prepared. */
+export const GONE = '26000';
+/** What PostgreSQL says of one that is prepared already. */
+export const THERE_ALREADY = '42P05';
+
 /**
- * Whether an error says that what a connection has prepared is of no use any more: the table was changed, which PostgreSQL
- * would go on to refuse for ever, or the statement is gone (`DISCARD ALL`, a pooler). Nothing was executed then.
+ * Whether an error says that what a connection has prepared is of no use any more: the table was changed, or behind a
+ * pooler, or after `DISCARD ALL`, the connection to the server is another one, where the statement is not there, or there
+ * already. Nothing was executed then. What a function of the user's says has a context.
  */
 export function isStale(error: unknown): boolean {
-  const { code, routine } = error as { code?: unknown; routine?: unknown };
-  return code === '26000' || (code === '0A000' && routine === 'RevalidateCachedQuery');
+  const { code, where } = error as Partial<Record<'code' | 'where', unknown>>;
+  return isOfChangedTable(error) || ((code === GONE || code === THERE_ALREADY) && where === undefined);
+}
+
+/** Whether PostgreSQL refuses a statement, and would for ever, because its results have other types than when it was prepared. */
+export function isOfChangedTable(error: unknown): boolean {
+  const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
+  return code === '0A000' && routine === 'RevalidateCachedQuery';
 }

@@ -9,6 +9,7 @@ import type { StatementExecutor } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
 import type { RepeatBudget } from './repeat-budget.js';
 import type { TableShare } from './table-share.js';
+import { tracedContext } from './traced-batch.js';
 
 /** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
 const PATIENCE = 20;
@@ -49,6 +50,7 @@ function isConnectionLost(error: Error): boolean {
 export class LaneRead implements Execution {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
+  readonly context = tracedContext();
   /** Takes what became of it; the first call counts. */
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */

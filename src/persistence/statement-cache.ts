@@ -1,10 +1,11 @@
 /** The statements that are in use, by their text. Clients choose orders and sizes, so their number is limited. */
 import { PreparedStatement } from './prepared-statement.js';
+import { statementName } from './statement-name.js';
 
 /** Each connection keeps the plans of as many, some 10 kB each. */
-const MAX_STATEMENTS = 200;
+export const MAX_STATEMENTS = 200;
 
-/** Statements by text. The one that was not used for longest makes room, and its name is used again. */
+/** Statements by text. The one that was not used for longest makes room; connections close theirs when they have too many. */
 export class StatementCache {
   readonly #statements = new Map<string, PreparedStatement>();
   readonly #isNaming: boolean;
@@ -24,22 +25,17 @@ export class StatementCache {
   }
 
   #add(text: string): PreparedStatement {
-    const statement = new PreparedStatement(text, this.#takeName());
+    if (this.#statements.size === MAX_STATEMENTS)
+      this.#statements.delete(leastUsed(this.#statements.values()).text);
+    const statement = new PreparedStatement(text, this.#isNaming ? statementName(text) : '');
     this.#statements.set(text, statement);
     return statement;
   }
+}
 
-  #takeName(): string {
-    const { size } = this.#statements;
-    if (size < MAX_STATEMENTS) return this.#isNaming ? `crud_${size}` : '';
-    const { text, name } = this.#oldest();
-    this.#statements.delete(text);
-    return name;
-  }
-
-  #oldest(): PreparedStatement {
-    return [...this.#statements.values()].reduce((oldest, statement) =>
-      statement.lastUse < oldest.lastUse ? statement : oldest,
-    );
-  }
+/** The statement that was not used for longest. */
+export function leastUsed(statements: Iterable<PreparedStatement>): PreparedStatement {
+  return [...statements].reduce((oldest, statement) =>
+    statement.lastUse < oldest.lastUse ? statement : oldest,
+  );
 }

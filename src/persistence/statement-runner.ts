@@ -4,11 +4,16 @@ import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import type { ConnectionLine } from './connection-line.js';
 import { ConnectionSource, type Destination, markBroken, type PooledClient } from './connection-source.js';
 import { createExecutor, type StatementExecutor } from './driver-query.js';
-import { isStale, type PreparedStatement } from './prepared-statement.js';
+import { warnOf } from './engine-warnings.js';
+import { PoolerSigns } from './pooler-signs.js';
+import { isOfChangedTable, isStale, type PreparedStatement } from './prepared-statement.js';
 import { type AskElsewhere, type Asked, LaneRead, ReadLane } from './read-lane.js';
+import { readOnPrimary } from './read-on-primary.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { StatementCache } from './statement-cache.js';
-import { LIMIT_LOCKS, TableShare } from './table-share.js';
+import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
+import { forgetTriggers } from './table-triggers.js';
+import { runIn, tracedContext } from './traced-batch.js';
 import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
 
 /** What Sequelize does not type of itself. */
@@ -48,6 +53,17 @@ export function groupWrites(sequelize: Sequelize): void {
   runners.delete(sequelize);
 }
 
+/** There is a pooler that has statements of ours where they are not looked for. */
+function assumePooler(sequelize: Sequelize): void {
+  if (unprepared.has(sequelize)) return;
+  keepNoStatements(sequelize);
+  warnOf(sequelize, POOLER);
+}
+
+const POOLER =
+  'A pooler gives each transaction another connection to PostgreSQL and does not know prepared statements, so that from ' +
+  'now on none are kept: set preparedStatements: false, or have the pooler keep them (PgBouncer since 1.21: max_prepared_statements).';
+
 /** The runner over the connections of a Sequelize instance. */
 export function statementRunner(sequelize: Sequelize): StatementRunner {
   const known = runners.get(sequelize);
@@ -74,19 +90,25 @@ export class StatementRunner {
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
   readonly #groups = new WeakMap<PreparedStatement, WriteGroup>();
-  readonly #canShare: boolean;
-  readonly #shares = new Map<string, TableShare>();
+  readonly #shares: TableShares;
   readonly #isGrouping: boolean;
   readonly #executeAlone: ExecuteAlone = (line, client, single) => this.#execute(line, client, single);
 
   constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
     this.#sequelize = sequelize as LoggingSequelize;
     this.#source = new ConnectionSource(sequelize);
-    this.#executor = createExecutor(this.#source.driver);
+    const signs = new PoolerSigns();
+    this.#executor = createExecutor(this.#source.driver, (error) => {
+      if (isOfChangedTable(error)) forgetTriggers(sequelize);
+      else if (signs.add(error)) assumePooler(sequelize);
+    });
     this.#named = new StatementCache(isNaming);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
-    this.#canShare = canShare;
+    this.#shares = new TableShares(canShare ? this.#source.maxReads : 1, {
+      lanesInUse: () => this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0),
+      wake: () => this.#source.lines.read.wake(),
+    });
     this.#isGrouping = canShare && isGrouping;
     const { maxReads, readServers } = this.#source;
     const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
@@ -99,18 +121,20 @@ export class StatementRunner {
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
   read(text: string, values: TextValues, table: string): Promise<TextResult> {
-    const share = this.#shareOf(table);
+    const share = this.#shares.of(table);
     const asked = { statement: this.#named.get(text), values, share };
     // Where the pool has to see each read, none shares a connection.
     const isCheap = asked.statement.cost < CHEAP && (share?.mayShare ?? true);
     const isShareable = isCheap && !this.#source.lines.read.isStrict;
     const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
-    return lane ? this.#share(lane, asked) : this.#run('read', asked);
+    const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
+    return given.catch((error) => this.#readAgain(error, text, values));
   }
 
   /** Runs a read that is planned for its values, which can make it slow. */
   readPlanned(text: string, values: TextValues, table: string): Promise<TextResult> {
-    return this.#run('read', { statement: this.#unnamed.get(text), values, share: this.#shareOf(table) });
+    const asked = { statement: this.#unnamed.get(text), values, share: this.#shares.of(table) };
+    return this.#run('read', asked).catch((error) => this.#readAgain(error, text, values));
   }
 
   /** Runs a write, or a read that has to see the last write, on the primary. */
@@ -133,14 +157,19 @@ export class StatementRunner {
     return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single, key));
   }
 
-  #shareOf(table: string): TableShare | null {
-    if (!this.#canShare || this.#source.maxReads === 1) return null;
-    const known = this.#shares.get(table);
-    if (known !== undefined) return known;
-    const lanesInUse = () => this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0);
-    const share = new TableShare(this.#source.maxReads, lanesInUse, () => this.#source.lines.read.wake());
-    this.#shares.set(table, share);
-    return share;
+  /** What becomes of a read that failed. It is not prepared: a name that is stale would end the transaction. */
+  #readAgain(cause: unknown, text: string, values: TextValues): Promise<TextResult> {
+    return readOnPrimary(cause, this.#sequelize, (transaction) => {
+      const { connection: client } = transaction as unknown as { readonly connection: PooledClient };
+      const statement = this.#unnamed.get(text);
+      this.#log(statement);
+      return new Promise((resolve, reject) => {
+        const settle: Execution['settle'] = (error, result) =>
+          error ? reject(error) : resolve(result as TextResult);
+        const end: Batch['end'] = (error) => markBroken(client, error);
+        this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
+      });
+    });
   }
 
   #groupOf(statement: PreparedStatement): WriteGroup {
@@ -171,11 +200,12 @@ export class StatementRunner {
   #share(lane: ReadLane, asked: Asked): Promise<TextResult> {
     const { statement, values } = asked;
     return new Promise((resolve, reject) => {
+      const context = tracedContext();
       this.#log(statement);
       const answer: Execution['settle'] = (error, result) => {
         if (!error) resolve(result as TextResult);
         // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-        else if (isStale(error)) resolve(this.#run('read', asked));
+        else if (isStale(error)) resolve(runIn(context, () => this.#run('read', asked)));
         else reject(asDatabaseError(error, statement, values));
       };
       lane.add(new LaneRead(asked, answer, reject, this.#askElsewhere, this.#repeats));
@@ -214,7 +244,7 @@ export class StatementRunner {
         else resolve(result as TextResult);
       };
       this.#log(statement);
-      start({ statement, values, answer, fail });
+      start({ statement, values, context: tracedContext(), answer, fail });
     });
   }
 
@@ -230,7 +260,7 @@ export class StatementRunner {
     putBack?: (client: PooledClient) => void,
     isAgain = false,
   ): void {
-    const { statement, values, answer } = single;
+    const { statement, values, context, answer } = single;
     // A pool that has to see each use has to see it in the context of its request, which has no second turn in line.
     const share = line.isStrict || !putBack ? null : single.share;
     const isLimited = share?.begin() ?? false;
@@ -250,7 +280,7 @@ export class StatementRunner {
       else if (!isPutBack) answer(error, result);
     };
     const before = isLimited ? { before: LIMIT_LOCKS } : {};
-    this.#executor.execute(client, { ...before, statement, executions: [{ values, settle }], end });
+    this.#executor.execute(client, { ...before, statement, executions: [{ values, context, settle }], end });
   }
 
   #log({ text }: PreparedStatement): void {

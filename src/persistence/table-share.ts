@@ -4,38 +4,39 @@
  * they give their connections back.
  */
 import { PreparedStatement } from './prepared-statement.js';
+import { statementName } from './statement-name.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;
+const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
-export const LIMIT_LOCKS = new PreparedStatement(
-  `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`,
-  'crud_lock_limit',
-);
+export const LIMIT_LOCKS = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
+
+/** What shares have to do with those who read. */
+export interface Readers {
+  /** How many connections are shared, by reads of any table. */
+  lanesInUse(): number;
+  /** Has reads go on that were held back. */
+  wake(): void;
+}
 
 /** The share of one table. */
 export class TableShare {
   readonly #size: number;
-  readonly #wake: () => void;
-  readonly #lanesInUse: () => number;
+  readonly #readers: Readers;
   /** Reads under way that wait for locks as long as their connection lets them. */
   #patient = 0;
   #isLocked = false;
 
-  /**
-   * @param connections for reads that there may be
-   * @param lanesInUse how many are shared, by reads of any table
-   * @param wake told when reads may go on that were held back
-   */
-  constructor(connections: number, lanesInUse: () => number, wake: () => void) {
-    this.#lanesInUse = lanesInUse;
+  /** @param connections for reads that there may be */
+  constructor(connections: number, readers: Readers) {
+    this.#readers = readers;
     this.#size = Math.max(1, Math.floor(connections / 2));
-    this.#wake = wake;
   }
 
   /** Whether a read may share a connection, on which it could come to wait. One lane more than there are may be opened. */
   get mayShare(): boolean {
-    const lanes = this.#lanesInUse();
+    const lanes = this.#readers.lanesInUse();
     const held = this.#patient + lanes;
     return !this.#isLocked && (held < this.#size || (lanes > 0 && held === this.#size));
   }
@@ -48,7 +49,7 @@ export class TableShare {
   /** Begins a read; whether it has to be limited. */
   begin(): boolean {
     // What waits on a lane is not known at once, unless it is known that something waits.
-    const others = this.#isLocked ? 0 : this.#lanesInUse();
+    const others = this.#isLocked ? 0 : this.#readers.lanesInUse();
     const isLimited = this.#patient + others >= this.#size;
     if (!isLimited) this.#patient += 1;
     return isLimited;
@@ -60,7 +61,7 @@ export class TableShare {
     const hasWaited = (error as { readonly code?: unknown } | null)?.code === '55P03';
     const isFree = this.#isLocked && !hasWaited;
     this.#isLocked = hasWaited && (isLimited || this.#isLocked);
-    if (isFree) this.#wake();
+    if (isFree) this.#readers.wake();
     return hasWaited && isLimited;
   }
 
@@ -72,5 +73,28 @@ export class TableShare {
   /** Ends `hold`, when its reads are answered. */
   free(): void {
     this.end(false, null);
+  }
+}
+
+/** Those of all tables. */
+export class TableShares {
+  readonly #connections: number;
+  readonly #readers: Readers;
+  readonly #shares = new Map<string, TableShare>();
+
+  /** @param connections for reads that there may be; one alone cannot be shared out */
+  constructor(connections: number, readers: Readers) {
+    this.#connections = connections;
+    this.#readers = readers;
+  }
+
+  /** The share of a table; null where it may have all there is. */
+  of(table: string): TableShare | null {
+    if (this.#connections === 1) return null;
+    const known = this.#shares.get(table);
+    if (known !== undefined) return known;
+    const share = new TableShare(this.#connections, this.#readers);
+    this.#shares.set(table, share);
+    return share;
   }
 }

@@ -41,28 +41,78 @@ const BY_KIND = [NONE, VISIBLE, HIDING];
 /** Sends a query with values for its parameters to the primary, and gives the rows. */
 type AskPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
 
+/** What is known of a table. */
+interface KnownTriggers {
+  readonly triggers: TableTriggers;
+  /** When it was asked for, or is again. */
+  askedAt: number;
+}
+
+/** Milliseconds after which a table is asked for again: a migration may have come meanwhile. */
+const MAX_AGE = 30_000;
+
 /** What is known of the tables of an instance. */
-const tables = new WeakMap<Sequelize, Map<string, TableTriggers>>();
+const tables = new WeakMap<Sequelize, Map<string, KnownTriggers>>();
 
 /**
- * The triggers of the table, quoted; asked until there is an answer. Each asks for itself: who waited for another one's
- * answer with a transaction open could hold the connection that the other one waits for.
+ * The triggers of the table, quoted; asked until there is an answer, and again when that is old. Before the first answer
+ * each asks for itself: who waited for another one's answer with a transaction open could hold the connection that the
+ * other one waits for. An old one is asked again by one alone, and is good for the others until then.
  */
 export function tableTriggers(
   sequelize: Sequelize,
   table: string,
   ask: AskPrimary,
 ): TableTriggers | Promise<TableTriggers> {
-  return tables.get(sequelize)?.get(table) ?? find(sequelize, table, ask);
+  const answers = tables.get(sequelize) ?? startAnswers(sequelize);
+  const known = answers.get(table);
+  if (known === undefined) return find(answers, table, ask);
+  const isOld = performance.now() - known.askedAt >= MAX_AGE;
+  return isOld ? findAgain(answers, table, ask, known) : known.triggers;
 }
 
-async function find(sequelize: Sequelize, table: string, ask: AskPrimary): Promise<TableTriggers> {
+function startAnswers(sequelize: Sequelize): Map<string, KnownTriggers> {
+  const answers = new Map<string, KnownTriggers>();
+  tables.set(sequelize, answers);
+  return answers;
+}
+
+/** Has all tables of the instance asked for again, because one of them was changed. */
+export function forgetTriggers(sequelize: Sequelize): void {
+  tables.delete(sequelize);
+}
+
+async function findAgain(
+  answers: Map<string, KnownTriggers>,
+  table: string,
+  ask: AskPrimary,
+  known: KnownTriggers,
+): Promise<TableTriggers> {
+  const { askedAt } = known;
+  known.askedAt = performance.now();
+  try {
+    return await find(answers, table, ask);
+  } catch (error) {
+    known.askedAt = askedAt;
+    throw error;
+  }
+}
+
+/** @param answers those of the instance, or none of it when they were forgotten meanwhile */
+async function find(
+  answers: Map<string, KnownTriggers>,
+  table: string,
+  ask: AskPrimary,
+): Promise<TableTriggers> {
+  const askedAt = performance.now();
   const [row = {}] = await ask(TRIGGERS, [table]);
   const [kind] = Object.values(row);
   // The table is not there, or not yet.
-  if (kind === null) return NONE;
-  const answer = BY_KIND[Number(kind)] ?? HIDING;
-  const answers = tables.get(sequelize) ?? new Map<string, TableTriggers>();
-  tables.set(sequelize, answers.set(table, answer));
-  return answer;
+  if (kind === null) {
+    answers.delete(table);
+    return NONE;
+  }
+  const triggers = BY_KIND[Number(kind)] ?? HIDING;
+  answers.set(table, { triggers, askedAt });
+  return triggers;
 }

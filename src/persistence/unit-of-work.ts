@@ -1,6 +1,7 @@
 /** `unitOfWork` and `dbSession`: work in one transaction. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Model, Sequelize, Transaction } from 'sequelize';
+import { adaptLogger } from '../plan/adapt-logger.js';
 import { ConfigError } from '../plan/config-error.js';
 import type { Logger } from '../plan/logger.js';
 import { describeFault } from './database-fault.js';
@@ -21,13 +22,16 @@ export interface ReadSession {
 /** A transaction that writes: all of it happens, or nothing. */
 export interface UnitOfWork extends ReadSession {
   /**
-   * Runs work that may fail alone: a throw undoes what it did and is passed on, and the unit of work can go on. One
+   * Runs work that may fail alone: a throw undoes what it did and is passed on, and the unit of work can go on. Without
+   * one, a unit of work in which a query or a unit inside has failed is rolled back, even if the error was caught. One
    * level: a savepoint inside a savepoint is refused.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**
-   * Runs a callback when the commit has succeeded; never when it failed. An error in it is logged, in a request by the
-   * application's logger, and changes nothing of the answer.
+   * Runs a callback when the commit has succeeded; never when it failed. Callbacks run in their order, each when the one
+   * before it has ended, or has taken 5 s. Nothing waits for them, neither the answer nor what `unitOfWork` returns, except
+   * the end of the engine. An error in one is logged, in a request by the application's logger, and changes nothing of the
+   * answer.
    */
   afterCommit(callback: () => unknown): void;
 }
@@ -57,7 +61,8 @@ const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
 
 /**
  * Runs work in a transaction: commits when it returns, rolls back when it throws. Inside another unit of work it becomes
- * part of that one; inside a read session, and in a GET, the database refuses its writes.
+ * part of that one, which cannot be committed any more when it throws; inside a read session, and in a GET, the database
+ * refuses its writes.
  *
  * @example
  * ```ts
@@ -68,7 +73,8 @@ const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
  *   uow.afterCommit(() => notify(to));
  * });
  * ```
- * @throws whatever the work throws, and the database's error when the commit fails
+ * @throws whatever the work throws, the database's error when the commit fails, and an error that tells of savepoints when
+ * something failed inside and its error was caught
  */
 export async function unitOfWork<T>(
   work: (uow: UnitOfWork) => Promise<T>,
@@ -76,7 +82,7 @@ export async function unitOfWork<T>(
 ): Promise<T> {
   const { sequelize } = options.engine ?? currentEngine();
   const outer = joinableSession(sequelize, 'write');
-  if (outer) return work(await openUnit(outer));
+  if (outer) return outer.runPart(async () => work(await openUnit(outer)));
   // What reads only does not begin to write by asking for a unit of work.
   const mode = currentSession(sequelize)?.isReadOnly ? 'read' : 'write';
   for (let attempt = 0; ; attempt += 1) {
@@ -128,13 +134,20 @@ export async function openReadSession(database: DatabaseSession): Promise<ReadSe
 function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
   return {
     ...(isolationLevel === undefined ? {} : { isolationLevel }),
-    ...(logger === undefined ? {} : { logger }),
+    ...(logger === undefined ? {} : { logger: adaptLogger(logger) }),
   };
 }
 
-/** Serialization failure and deadlock: the manual says to run the whole transaction again (13.5). */
+/**
+ * Serialization failure and deadlock: the manual says to run the whole transaction again (13.5). Reading what was thrown
+ * can itself throw.
+ */
 function isRetryable(error: unknown): boolean {
-  return describeFault(error)?.isRetryable === true;
+  try {
+    return describeFault(error)?.isRetryable === true;
+  } catch {
+    return false;
+  }
 }
 
 /** Units of work by their database session, which is what the running code can be asked for. */
@@ -163,6 +176,7 @@ class ActiveUnit implements UnitOfWork {
   constructor(session: DatabaseSession, transaction: Transaction) {
     this.#session = session;
     this.transaction = transaction;
+    session.expectCommit();
   }
 
   repository<R extends Repository>(source: R | (new () => R)): R;
@@ -180,17 +194,17 @@ class ActiveUnit implements UnitOfWork {
       throw new ConfigError(['A savepoint inside a savepoint is not supported; end the first one.']);
     this.#isInSavepoint = true;
     try {
-      // What a failed part wanted to do after the commit has not happened either.
-      return await this.#session.withCallbacks(() => this.#runInSavepoint(work));
+      return await this.#session.runUndoable((checkParts) => this.#runInSavepoint(work, checkParts));
     } finally {
       this.#isInSavepoint = false;
     }
   }
 
-  async #runInSavepoint<T>(work: () => Promise<T>): Promise<T> {
+  async #runInSavepoint<T>(work: () => Promise<T>, checkParts: () => void): Promise<T> {
     await this.#execute('SAVEPOINT unit');
     try {
       const result = await work();
+      checkParts();
       await this.#execute('RELEASE SAVEPOINT unit');
       return result;
     } catch (error) {

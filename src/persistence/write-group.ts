@@ -10,16 +10,15 @@ import type { ConnectionLine, Customer, Place } from './connection-line.js';
 import { markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import { PreparedStatement } from './prepared-statement.js';
+import { statementName } from './statement-name.js';
 
 /** Milliseconds. */
 const LOCK_TIMEOUT = 20;
 /** Milliseconds that each write may take. PostgreSQL's clock begins anew with each execution. */
 const WRITE_TIMEOUT = 100;
+const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
-const LIMIT_TIMES = new PreparedStatement(
-  `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`,
-  'crud_group_limits',
-);
+const LIMIT_TIMES = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
 /** How much of the driver's own patience with a query all of them may take: behind it nobody knows what was committed. */
 const PATIENCE_SHARE = 0.5;
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
@@ -33,6 +32,7 @@ const GROWTH = 1 / 16;
 export interface Single {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
+  readonly context?: Execution['context'];
   /** Takes what became of it, when the connection is free. */
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */
@@ -130,6 +130,7 @@ export class WriteGroup {
     };
     const executions = inOneOrder(writes).map((write) => ({
       values: write.single.values,
+      context: write.single.context,
       settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
     }));
     return { before: LIMIT_TIMES, statement, executions, end };

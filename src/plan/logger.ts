@@ -1,6 +1,14 @@
 /** Where the library's few log lines go. */
 
-/** What pino, winston, bunyan and `console` have in common. */
+/**
+ * What pino, winston, bunyan and `console` have in common. Each works as it is: to pino and bunyan, which are known by their
+ * documented methods, details are passed before the message, as they take them, and to all others after it.
+ *
+ * @example
+ * ```ts
+ * await bootstrap(app, { logger: pino() });
+ * ```
+ */
 export interface Logger {
   debug(message: string, details?: object): void;
   info(message: string, details?: object): void;

@@ -1,8 +1,19 @@
 /** Running out of time and of connections: who waits too long is told so, and who needs neither is served. */
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { Get } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud, type CrudContext, crudController, type Id, type UpdateValues } from '../../src/index.js';
+import type { Response } from 'supertest';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  type Id,
+  InjectSession,
+  type ReadSession,
+  type UpdateValues,
+} from '../../src/index.js';
+import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
@@ -37,6 +48,11 @@ class SlowJobController extends crudController(SlowJob) {
   override update(id: Id, values: UpdateValues<SlowJob>, context: CrudContext<SlowJob>): Promise<SlowJob> {
     return super.update(id, values, context);
   }
+
+  @Get('/waiting')
+  async countJobs(@InjectSession() { repository }: ReadSession) {
+    return { jobs: await repository(Job).list() };
+  }
 }
 
 const SCHEMA = `
@@ -49,8 +65,10 @@ const SCHEMA = `
 
 describe('running out', () => {
   const logger = new CapturedLog();
+  const ROUTES = { models: [Job, SlowJob], controllers: [SlowJobController], logger };
   let database: TestDatabase;
   let site: TestApp;
+  let general: BuiltApp;
   let control: Client;
 
   before(async () => {
@@ -67,8 +85,9 @@ describe('running out', () => {
         },
       },
       minPool: 2,
-      bootstrap: { models: [Job, SlowJob], controllers: [SlowJobController], logger },
+      bootstrap: ROUTES,
     });
+    general = await buildApp({ ...ROUTES, fastPath: false });
     await site.engine.sequelize.query(SCHEMA);
     control = new Client({ connectionString: database.url });
     await control.connect();
@@ -125,21 +144,45 @@ describe('running out', () => {
   });
 
   describe('of time for a lock', () => {
+    const expectBusy = (answer: Response) => {
+      expectProblem(answer, 503, { detail: 'The database is busy; try again.' });
+      expect(answer.headers['retry-after']).to.equal('1');
+    };
+
     beforeEach(() =>
       control.query('BEGIN; UPDATE jobs SET name = name; UPDATE all_slow_jobs SET name = name'),
     );
     afterEach(() => control.query('ROLLBACK'));
 
-    it('answers 409 to whoever changes a row that somebody else holds', async () => {
-      const detail = 'Somebody else changed the data at the same time; try again.';
-      expectProblem(await site.agent.patch('/jobs/1').send({ name: 'x' }), 409, { detail });
-      expectProblem(await site.agent.delete('/jobs/1'), 409, { detail });
-      expectProblem(await site.agent.patch('/slow-jobs/1').send({ name: 'x' }), 409, { detail });
-      expect((await site.agent.patch('/jobs/2').send({})).status).to.equal(200);
+    it('answers 503 to what changes a row that something else holds, and logs it', async () => {
+      for (const { agent } of [site, general]) {
+        expectBusy(await agent.patch('/jobs/1').send({ name: 'x' }));
+        expectBusy(await agent.delete('/jobs/1'));
+        expectBusy(await agent.patch('/slow-jobs/1').send({ name: 'x' }));
+        expect((await agent.patch('/jobs/2').send({})).status).to.equal(200);
+      }
+      expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(Array(6).fill('55P03'));
     });
 
     it('reads all the same', async () => {
       expect((await site.agent.get('/jobs/1')).body).to.deep.equal({ id: 1, name: 'one' });
+    });
+
+    it('answers 503 to all that needs a table that is locked, and logs it', async () => {
+      await control.query('LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE');
+      for (const { agent } of [site, general]) {
+        const requests = [
+          agent.get('/jobs/1'),
+          agent.get('/jobs'),
+          agent.get('/jobs?q=name==one'),
+          agent.get('/slow-jobs/waiting'),
+          agent.post('/jobs').send({ name: 'three' }),
+          agent.patch('/jobs/1').send({ name: 'x' }),
+          agent.delete('/jobs/1'),
+        ];
+        for (const request of requests) expectBusy(await request);
+      }
+      expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(Array(14).fill('55P03'));
     });
   });
 

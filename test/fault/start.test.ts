@@ -1,5 +1,6 @@
 /** Starting without a database that can be used: one clear error, soon, and never with the password. */
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { ConfigError, currentEngine, type EngineOptions, engineLifespan } from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
@@ -8,6 +9,15 @@ import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
 const SECRET = 'a-secret-password';
+const READY_FOR_QUERY = Buffer.from('Z\0\0\0\x05I');
+/** "The administrator ends the connection" (PostgreSQL's manual, 53.7). */
+const SHUTDOWN = message('E', 'SFATAL\0C57P01\0Mterminating connection\0\0');
+
+function message(type: string, body: string): Buffer {
+  const head = Buffer.from(`${type}\0\0\0\0`);
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, Buffer.from(body)]);
+}
 
 describe('starting', () => {
   let database: TestDatabase;
@@ -117,6 +127,25 @@ describe('starting', () => {
     expect(engine).to.equal(currentEngine());
   });
 
+  it('survives a server that ends the connection in the moment of its log-in', async () => {
+    const target = Number(new URL(database.url).port || 5432);
+    const rude = createServer((client) => {
+      const server = connect(target, '127.0.0.1');
+      for (const socket of [client, server]) socket.on('error', () => client.destroy());
+      client.pipe(server);
+      server.on('data', (bytes) => {
+        // In one piece, so that the client hears of both before anything else happens.
+        if (!bytes.includes(READY_FOR_QUERY)) client.write(bytes);
+        else client.end(Buffer.concat([bytes, SHUTDOWN]), () => server.destroy());
+      });
+    }).listen(0, '127.0.0.1');
+    await once(rude, 'listening');
+    const { port } = rude.address() as { port: number };
+    const message = await refusal(dsn({ hostname: '127.0.0.1', port: String(port) }));
+    rude.close();
+    expect(message).to.include(`127.0.0.1:${port}`);
+  });
+
   it('succeeds at the next attempt', async () => {
     await proxy.down();
     await refusal(proxy.url(database.url));
@@ -125,10 +154,10 @@ describe('starting', () => {
     await engine.sequelize.query('SELECT 1');
   });
 
-  /** How many bytes the server sends until an engine has started. */
+  /** How many bytes the server sends on each of the two connections, for writes and for reads, until an engine has started. */
   async function handshakeSize(through: TcpProxy): Promise<number> {
     const before = through.bytesReceived;
     await using _engine = await engineLifespan(through.url(database.url), { models: [] })();
-    return through.bytesReceived - before;
+    return Math.floor((through.bytesReceived - before) / 2);
   }
 });

@@ -127,7 +127,7 @@ describe('advising indexes', () => {
     await buildApp({ models: [Lost], logger });
     await unreachable.close();
     expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['debug', 'The indexes could not be checked, because the database did not answer.'],
+      ['debug', 'The tables and indexes could not be checked: the database did not answer, or refused it.'],
     ]);
   });
 

@@ -321,7 +321,6 @@ describe('being refused by the database', () => {
       ['23P01', 409, 'The record conflicts with another one.'],
       ['40001', 409, 'Somebody else changed the data at the same time; try again.'],
       ['40P01', 409, 'Somebody else changed the data at the same time; try again.'],
-      ['55P03', 409, 'Somebody else changed the data at the same time; try again.'],
       ['23502', 422, NOT_ACCEPTED.detail],
       ['23514', 422, NOT_ACCEPTED.detail],
       ['22001', 422, NOT_ACCEPTED.detail],
@@ -329,10 +328,11 @@ describe('being refused by the database', () => {
       ['22008', 422, NOT_ACCEPTED.detail],
       ['22P02', 422, NOT_ACCEPTED.detail],
       ['22P05', 422, NOT_ACCEPTED.detail],
+      ['44000', 422, NOT_ACCEPTED.detail],
+      ['P0001', 422, 'A rule of the database refuses this.'],
+      ['42501', 403, 'The database does not allow you to do this.'],
       ['57014', 504, 'The database did not answer in time.'],
-      ['P0001', 500, 'Internal Server Error'],
       ['42P01', 500, 'Internal Server Error'],
-      ['42501', 500, 'Internal Server Error'],
       ['XX000', 500, 'Internal Server Error'],
     ] as const;
 
@@ -342,12 +342,29 @@ describe('being refused by the database', () => {
       });
     }
 
-    for (const state of ['53300', '53200', '57P01', '57P03', '08006', '25006']) {
+    for (const state of [
+      '53300',
+      '53200',
+      '57P01',
+      '57P03',
+      '08006',
+      '25006',
+      '25P04',
+      '57P04',
+      '40003',
+      '58030',
+    ]) {
       it(`answers 503 to ${state}, and when to try again`, async () => {
         const response = await site.agent.post('/faults').send({ state });
         expectProblem(response, 503, { detail: 'The database is not available; try again.' });
         expect(response.headers['retry-after']).to.equal('1');
       });
     }
+
+    it('answers 503 to 55P03, and when to try again', async () => {
+      const response = await site.agent.post('/faults').send({ state: '55P03' });
+      expectProblem(response, 503, { detail: 'The database is busy; try again.' });
+      expect(response.headers['retry-after']).to.equal('1');
+    });
   });
 });

@@ -481,7 +481,8 @@ describe('a health check', () => {
       [
         'no URL for ClickHouse',
         { clickhouse: 'http://ann:s3cret@localhost:99999' },
-        'The engine option clickhouse is not a URL; use one that begins with http:// or https://.',
+        'The engine option clickhouse cannot be read for certain; use one that begins with http:// or https://, with its user and ' +
+          'password percent-encoded, as encodeURIComponent does (%40 for @, %2F for /, %23 for #, %3F for ?, %25 for %).',
       ],
       [
         'a parameter that the client of ClickHouse does not know',

@@ -34,6 +34,8 @@ class Lamp extends Model {
   declare room: string | null;
 }
 
+const ENCODED =
+  ', with its user and password percent-encoded, as encodeURIComponent does (%40 for @, %2F for /, %23 for #, %3F for ?, %25 for %)';
 const SECRET = 'hunter2-5f4dcc3b';
 
 describe('connecting an engine', () => {
@@ -288,17 +290,17 @@ describe('connecting an engine', () => {
       );
     });
 
-    for (const [dsn, found] of [
+    for (const [dsn, found, encoded = ''] of [
       ['', 'The DSN is empty'],
       [undefined, 'The DSN is undefined'],
       ['lamps', 'The DSN is not a URL'],
-      [`postgres://me:${SECRET}@host:port/lamps`, 'The DSN is not a URL'],
+      [`postgres://me:${SECRET}@host:port/lamps`, 'The DSN cannot be read for certain', ENCODED],
       [`mysql://me:${SECRET}@host/lamps`, "The DSN begins with 'mysql:'"],
-      [`postgres://me:%${SECRET}@host/lamps`, 'The DSN is not a URL'],
+      [`postgres://me:%${SECRET}@host/lamps`, 'The DSN cannot be read for certain', ENCODED],
     ] as const) {
       it(`says what is wrong with the DSN ${String(dsn).replace(SECRET, '…')}`, async () => {
         expect(await failureOf(dsn as string)).to.equal(
-          `${found}; use one such as postgres://user:password@host:5432/database.`,
+          `${found}; use one such as postgres://user:password@host:5432/database${encoded}.`,
         );
       });
     }

@@ -308,7 +308,7 @@ describe('an engine', () => {
 
     it('is current again when the others are gone', async () => {
       const one = await open();
-      const two = await open();
+      const two = await open({ models: [] });
       await one[Symbol.asyncDispose]();
       expect(currentEngine()).to.equal(two);
     });

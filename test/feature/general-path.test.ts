@@ -602,13 +602,16 @@ describe('the general path', () => {
     ['a getter', WithGetter],
     ['a virtual attribute', WithVirtual],
   ] as const) {
-    it(`is not needed for ${what}: a record is made for it`, async () => {
+    it(`is not needed to read ${what}: a record is made for it`, async () => {
       const [fast, general] = [
         await serve({ models: [model] }),
         await serve({ models: [model], fastPath: false }),
       ];
       const path = fast.crud.routes[0]?.path ?? '';
-      expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.deep.equal([]);
+      // What throws while a record is shown has to undo the write.
+      const reason = `${model === WithVirtual ? 'shout' : 'name'} has a getter`;
+      expect(operationsWith(fast.crud.routes, reason)).to.deep.equal(['create', 'update']);
+      expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.have.length(2);
       expect(await isGeneral(() => fast.agent.get(`${path}/1`))).to.equal(false);
       for (const url of [path, `${path}/1`, `${path}/1?fields=name`, `${path}?size=1&sort=-id`]) {
         expect((await fast.agent.get(url)).text, url).to.equal((await general.agent.get(url)).text);
@@ -779,6 +782,38 @@ describe('the general path', () => {
         name: 'x',
         parent: 'x',
       });
+    });
+
+    it('tells the hooks and the scope that there are now, by the operations that they see', async () => {
+      const { crud } = await serve({ models: [Plain] });
+      const { sequelize } = site.engine;
+      const reasons = () =>
+        Object.fromEntries(
+          crud.routes.map(({ operation, generalPathReasons }) => [operation, generalPathReasons]),
+        );
+      const none = Object.fromEntries(ALL.map((operation) => [operation, []]));
+      const before = reasons();
+      Plain.addHook('beforeFind', 'tenant', () => {});
+      Plain.addHook('afterUpdate', 'audit', () => {});
+      sequelize.addHook('beforeConnect', 'token', () => {});
+      Plain.addScope('defaultScope', { where: { id: 1 } }, { override: true });
+      const model = reasons();
+      Plain.removeHook('beforeFind', 'tenant');
+      Plain.removeHook('afterUpdate', 'audit');
+      sequelize.removeHook('beforeConnect', 'token');
+      Plain.addScope('defaultScope', {}, { override: true });
+      sequelize.addHook('beforeQuery', 'setting', () => {});
+      const instance = reasons();
+      sequelize.removeHook('beforeQuery', 'setting');
+
+      expect(before).to.deep.equal(none);
+      const scope = 'the model has a default scope';
+      const read = [scope, 'the model has a hook beforeFind'];
+      const write = [...read, 'the model has a hook afterUpdate'];
+      expect(model).to.deep.equal({ list: read, read, create: write, update: write, delete: write });
+      const hooked = ['its Sequelize has a hook beforeQuery'];
+      expect(instance).to.deep.equal(Object.fromEntries(ALL.map((operation) => [operation, hooked])));
+      expect(reasons()).to.deep.equal(none);
     });
 
     it('when a default of the model is SQL', async () => {

@@ -157,6 +157,7 @@ describe('handling exceptions by hand', () => {
       status: 500,
       error: 'SequelizeDatabaseError',
       code: '42703',
+      reason: 'column Town.nothing does not exist',
       routine: 'errorMissingColumn',
     });
   });

@@ -122,7 +122,8 @@ const SCHEMA = `
   ALTER TABLE vaults ADD CHECK (checked = 'ok');
   ALTER TABLE vaults ALTER COLUMN narrow TYPE varchar(3);
   CREATE FUNCTION trap() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN RAISE EXCEPTION 'caught %', NEW.trapped USING DETAIL = NEW.trapped, HINT = NEW.trapped; END $$;
+    BEGIN RAISE EXCEPTION 'caught %', NEW.trapped
+      USING DETAIL = NEW.trapped, HINT = NEW.trapped, ERRCODE = 'internal_error'; END $$;
   CREATE TRIGGER trap BEFORE INSERT OR UPDATE ON vaults FOR EACH ROW WHEN (NEW.trapped IS NOT NULL)
     EXECUTE FUNCTION trap();
 `;

@@ -12,9 +12,14 @@ import {
   Crud,
   type CrudOptions,
   crudController,
+  disposeEngine,
+  engineLifespan,
   type ModelClass,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { caughtError } from '../support/caught-error.js';
+import { useEmptyRegistry } from '../support/empty-registry.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** Options that TypeScript would refuse; JavaScript does not. */
@@ -259,6 +264,30 @@ describe('misconfiguring', () => {
     });
   });
 
+  describe('bootstrap', () => {
+    it('may not be called twice on one application', async () => {
+      const { app } = await buildApp({ models: [Fine], logger: new CapturedLog() });
+      const error = await caughtError(() => bootstrap(app, { models: [Fine] }));
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as ConfigError).problems).to.deep.equal([
+        'bootstrap was called on this application before, and serves GET /fines already; call it once, with all models ' +
+          'and controllers, or give each call another routePrefix.',
+      ]);
+    });
+
+    describe('without a model', () => {
+      useEmptyRegistry();
+
+      it('is refused, unless none is meant', async () => {
+        expect(await problemsOf({})).to.deep.equal([
+          'No class has @Crud, so there is nothing to serve; import the modules of the models before bootstrap is called, ' +
+            'or pass models: [] where none is meant.',
+        ]);
+        expect((await buildApp({ models: [] })).crud.routes).to.deep.equal([]);
+      });
+    });
+  });
+
   describe('the lists of bootstrap', () => {
     it('may not hold what is no model or no controller', async () => {
       const options = {
@@ -272,6 +301,18 @@ describe('misconfiguring', () => {
         'undefined is in controllers but is none; give it @JsonController, or extend crudController(Model).',
       ]);
     });
+  });
+
+  it('is one line where no engine was called', async () => {
+    await disposeEngine();
+    @Crud()
+    @Table({ tableName: 'alone', timestamps: false })
+    class Alone extends Model {}
+    void engineLifespan('postgres://localhost/never', { models: [Alone, Unattached] });
+    expect(await problemsOf({ models: [Alone, Unattached] })).to.deep.equal([
+      'No engine is in use, so there is no database for Alone, Unattached; write await engineLifespan(dsn)(app) before ' +
+        'bootstrap (without the second call, (app), nothing is connected), or attach them to a Sequelize instance of yours.',
+    ]);
   });
 
   it('is told by crudController at once where the source is none', () => {

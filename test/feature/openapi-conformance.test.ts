@@ -164,6 +164,7 @@ describe('the running application and its document', () => {
       if (free === undefined || used === undefined) return;
       it('deletes', async () => {
         await expectStatus(remove, 409, { id: used });
+        await expectStatus(remove, 412, { id: free, headers: { 'if-match': '"1"' } });
         await expectStatus(remove, 204, { id: free });
         await expectStatus(remove, 404, { id: free });
         await expectStatus(remove, 400, { id: missing, query: 'force=1' });
@@ -204,6 +205,23 @@ describe('the running application and its document', () => {
       await expectStatus('checkLiveness', 200, {});
       await expectStatus('checkReadiness', 405, { method: 'post' });
       await expectStatus('checkLiveness', 405, { method: 'post' });
+    });
+
+    it('answers when a rule of the database refuses a write', async () => {
+      for (const [code, status] of [
+        ['insufficient_privilege', 403],
+        ['raise_exception', 422],
+      ] as const) {
+        await control.query(`
+          CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`);
+        for (const name of OBSERVED) await control.query(refusingTrigger(name));
+        try {
+          await Promise.all(OBSERVED.flatMap((name) => expectOfWrites(name, status)));
+        } finally {
+          await control.query('DROP FUNCTION refuse CASCADE');
+        }
+      }
     });
 
     it('answers when the database takes too long', async () => {
@@ -259,8 +277,26 @@ describe('the running application and its document', () => {
   async function expectBodyRefusals(operationId: string, id?: string): Promise<void> {
     const target = id === undefined ? {} : { id };
     await expectStatus(operationId, 400, { ...target, body: '{' });
+    await expectStatus(operationId, 412, { ...target, body: '{', headers: { 'if-match': '"1"' } });
     await expectStatus(operationId, 413, { ...target, body: { name: 'x'.repeat(3_000) } });
     await expectStatus(operationId, 415, { ...target, body: 'name', type: 'text/plain' });
+  }
+
+  /** Every write of a resource ends the same way, whatever is written. */
+  function expectOfWrites(name: Name, status: number): Promise<Response>[] {
+    const { fresh, id } = FIXTURES[name];
+    const [, , create, update, remove] = operationIds(name);
+    return [
+      expectStatus(create, status, { body: fresh }),
+      expectStatus(update, status, { id, body: COLLISIONS[name] }),
+      ...(contract.operations.has(remove) ? [expectStatus(remove, status, { id })] : []),
+    ];
+  }
+
+  function refusingTrigger(name: Name): string {
+    return `
+      CREATE TRIGGER refuse BEFORE INSERT OR UPDATE OR DELETE ON ${name.toLowerCase()}s
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse()`;
   }
 
   /** Every generated operation ends the same way. */

@@ -3,11 +3,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { QueryTypes, Transaction } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { ConfigError, dbSession, Repository, type UnitOfWork, unitOfWork } from '../../src/index.js';
+import {
+  ConfigError,
+  dbSession,
+  engineLifespan,
+  Repository,
+  type UnitOfWork,
+  unitOfWork,
+} from '../../src/index.js';
+import { runCallbacks } from '../../src/persistence/commit-callbacks.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { captureStderr } from '../support/captured-stderr.js';
 import { caughtError } from '../support/caught-error.js';
+import { deferred } from '../support/deferred.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { meetingOf } from '../support/meeting.js';
+import { startPostgres } from '../support/postgres.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Table({ tableName: 'entries', timestamps: false })
@@ -257,15 +268,98 @@ describe('a unit of work', () => {
   });
 
   describe('with callbacks after the commit', () => {
+    /** Runs a unit of work and waits for its callbacks. */
+    const untilLast = async (work: (uow: UnitOfWork) => Promise<unknown>): Promise<void> => {
+      const { promise, resolve } = deferred();
+      await unitOfWork(async (uow) => {
+        await work(uow);
+        uow.transaction.afterCommit(() => resolve());
+      });
+      await promise;
+    };
+
     it('runs them in their order, when others can see the rows', async () => {
       const seen: unknown[] = [];
-      await unitOfWork(async (uow) => {
+      await untilLast(async (uow) => {
         await uow.repository(Entry).create({ name: 'one' });
         uow.afterCommit(async () => seen.push(await names()));
         uow.afterCommit(() => seen.push('second'));
         expect(seen).to.deep.equal([]);
       });
       expect(seen).to.deep.equal([['one'], 'second']);
+    });
+
+    it('runs those of the transaction itself last, and only logs their errors', async () => {
+      const seen: string[] = [];
+      const { lines } = await captureStderr(() =>
+        untilLast(async (uow) => {
+          uow.transaction.afterCommit(() => void seen.push('of the transaction'));
+          uow.transaction.afterCommit(() => {
+            throw new Error('the mail server is down');
+          });
+          uow.afterCommit(() => seen.push('of the unit'));
+        }),
+      );
+      expect(seen).to.deep.equal(['of the unit', 'of the transaction']);
+      expect(lines.join()).to.include('the mail server is down');
+    });
+
+    it('gives the result while one of them has not ended', async () => {
+      const { promise, resolve } = deferred();
+      const result = await unitOfWork(async (uow) => {
+        uow.afterCommit(() => promise);
+        return uow.repository(Entry).create({ name: 'one' });
+      });
+      expect(result).to.have.property('name', 'one');
+      resolve();
+    });
+
+    it('starts the next one, and says so, when one takes too long', async () => {
+      const logger = new CapturedLog();
+      await new Promise<void>((resolve) => {
+        runCallbacks(site.engine.sequelize, [() => new Promise(() => {}), resolve], logger, 1);
+      });
+      expect(logger.lines).to.have.length(1).and.have.nested.property('[0].level', 'error');
+      expect(logger.text).to.include('takes long');
+    });
+
+    it('lets them end before the engine does', async () => {
+      const seen: string[] = [];
+      const other = await engineLifespan((await startPostgres()).url, { models: [] })();
+      const { promise, resolve } = deferred();
+      await unitOfWork(
+        async (uow) =>
+          uow.afterCommit(async () => {
+            await promise;
+            await other.sequelize.query('SELECT 1');
+            seen.push('answered');
+          }),
+        { engine: other },
+      );
+      const end = other[Symbol.asyncDispose]();
+      resolve();
+      await end;
+      expect(seen).to.deep.equal(['answered']);
+    });
+
+    it('logs what cannot be read, too', async () => {
+      const logger = new CapturedLog();
+      const unreadable = new Proxy(
+        {},
+        {
+          getPrototypeOf() {
+            throw new Error('no');
+          },
+        },
+      );
+      await unitOfWork(
+        async (uow) =>
+          uow.afterCommit(() => {
+            throw unreadable;
+          }),
+        { logger },
+      );
+      expect(logger.text).to.include('an object that cannot be read');
     });
 
     it('runs none after a rollback, nor after a commit that failed', async () => {
@@ -307,7 +401,7 @@ describe('a unit of work', () => {
     });
 
     it('lets them begin units of their own', async () => {
-      await unitOfWork(async (uow) => {
+      await untilLast(async (uow) => {
         uow.afterCommit(() => unitOfWork(() => entries.create({ name: 'after' })));
       });
       expect(await names()).to.deep.equal(['after']);

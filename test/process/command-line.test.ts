@@ -76,7 +76,12 @@ GET     /authors/:id            read          -              -            -
     expect(code, everything).to.equal(0);
     const { info, paths } = JSON.parse(everything);
     expect(info).to.deep.include({ title: 'Press', version: '2.0.0' });
-    expect(Object.keys(paths)).to.deep.equal(['/api/articles', '/api/authors', '/api/authors/{id}']);
+    expect(Object.keys(paths)).to.deep.equal([
+      '/api/articles',
+      '/api/articles/{id}/comments',
+      '/api/authors',
+      '/api/authors/{id}',
+    ]);
   });
 
   it('prints the document of what bootstrap gave, or will give', async () => {
@@ -188,5 +193,7 @@ import { Sequelize } from 'sequelize-typescript';
 import described from './models.cjs';
 new Sequelize('postgres://nobody@127.0.0.1:1/none', { logging: false }).addModels(described.models);
 export const app = express();
-await bootstrap(app, { models: described.models, routePrefix: '/api', health: false, docs: { title: 'Press', version: '2.0.0' } });
+const { models, ArticleController } = described;
+const docs = { title: 'Press', version: '2.0.0' };
+await bootstrap(app, { models, controllers: [ArticleController], routePrefix: '/api', health: false, docs });
 `;

@@ -9,8 +9,10 @@ import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   bootstrap,
+  Crud,
   engineLifespan,
   type Logger,
+  type ModelClass,
   type ServeOptions,
   serve,
   unitOfWork,
@@ -31,6 +33,8 @@ export interface FixtureOptions {
   readonly ownLogger?: boolean;
   /** Keeps the process busy for ever. */
   readonly neverIdle?: boolean;
+  /** Tables that are there already, with an `id` and a `text`; each is served under its name. */
+  readonly tables?: readonly string[];
 }
 
 /** The one model; its table is there when the process is. */
@@ -38,6 +42,20 @@ export interface FixtureOptions {
 class Note extends Model {
   @Column(DataType.TEXT)
   declare text: string;
+}
+
+/** A resource over a table. */
+function resourceOf(tableName: string): ModelClass {
+  class Line extends Model {
+    declare id: number;
+    declare text: string;
+  }
+  Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true })(Line.prototype, 'id');
+  Column({ type: DataType.TEXT, allowNull: false })(Line.prototype, 'text');
+  Object.defineProperty(Line, 'name', { value: tableName });
+  Table({ tableName, timestamps: false })(Line);
+  Crud({ prefix: `/${tableName}` })(Line);
+  return Line as ModelClass;
 }
 
 const LOGGER: Logger = {
@@ -48,14 +66,15 @@ const LOGGER: Logger = {
 };
 
 async function main(): Promise<void> {
-  const { databaseUrl, lifespan, neverIdle, ownLogger, second, ...options }: FixtureOptions = JSON.parse(
-    process.argv[2] ?? '{}',
-  );
-  if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
+  const { databaseUrl, lifespan, neverIdle, ownLogger, second, tables, ...options }: FixtureOptions =
+    JSON.parse(process.argv[2] ?? '{}');
+  const models = tables?.map(resourceOf) ?? [];
+  if (databaseUrl && tables) await engineLifespan(databaseUrl, { models })();
+  else if (databaseUrl) await engineLifespan(databaseUrl, { models: [Note], createAll: true })();
   if (neverIdle) setInterval(() => {}, 1_000);
   if (second) say(`second ${portOf(await serve(await createApplication(), { port: 0, ...second }))}`);
 
-  const server = await serve(await createApplication(ownLogger ? { logger: LOGGER } : {}), {
+  const server = await serve(await createApplication({ models, ...(ownLogger ? { logger: LOGGER } : {}) }), {
     port: 0,
     ...options,
     ...(lifespan ? { lifespan: async () => ({ [Symbol.asyncDispose]: () => dispose(lifespan) }) } : {}),

@@ -39,7 +39,7 @@ export class OwnPostgres implements AsyncDisposable {
   }
 
   /** Starts a hot standby that follows this server. Made without `pg_basebackup`, which not every installation has. */
-  async createStandby(label: string): Promise<OwnPostgres> {
+  async createStandby(label: string, settings: Settings = {}): Promise<OwnPostgres> {
     const folder = await createTemporaryFolder(label);
     const { hostname, port } = new URL(this.url('postgres'));
     const target = dataFolder(folder.path);
@@ -47,7 +47,7 @@ export class OwnPostgres implements AsyncDisposable {
     await writeFile(join(target, 'standby.signal'), '');
     await giveAll(target);
     const connection = `host=${hostname} port=${port} user=postgres password=${PASSWORD}`;
-    return OwnPostgres.#open(folder, { ...SETTINGS, primary_conninfo: connection });
+    return OwnPostgres.#open(folder, { ...SETTINGS, ...settings, primary_conninfo: connection });
   }
 
   static async #open(folder: TemporaryFolder, settings: Settings): Promise<OwnPostgres> {

@@ -1,9 +1,9 @@
 /** A real Redis for the tests: `redis-server` on a free port, or the one of REDIS_URL. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { freePort } from './free-port.js';
 import { installPackage, isThere } from './install-package.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
@@ -89,13 +89,4 @@ function provide(): void {
     'The tests need redis-server. Install it (Debian: sudo apt-get install redis-server; macOS: brew install redis), ' +
       'or set REDIS_URL to a Redis of your own.',
   );
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,7 +1,10 @@
 /** Options and results of `bootstrap`, the engine, the schemas and the errors. */
+import bunyan from 'bunyan';
 import type { Express } from 'express';
+import pino from 'pino';
 import type { HttpError } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
+import winston from 'winston';
 import {
   type BootstrapOptions,
   type bootstrap,
@@ -39,6 +42,10 @@ export const accepted: BootstrapOptions[] = [
   { models: [City, SelfCity, InferredCity, TypedCity] },
   { controllers: [CityController, HandWrittenController] },
   { routePrefix: '/api', bodyLimit: '1mb', logger: console },
+  { logger: pino() },
+  { logger: pino().child({ part: 'atlas' }) },
+  { logger: winston.createLogger() },
+  { logger: bunyan.createLogger({ name: 'atlas' }) },
   { bodyLimit: 1024 },
   { routing: { currentUserChecker: () => null, cors: true, interceptors: [class Trace {}] } },
 ];

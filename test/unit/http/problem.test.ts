@@ -162,6 +162,16 @@ describe('toProblem', () => {
       });
     }
 
+    for (const code of ['40001', '40P01', '55P03']) {
+      it(`does not say of a request that only reads that ${code} is a conflict with the change of another`, () => {
+        expect(toProblem(databaseError(code), { isSafe: true })).to.deep.equal({
+          status: 503,
+          detail: 'The database is busy; try again.',
+          retryAfter: 1,
+        });
+      });
+    }
+
     for (const [code, names, expected] of [
       [
         '23505',

@@ -1,0 +1,59 @@
+/** The path of a request as it may be logged: a path holds ids. */
+import type { Application, Request, Router } from 'express';
+import { applicationChain } from './application-chain.js';
+
+/** Routes of an application that its own router does not show. */
+interface HiddenRoutes {
+  readonly prefix: string;
+  readonly router: Router;
+}
+
+/** A layer of Express's router: a route, or a router in it, or a middleware. */
+interface Layer {
+  readonly route?: { readonly path?: unknown } | undefined;
+  readonly handle?: LayerStack;
+}
+
+/** What has layers, if it has. */
+interface LayerStack {
+  readonly stack?: readonly Layer[];
+}
+
+const HIDDEN = new WeakMap<Application, HiddenRoutes[]>();
+
+/** Remembers a router that is mounted inside a handler. */
+export function rememberRoutes(app: Application, prefix: string, router: Router): void {
+  HIDDEN.set(app, [...(HIDDEN.get(app) ?? []), { prefix, router }]);
+}
+
+/** What stands for a segment that is no word of a route. */
+const UNKNOWN = ':…';
+
+/** The route's template; where a middleware failed before any route was reached, the words of the path that are in one. */
+export function describePath({ app, baseUrl, path, route }: Request): string {
+  if (typeof route?.path === 'string') return `${baseUrl}${route.path}`;
+  const words = new Set([...applicationChain(app)].flatMap(wordsOf));
+  return `${baseUrl}${path.replace(/[^/]+/g, (segment) => (words.has(segment) ? segment : UNKNOWN))}`;
+}
+
+/** The segments of all templates, without parameters and patterns. */
+function wordsOf(app: Application): string[] {
+  // Express 4 has another name for it, and throws at this one.
+  const { _router: old } = app as { readonly _router?: LayerStack };
+  const own = old ?? (app as unknown as { readonly router?: LayerStack }).router;
+  const hidden = HIDDEN.get(app) ?? [];
+  const templates = [
+    ...templatesOf(own?.stack),
+    ...hidden.flatMap(({ prefix, router }) => [prefix, ...templatesOf(router.stack as readonly Layer[])]),
+  ];
+  return templates
+    .flatMap((template) => template.split('/'))
+    .filter((segment) => /^[\w\-.~]+$/.test(segment));
+}
+
+function templatesOf(stack: readonly Layer[] = []): string[] {
+  return stack.flatMap(({ route, handle }) => [
+    ...(typeof route?.path === 'string' ? [route.path] : []),
+    ...templatesOf(handle?.stack),
+  ]);
+}

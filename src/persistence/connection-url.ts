@@ -1,0 +1,36 @@
+/** URLs of back ends, which hold passwords: what is wrong with one, told without any part of it that could be secret. */
+
+const SCHEME = /^([a-z][a-z0-9+.-]*:)\/\//i;
+
+/**
+ * What every parser reads in the same way: one `@` at most, in front of a plain host. With a raw `@`, `/`, `?` or `#` a part of
+ * the password would become the host or the database, which errors name.
+ */
+const CERTAIN =
+  /^[a-z][a-z0-9+.-]*:\/\/([^\s@/?#\\]*@)?(\[[\da-f:.]+\]|[\p{L}\p{N}._-]*)(:\d*)?([/?][^\s@#\\]*)?$/iu;
+
+const ENCODED =
+  'with its user and password percent-encoded, as encodeURIComponent does (%40 for @, %2F for /, %23 for #, %3F for ?, %25 for %)';
+
+/**
+ * What is wrong with a URL, as the end of a sentence; null where nothing is, and then its host, user and path may be shown.
+ *
+ * @param example what the user could write, behind "use"
+ */
+export function urlProblem(text: string, schemes: readonly string[], example: string): string | null {
+  const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
+  if (scheme === undefined) return `is not a URL; use ${example}.`;
+  if (!CERTAIN.test(text) || !canDecode(text))
+    return `cannot be read for certain; use ${example}, ${ENCODED}.`;
+  return schemes.includes(scheme) ? null : `begins with '${scheme}'; use ${example}.`;
+}
+
+/** Whether each `%` begins an encoded character: parsers leave others as they are, or throw. */
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return URL.canParse(text);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,197 @@
+/** Reads that the recovery of a replica ends: they are answered by the primary, and nothing is written meanwhile. */
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { Get } from 'routing-controllers';
+import { QueryTypes } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  InjectSession,
+  type ListQuery,
+  type ReadSession,
+} from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { OwnPostgres } from '../support/own-postgres.js';
+import { ask, TwoPaths } from '../support/two-paths.js';
+
+/** A view that takes some time, and says whether a replica has read it. */
+@Crud({ filterAllow: ['id'] })
+@Table({ tableName: 'sights', timestamps: false })
+class Sight extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.BOOLEAN, allowNull: false })
+  declare isReplica: boolean;
+}
+
+/** The same view, read in a session of the request. */
+@Crud()
+@Table({ tableName: 'sights', timestamps: false })
+class Scene extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.BOOLEAN, allowNull: false })
+  declare isReplica: boolean;
+}
+
+class SceneController extends crudController(Scene) {
+  override async list(query: ListQuery, context: CrudContext<Scene>) {
+    return super.list(query, context);
+  }
+}
+
+/** A view that writes where it can. */
+@Crud()
+@Table({ tableName: 'traces', timestamps: false })
+class Trace extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+class SightController extends crudController(Sight) {
+  @Get('/found')
+  async find() {
+    return { items: await Sight.findAll() };
+  }
+
+  @Get('/asked')
+  async ask() {
+    return { items: await Sight.sequelize?.query('SELECT * FROM sights;', { type: QueryTypes.SELECT }) };
+  }
+
+  @Get('/session')
+  async findInSession(@InjectSession() session: ReadSession) {
+    return { items: await session.repository(Sight).list() };
+  }
+}
+
+/** Each is a single read. */
+const READS = ['/scenes', '/sights/1', '/sights', '/sights?q=id==1', '/sights/found', '/sights/asked'];
+const BUSY = { detail: 'The database is busy; try again.' };
+
+const SCHEMA = `
+  CREATE TABLE items (id integer PRIMARY KEY, changes integer NOT NULL DEFAULT 0);
+  CREATE TABLE notes (id integer);
+  INSERT INTO items VALUES (1);
+  CREATE VIEW sights AS
+    SELECT id, pg_is_in_recovery() AS "isReplica" FROM items WHERE pg_sleep(0.3)::text = '';
+  CREATE FUNCTION note() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+    IF pg_is_in_recovery() THEN PERFORM pg_sleep(0.3); ELSE INSERT INTO notes VALUES (1); END IF;
+    RETURN true;
+  END $$;
+  CREATE VIEW traces AS SELECT id FROM items WHERE note();
+`;
+
+describe('a replica whose recovery ends reads', function () {
+  this.timeout(30_000);
+  const logger = new CapturedLog();
+  let primary: OwnPostgres;
+  let replica: OwnPostgres;
+  let onPrimary: Client;
+  let onReplica: Client;
+  let paths: TwoPaths;
+
+  before(async () => {
+    primary = await OwnPostgres.create('primary');
+    onPrimary = new Client({ connectionString: primary.url('postgres') });
+    await onPrimary.connect();
+    await onPrimary.query(SCHEMA);
+    replica = await primary.createStandby('replica', {
+      max_standby_streaming_delay: '0',
+      hot_standby_feedback: 'off',
+    });
+    onReplica = new Client({ connectionString: replica.url('postgres') });
+    await onReplica.connect();
+    paths = await TwoPaths.start({
+      models: [Sight, Scene, Trace],
+      database: { url: primary.url('postgres'), drop: async () => {} },
+      engine: { createAll: false, replicas: [replica.url('postgres')], pool: { max: 10 } },
+      bootstrap: { controllers: [SightController, SceneController], logger },
+    });
+  });
+
+  beforeEach(() => logger.clear());
+
+  after(async () => {
+    await paths[Symbol.asyncDispose]();
+    await onPrimary.end();
+    await onReplica.end();
+    await replica[Symbol.asyncDispose]();
+    await primary[Symbol.asyncDispose]();
+  });
+
+  /** Removes rows that so many reads of the replica still see. */
+  async function endReads(count: number): Promise<void> {
+    let underWay = 0;
+    while (underWay < count) {
+      const { rows } = await onReplica.query<{ count: number }>(
+        "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
+      );
+      underWay = rows[0]?.count ?? 0;
+    }
+    await removeRows();
+  }
+
+  /** Returns when the replica has removed them, too. */
+  async function removeRows(): Promise<void> {
+    await onPrimary.query('UPDATE items SET changes = changes + 1');
+    await onPrimary.query('VACUUM items');
+    const { rows } = await onPrimary.query<{ place: string }>('SELECT pg_current_wal_lsn() AS place');
+    for (let isThere = false; !isThere; ) {
+      const answer = await onReplica.query<{ isThere: boolean }>(
+        'SELECT pg_last_wal_replay_lsn() >= $1 AS "isThere"',
+        [rows[0]?.place],
+      );
+      isThere = answer.rows[0]?.isThere ?? false;
+    }
+  }
+
+  for (const path of ['fast', 'general'] as const) {
+    const get = (address: string) => ask(paths[path], { path: address });
+
+    it(`has each answered by the primary, on the ${path} path`, async () => {
+      const [answers] = await Promise.all([Promise.all(READS.map(get)), endReads(READS.length)]);
+      for (const { status, body } of answers) {
+        expect(status).to.equal(200);
+        expect(body).to.include('"isReplica":false');
+      }
+      expect(logger.lines).to.deep.equal([]);
+    });
+
+    it(`answers 503 where a read belongs to a session, or would write, on the ${path} path`, async () => {
+      const [answers] = await Promise.all([
+        Promise.all(['/sights/session', '/traces/1'].map(get)),
+        endReads(2),
+      ]);
+      for (const { status, headers, body } of answers) {
+        expect(status).to.equal(503);
+        expect(headers).to.include('Retry-After: 1');
+        expect(JSON.parse(body)).to.deep.equal(BUSY);
+      }
+      expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(['40001', '40001']);
+      expect((await onPrimary.query('SELECT FROM notes')).rowCount).to.equal(0);
+    });
+  }
+
+  it('fails no read while rows are removed again and again', async () => {
+    let isDone = false;
+    const reads = Array.from({ length: 10 }, () => [
+      ask(paths.fast, { path: '/sights/1' }),
+      ask(paths.general, { path: '/sights' }),
+    ]).flat();
+    const answers = Promise.all(reads).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) await removeRows();
+    const statuses = (await answers).map(({ status }) => status);
+    expect(statuses).to.deep.equal(Array(20).fill(200));
+    expect((await answers).some(({ body }) => body.includes('"isReplica":false'))).to.equal(true);
+  });
+});

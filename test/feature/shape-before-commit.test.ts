@@ -1,0 +1,194 @@
+/** A write whose answer cannot be made: the row is not written either. */
+import { expect } from 'chai';
+import { Exclude, Expose, Transform } from 'class-transformer';
+import { type Action, Body, JsonController, Param, Post, UseInterceptor } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, crudController, InjectUnitOfWork, type UnitOfWork } from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectProblem } from '../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** What cannot be shown. */
+const SECRET = 'unspeakable';
+
+function speak(value: unknown): unknown {
+  if (value === SECRET) throw new RangeError('This cannot be said.');
+  return value;
+}
+
+class Text extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud()
+@Table({ tableName: 'gotten', timestamps: false })
+class Gotten extends Text {
+  @Column(DataType.STRING(40))
+  get text(): string {
+    return speak(this.getDataValue('text')) as string;
+  }
+}
+
+@Crud()
+@Table({ tableName: 'seemings', timestamps: false })
+class Seeming extends Text {
+  @Column(DataType.STRING(40))
+  declare text: string;
+
+  @Column(DataType.VIRTUAL)
+  get seen(): unknown {
+    const ring: Record<string, unknown> = {};
+    if (this.getDataValue('text') === SECRET) ring['ring'] = ring;
+    return ring;
+  }
+}
+
+@Crud()
+@Table({ tableName: 'transformed', timestamps: false })
+class Transformed extends Text {
+  @Transform(({ value }) => speak(value), { toPlainOnly: true })
+  @Column(DataType.STRING(40))
+  declare text: string;
+}
+
+class SchemedRead {
+  @Expose() id!: number;
+  @Expose()
+  @Transform(({ value }) => speak(value), { toPlainOnly: true })
+  text!: string;
+}
+
+@Crud({ readSchema: SchemedRead })
+@Table({ tableName: 'schemed', timestamps: false })
+class Schemed extends Text {
+  @Column(DataType.STRING(40))
+  declare text: string;
+}
+
+const MODELS = [Gotten, Seeming, Transformed, Schemed] as const;
+
+@Exclude()
+class Report {
+  @Expose()
+  @Transform(({ value }) => speak(value), { toPlainOnly: true })
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What routes of the user's return, of which each cannot be sent for the one text. */
+const RESULTS: Readonly<Record<string, (text: string, record: Gotten) => unknown>> = {
+  record: (_text, record) => record,
+  report: (text) => new Report(text),
+  big: (text) => ({ text, number: text === SECRET ? 1n : 1 }),
+  own: (text) => ({ toJSON: () => speak(text) }),
+};
+
+async function write(uow: UnitOfWork, kind: string, { text }: { text: string }): Promise<unknown> {
+  const record = await uow.repository(Gotten).create({ text });
+  return RESULTS[kind]?.(text, record);
+}
+
+class GottenController extends crudController(Gotten) {
+  @Post('/added/:kind')
+  added(@Param('kind') kind: string, @Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork) {
+    return write(uow, kind, body);
+  }
+}
+
+@JsonController('/by-hand')
+class HandController {
+  @Post('/:kind')
+  make(@Param('kind') kind: string, @Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork) {
+    return write(uow, kind, body);
+  }
+
+  @UseInterceptor(async (_action: Action, result: unknown) => ({ result, count: await Gotten.count() }))
+  @Post('/intercepted/:kind')
+  intercept(
+    @Param('kind') kind: string,
+    @Body() body: { text: string },
+    @InjectUnitOfWork() uow: UnitOfWork,
+  ) {
+    return write(uow, kind, body);
+  }
+}
+
+describe('a write whose answer cannot be shaped', () => {
+  const logger = new CapturedLog();
+  let site: TestApp;
+
+  const refuse = async (method: 'post' | 'patch', path: string) => {
+    const response = await site.agent[method](path).send({ text: SECRET });
+    expectProblem(response, 500, { detail: 'Internal Server Error' });
+    expect(response.headers).not.to.have.property('location');
+  };
+  const texts = async () => {
+    const [rows] = await site.engine.sequelize.query(
+      MODELS.map(({ tableName }) => `SELECT text FROM ${tableName}`).join(' UNION ALL '),
+    );
+    return rows.map((row) => (row as { text: string }).text);
+  };
+
+  before(async () => {
+    site = await startTestApp({
+      models: MODELS,
+      bootstrap: { controllers: [GottenController, HandController], logger },
+      engine: { pool: { max: 1 } },
+    });
+  });
+
+  beforeEach(() => emptyTables(site, ...MODELS.map(({ tableName }) => tableName)));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  for (const [what, path] of [
+    ['a getter', '/gottens'],
+    ['a virtual attribute', '/seemings'],
+    ['a @Transform', '/transformeds'],
+    ['a read schema', '/schemeds'],
+  ] as const) {
+    it(`creates no row because of ${what}`, async () => {
+      await refuse('post', path);
+      expect(await texts()).to.deep.equal([]);
+    });
+
+    it(`changes no row because of ${what}`, async () => {
+      const { body, headers } = await site.agent.post(path).send({ text: 'kept' });
+      expect(headers['location']).to.equal(`${path}/${body.id}`);
+      await refuse('patch', `${path}/${body.id}`);
+      expect(await texts()).to.deep.equal(['kept']);
+    });
+  }
+
+  for (const [whose, path] of [
+    ['an added route', '/gottens/added'],
+    ['a hand-written controller', '/by-hand'],
+    ['a route with an interceptor', '/by-hand/intercepted'],
+  ] as const) {
+    for (const kind of Object.keys(RESULTS)) {
+      it(`commits nothing of ${whose} that returns: ${kind}`, async () => {
+        await refuse('post', `${path}/${kind}`);
+        expect(await texts()).to.deep.equal([]);
+        expect((await site.agent.post(`${path}/${kind}`).send({ text: 'kept' })).status).to.equal(200);
+        expect(await texts()).to.deep.equal(['kept']);
+      });
+    }
+  }
+
+  it('sends what was shaped', async () => {
+    const { body } = await site.agent.post('/by-hand/report').send({ text: 'kept' });
+    expect(body).to.deep.equal({ text: 'kept' });
+  });
+
+  it('runs interceptors after the commit: they see what is written', async () => {
+    const { body } = await site.agent.post('/by-hand/intercepted/report').send({ text: 'kept' });
+    expect(body).to.deep.equal({ result: { text: 'kept' }, count: 1 });
+  });
+});

@@ -1,0 +1,143 @@
+/** An application with a tracer: each request has the spans of its own statements, whatever connection and batch they share. */
+import { expect } from 'chai';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
+import { TracedProcess, type Tracer } from './tracers/traced-process.js';
+import type { TracedSpan } from './tracers/traced-span.js';
+
+const TRACERS: Readonly<Record<string, Tracer>> = {
+  OpenTelemetry: { file: 'opentelemetry.js', env: {} },
+  'OpenTelemetry with comments in SQL': { file: 'opentelemetry.js', env: { WITH_COMMENTS: 'yes' } },
+  'dd-trace with comments in SQL': { file: 'datadog.js', env: {} },
+};
+const CLIENTS = 12;
+const COUNTED = Array.from({ length: CLIENTS }, (_, index) => index + 1);
+
+/** A request, and what it has to show. */
+interface Case {
+  readonly name: string;
+  readonly body?: object;
+  readonly status: number;
+  /** How its statement begins. */
+  readonly operation: string;
+  /** One of its parameters, for tracers that record them. */
+  readonly value?: string;
+}
+
+for (const [tracerName, tracer] of Object.entries(TRACERS)) {
+  describe(`an application that ${tracerName} traces`, () => {
+    let database: TestDatabase;
+    let proxy: TcpProxy;
+    let traced: TracedProcess;
+
+    before(async () => {
+      database = await freshDatabase();
+      proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
+      traced = await TracedProcess.start(tracer, proxy.url(database.url));
+    });
+
+    after(async () => {
+      await traced?.[Symbol.asyncDispose]();
+      await proxy[Symbol.asyncDispose]();
+      await database.drop();
+    });
+
+    /** Sends all at the same time, and expects the spans of each below its own. */
+    async function expectSpans(cases: readonly Case[]): Promise<void> {
+      const answers = await Promise.all(cases.map(({ name, body }) => traced.send(name, body)));
+      expect(answers.map(({ status }) => status)).to.deep.equal(cases.map(({ status }) => status));
+      await expectSpansOf(cases);
+    }
+
+    /** Expects it of requests that have been answered. */
+    async function expectSpansOf(cases: readonly Case[]): Promise<void> {
+      const names = cases.map(({ name }) => name);
+      const spans = await traced.spansOf(names);
+      const statements = spans.filter(({ text }) => /^(SELECT|INSERT|UPDATE|DELETE) .*"towns"/.test(text));
+      const owners = statements.map((statement) => requestOf(statement, spans));
+      expect(owners).not.to.include(null);
+      for (const { name, status, operation, value } of cases) {
+        const own = statements.filter((_, index) => owners[index] === name);
+        const isShown = own.some(
+          ({ text, values }) =>
+            text.startsWith(operation) && (!value || values === null || values.includes(value)),
+        );
+        expect(isShown, `${name} has ${own.map(({ text }) => text)}`).to.equal(true);
+        expect(own.at(-1)?.isError, name).to.equal(status >= 400);
+      }
+    }
+
+    for (const path of ['fast', 'general']) {
+      it(`shows who asked for what on the ${path} path`, async () => {
+        const at = `/${path}/towns`;
+        const all = (make: (count: number) => Case) => COUNTED.map(make);
+        const named = (count: number) => ({ name: `${path} ${count}` });
+        await expectSpans(
+          all((n) => ({ name: `POST ${at}#${n}`, body: named(n), status: 201, operation: 'INSERT' })),
+        );
+        const { body } = await traced.send(`GET ${at}?size=100&sort=id`);
+        const { items } = body as { items: { id: number; name: string }[] };
+        const ids = items.filter(({ name }) => name.startsWith(path)).map(({ id }) => id);
+        await traced.spansOf([`GET ${at}?size=100&sort=id`]);
+        const row = (count: number) => `${at}/${ids[count - 1]}`;
+        // Sequelize writes keys into its statements.
+        const keyed = (count: number) => (path === 'fast' ? { value: `${ids[count - 1]}` } : {});
+        const read = (count: number, round: number): Case => ({
+          name: `GET ${row(count)}#${round}`,
+          status: 200,
+          operation: 'SELECT',
+          ...keyed(count),
+        });
+        await expectSpans([
+          ...all((n) => read(n, 1)),
+          ...all((n) => ({ name: `GET ${at}?page=${n}&size=1`, status: 200, operation: 'SELECT' })),
+          ...all((n) => ({ name: `POST ${at}#again${n}`, body: named(n), status: 409, operation: 'INSERT' })),
+        ]);
+        // Once it is known that they are fast, they share a connection, and go together.
+        for (let round = 2; round <= 6; round += 1) {
+          const reads = all((n) => read(n, round));
+          const statuses = await traced.getTogether(reads.map(({ name }) => name));
+          expect(statuses).to.deep.equal(reads.map(({ status }) => status));
+          await expectSpansOf(reads);
+        }
+        await expectSpans(
+          all((n) => ({
+            name: `PATCH ${row(n)}`,
+            body: { name: `${path} new ${n}` },
+            status: 200,
+            operation: 'UPDATE',
+            ...keyed(n),
+          })),
+        );
+        await expectSpans(
+          all((n) => ({ name: `DELETE ${row(n)}`, status: 204, operation: 'DELETE', ...keyed(n) })),
+        );
+      });
+
+      it(`shows where a connection was lost on the ${path} path`, async () => {
+        const id = path === 'fast' ? '1234567890' : '1234567891';
+        proxy.loseReplyTo(id);
+        await expectSpans([{ name: `GET /${path}/towns/${id}`, status: 503, operation: 'SELECT' }]);
+        proxy.heal();
+        await expectSpans([{ name: `GET /${path}/towns?size=3`, status: 200, operation: 'SELECT' }]);
+      });
+    }
+
+    it('shows what a unit of work does', async () => {
+      const found = (n: number, status: number) => ({
+        name: `POST /found/${n}#${status}`,
+        status,
+        operation: 'INSERT',
+      });
+      await expectSpans(COUNTED.map((n) => found(n, 201)));
+      await expectSpans(COUNTED.map((n) => found(n, 409)));
+    });
+  });
+}
+
+/** The request in whose span another one is. */
+function requestOf(span: TracedSpan, spans: readonly TracedSpan[]): string | null {
+  const parent = spans.find(({ id }) => id === span.parent);
+  if (!parent) return span.request;
+  return parent.request ?? requestOf(parent, spans);
+}

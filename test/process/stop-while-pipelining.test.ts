@@ -1,0 +1,162 @@
+/** Clients that pipeline reads and writes without a pause while their process is told to stop. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { FixtureProcess } from './fixture-process.js';
+import { format, type PipelinedRequest, PipeliningClient } from './pipelining-client.js';
+
+const CLIENTS = 6;
+const DEPTH = 16;
+
+describe('a process that is told to stop while clients pipeline', () => {
+  for (const [express, drainDelay] of [
+    ['5', 0],
+    ['4', 200],
+  ] as const) {
+    it(`is replaced without losing or doubling a write: Express ${express}, a drainDelay of ${drainDelay} ms`, async () => {
+      const database = await databaseOfNotes();
+      const options = { databaseUrl: database.url, tables: ['notes'], drainDelay };
+      const environment = { CRUD_TEST_EXPRESS: express };
+      await using old = await FixtureProcess.start(options, environment);
+      const clients = await startClients(old.port);
+      await using next = await FixtureProcess.start(options, environment);
+      await Promise.all(clients.map((client) => client.untilAnswered(40)));
+      const codes = [await stop(old, clients)];
+      const stored = await storedTexts(database.url);
+      // What was executed and what was answered are the same, so the rest can be sent again.
+      const repeated = await Promise.all(clients.map((client) => sendAgain(client.unanswered, next.port)));
+      codes.push(await stop(next, repeated));
+      const all = await storedTexts(database.url);
+      await database.drop();
+
+      const sent = clients.flatMap((client) => client.sent);
+      expect(stored).to.deep.equal(textsOf(sent.filter(({ answer }) => answer?.status === 201)));
+      expect(all).to.deep.equal(textsOf(sent));
+      const answered = [...clients, ...repeated]
+        .flatMap((client) => client.sent)
+        .filter(({ answer }) => answer);
+      expect(answered.filter(({ answer }) => ![200, 201].includes(answer?.status ?? 0))).to.deep.equal([]);
+      for (const client of [...clients, ...repeated]) expectOrderlyEnd(client);
+      expect(codes).to.deep.equal([0, 0]);
+    });
+  }
+
+  it('answers what is behind a slow request, in order, and executes nothing that comes later', async () => {
+    const database = await databaseOfNotes();
+    await using fixture = await FixtureProcess.start({ databaseUrl: database.url, tables: ['notes'] });
+    const requests = [get('/wait/700'), post('before'), get('/pid'), post('after')];
+    const client = await PipeliningClient.start(fixture.port, 3, () => requests.shift() ?? get('/pid'));
+    await fixture.untilPrinted('working');
+    // The answers behind the slow one are ready, and have said already that the connection stays.
+    while ((await storedTexts(database.url)).length === 0);
+    fixture.signal();
+    while ((await fixture.tryToConnect()) !== 'ECONNREFUSED');
+    client.sendNext();
+    await client.untilClosed();
+    const { code } = await fixture.untilEnded();
+    const stored = await storedTexts(database.url);
+    await database.drop();
+    expect(client.sent.slice(0, 4).map(({ answer }) => answer?.status)).to.deep.equal([
+      200,
+      201,
+      200,
+      undefined,
+    ]);
+    expect(client.answered).to.equal(3);
+    expectOrderlyEnd(client);
+    expect({ stored, code }).to.deep.equal({ stored: ['before'], code: 0 });
+  });
+
+  it('does not wait long for a client that keeps its side of the connection open', async () => {
+    await using fixture = await FixtureProcess.start({ shutdownTimeout: 300 });
+    const socket = connect({ port: fixture.port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.write(format(get('/wait/100')));
+    await fixture.untilPrinted('working');
+    fixture.signal();
+    const answer = await text(socket);
+    const { code } = await fixture.untilEnded();
+    socket.destroy();
+    expect(answer)
+      .to.match(/^HTTP\/1.1 200 OK\r\n/)
+      .and.match(/\r\nConnection: close\r\n.*\{"waited":"100"\}$/s);
+    expect(code).to.equal(0);
+  });
+
+  it('has forgotten the requests of a client that went away without their answers', async () => {
+    await using fixture = await FixtureProcess.start();
+    const socket = await fixture.connect();
+    socket.write([get('/wait/100'), get('/pid'), get('/pid')].map(format).join(''));
+    await fixture.untilPrinted('working');
+    socket.destroy();
+    fixture.keepConnections();
+    await fixture.get('/wait/200');
+    fixture.signal();
+    expect(await fixture.untilEnded()).to.include({ code: 0 });
+  });
+});
+
+function get(path: string): PipelinedRequest {
+  return { method: 'GET', path };
+}
+
+function post(text: string): PipelinedRequest {
+  return { method: 'POST', path: '/notes', body: JSON.stringify({ text }) };
+}
+
+/** Every second request is a write, of a text that no other one has. */
+function startClients(port: number): Promise<PipeliningClient[]> {
+  return Promise.all(
+    Array.from({ length: CLIENTS }, (_, index) => {
+      let count = 0;
+      return PipeliningClient.start(port, DEPTH, () => {
+        count += 1;
+        return count % 2 === 0 ? get('/notes?size=1') : post(`${index}-${count}`);
+      });
+    }),
+  );
+}
+
+/** Whole answers without a gap, of which none but the last says that the connection ends. */
+function expectOrderlyEnd({ sent, answered, rest, error }: PipeliningClient): void {
+  expect({ rest, error }).to.deep.equal({ rest: '', error: undefined });
+  const connections = sent.slice(0, answered).map(({ answer }) => answer?.connection);
+  expect(connections.slice(0, -1)).to.not.include('close');
+}
+
+/** Tells a process to stop, and waits until its clients and itself have ended; its exit code. */
+async function stop(fixture: FixtureProcess, clients: readonly PipeliningClient[]): Promise<number | null> {
+  fixture.signal();
+  await Promise.all(clients.map((client) => client.untilClosed()));
+  return (await fixture.untilEnded()).code;
+}
+
+/** Sends requests to another process, and then reads until that one stops too. */
+async function sendAgain(requests: readonly PipelinedRequest[], port: number): Promise<PipeliningClient> {
+  const rest = requests.map((request) => ({ ...request }));
+  const client = await PipeliningClient.start(port, DEPTH, () => rest.shift() ?? get('/pid'));
+  await client.untilAnswered(requests.length);
+  return client;
+}
+
+function textsOf(requests: readonly PipelinedRequest[]): string[] {
+  return requests.flatMap(({ body }) => (body === undefined ? [] : [JSON.parse(body).text])).sort();
+}
+
+async function databaseOfNotes(): Promise<TestDatabase> {
+  const database = await freshDatabase();
+  await query(database.url, 'CREATE TABLE notes (id serial PRIMARY KEY, text text NOT NULL)');
+  return database;
+}
+
+async function storedTexts(url: string): Promise<string[]> {
+  const rows = await query(url, 'SELECT text FROM notes');
+  return rows.map(({ text }) => text).sort();
+}
+
+async function query(url: string, sql: string): Promise<{ text: string }[]> {
+  const client = new Client(url);
+  await client.connect();
+  return (await client.query(sql).finally(() => client.end())).rows;
+}

@@ -1,0 +1,16 @@
+/** A promise that a test resolves itself. */
+
+/** The promise, and what resolves it. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+}
+
+/** What `Promise.withResolvers` gives in later versions of Node. */
+export function deferred<T = void>(): Deferred<T> {
+  let resolve: Deferred<T>['resolve'] = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

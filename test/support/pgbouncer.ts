@@ -1,0 +1,97 @@
+/** A real PgBouncer for the tests, in transaction mode: each transaction of a client may get another connection to the server. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chooseServerAccount, commandFor, giveTo } from '../../sample/support/server-account.js';
+import { freePort } from './free-port.js';
+import { installPackage, isThere } from './install-package.js';
+import { createTemporaryFolder } from './temporary-folder.js';
+
+/** A running PgBouncer. */
+export interface PgBouncer extends AsyncDisposable {
+  /** The address of the database, by way of PgBouncer. */
+  readonly url: string;
+}
+
+const PROGRAM = 'pgbouncer';
+const READY = 'process up';
+
+/**
+ * Starts one in front of a database.
+ *
+ * @param settings of its own, by their names in `pgbouncer.ini`
+ */
+export async function startPgBouncer(
+  databaseUrl: string,
+  settings: Readonly<Record<string, string | number>> = {},
+): Promise<PgBouncer> {
+  provide();
+  const folder = await createTemporaryFolder(PROGRAM);
+  const port = await freePort();
+  const file = join(folder.path, 'pgbouncer.ini');
+  // It refuses to run as root.
+  const account = await chooseServerAccount(folder.path, PROGRAM);
+  await writeFile(file, configuration(databaseUrl, { listen_port: port, ...settings }), { mode: 0o600 });
+  await giveTo(account, file);
+  const command = commandFor(account, PROGRAM, [file]);
+  const child = spawn(command.file, command.args, {
+    ...command.options,
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const kill = () => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const closed = once(child, 'close');
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  while (!output.includes(READY)) {
+    await Promise.race([once(child.stderr, 'data'), closed]);
+    if (child.exitCode !== null) throw new Error(`PgBouncer did not start.\n${output}`);
+  }
+  const { username, password, pathname } = new URL(databaseUrl);
+  return {
+    url: `postgres://${username}:${password}@127.0.0.1:${port}${pathname}`,
+    async [Symbol.asyncDispose]() {
+      kill();
+      await closed;
+      process.removeListener('exit', kill);
+      folder.remove();
+    },
+  };
+}
+
+/** It logs in to the server as the user of the address, whatever a client says of itself. */
+function configuration(databaseUrl: string, settings: Readonly<Record<string, string | number>>): string {
+  const { hostname, port, username, password } = new URL(databaseUrl);
+  const server = [
+    `host=${hostname}`,
+    `port=${port || 5432}`,
+    `user='${decodeURIComponent(username)}'`,
+    `password='${decodeURIComponent(password)}'`,
+  ];
+  const all = {
+    listen_addr: '127.0.0.1',
+    unix_socket_dir: '',
+    auth_type: 'any',
+    pool_mode: 'transaction',
+    ...settings,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name} = ${value}`);
+  return ['[databases]', `* = ${server.join(' ')}`, '[pgbouncer]', ...lines, ''].join('\n');
+}
+
+/** Makes sure that there is a `pgbouncer`. */
+function provide(): void {
+  if (isThere(PROGRAM)) return;
+  installPackage(PROGRAM);
+  // The package brings a service. Where there is no service manager this fails, and nothing runs that had to be stopped.
+  spawnSync('systemctl', ['disable', '--now', PROGRAM], { stdio: 'ignore' });
+  if (isThere(PROGRAM)) return;
+  throw new Error(
+    'The tests need PgBouncer. Install it (Debian: sudo apt-get install pgbouncer; macOS: brew install pgbouncer), ' +
+      'and have it on the PATH, which on Debian is /usr/sbin.',
+  );
+}

@@ -1,0 +1,73 @@
+/** A program of the user's: prints what `bootstrap` says of it as JSON. How it is compiled decides. */
+import 'reflect-metadata';
+import { IsEmail } from 'class-validator';
+import express from 'express';
+import { Body, CurrentUser, Get, JsonController, Param, Post, QueryParam, Req } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import {
+  bootstrap,
+  Crud,
+  crudController,
+  InjectRepository,
+  InjectUnitOfWork,
+  type Repository,
+  type UnitOfWork,
+} from '../../src/index.js';
+
+@Crud()
+@Table({ tableName: 'members', timestamps: false })
+class Member extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+class Invitation {
+  @IsEmail()
+  email!: string;
+}
+
+class MemberController extends crudController(Member) {
+  @Post('/:id/invite')
+  invite(@Param('id') id: number, @Body() invitation: Invitation, @InjectUnitOfWork() _uow: UnitOfWork) {
+    return { id, invitation };
+  }
+
+  @Post('/typed')
+  typed(@Body({ type: Invitation }) invitation: Invitation, @QueryParam('n', { type: Number }) n: number) {
+    return { invitation, n };
+  }
+
+  @Get('/given')
+  given(
+    @Req() _request: object,
+    @CurrentUser() _user: object,
+    @InjectRepository(Member) _members: Repository<Member>,
+  ) {
+    return {};
+  }
+}
+
+@JsonController('/reports')
+class ReportController {
+  @Get('/')
+  report(@QueryParam('year') year: number) {
+    return { year };
+  }
+
+  @Reflect.metadata('design:paramtypes', [Number])
+  @Get('/:year')
+  ofYear(@Param('year') year: number) {
+    return { year };
+  }
+}
+
+new Sequelize({ dialect: 'postgres', logging: false, models: [Member] });
+bootstrap(express(), {
+  controllers: [MemberController, ReportController],
+  logger: { debug() {}, info() {}, warn() {}, error() {} },
+}).then(
+  () => process.stdout.write('[]'),
+  ({ problems }) => process.stdout.write(JSON.stringify(problems)),
+);
