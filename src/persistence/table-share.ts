@@ -27,6 +27,8 @@ export class TableShare {
   /** Reads under way that wait for locks as long as their connection lets them. */
   #patient = 0;
   #isLocked = false;
+  /** When one of them has begun alone, or any has ended. */
+  #progressAt = 0;
 
   /** @param connections for reads that there may be */
   constructor(connections: number, readers: Readers) {
@@ -34,11 +36,14 @@ export class TableShare {
     this.#size = Math.max(1, Math.floor(connections / 2));
   }
 
-  /** Whether a read may share a connection, on which it could come to wait. One lane more than there are may be opened. */
+  /**
+   * Whether a read may share a connection, on which others would come to wait. Not where its table has its share and none of
+   * its reads has ended for a while.
+   */
   get mayShare(): boolean {
-    const lanes = this.#readers.lanesInUse();
-    const held = this.#patient + lanes;
-    return !this.#isLocked && (held < this.#size || (lanes > 0 && held === this.#size));
+    if (this.#patient === 0 || this.#patient + this.#readers.lanesInUse() < this.#size)
+      return !this.#isLocked;
+    return !this.#isLocked && performance.now() - this.#progressAt < LOCK_TIMEOUT;
   }
 
   /** Whether no other read of the table may begin. */
@@ -51,12 +56,14 @@ export class TableShare {
     // What waits on a lane is not known at once, unless it is known that something waits.
     const others = this.#isLocked ? 0 : this.#readers.lanesInUse();
     const isLimited = this.#patient + others >= this.#size;
+    if (this.#patient === 0) this.#progressAt = performance.now();
     if (!isLimited) this.#patient += 1;
     return isLimited;
   }
 
   /** Ends a read; whether it is to begin again, because it has waited for a lock beyond the share. */
   end(isLimited: boolean, error: Error | null): boolean {
+    this.#progressAt = performance.now();
     if (!isLimited) this.#patient -= 1;
     const hasWaited = (error as { readonly code?: unknown } | null)?.code === '55P03';
     const isFree = this.#isLocked && !hasWaited;
