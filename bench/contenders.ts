@@ -34,6 +34,7 @@ export const CONTENDERS: readonly Contender[] = [
   limit('node-http-pipelined', 'node:http + pg, pipelined', ['pg']),
   limit(LIMIT, 'node:http + pg', ['pg']),
   own(OURS, 'crud-controllers'),
+  own('ours-group-commit', 'crud-controllers, group commit'),
   peer('fastify-pg', 'Fastify 5 + pg', handWritten, ['fastify', 'pg'], 'hand-written'),
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
   written('express5-pg', 'Express 5 + pg', ['express', 'pg']),

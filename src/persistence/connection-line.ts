@@ -31,6 +31,8 @@ export interface Customer {
   fail(error: unknown): void;
   /** Whether he no longer waits for one. */
   isGone?(): boolean;
+  /** Whether those behind him go first for now. */
+  isHeldBack?(): boolean;
 }
 
 /** Where a customer waits. What is logged and traced of him is part of his request, not of that which hands him a connection. */
@@ -91,6 +93,18 @@ export class ConnectionLine {
     this.#ask();
   }
 
+  /** Takes a connection back whose customer waits once more, first in line, no longer than he would have. */
+  putBack(client: PooledClient, place: Place): void {
+    this.#waiting.unshift(place);
+    if (this.#clock === null) this.#watchFirst();
+    this.leave(client);
+  }
+
+  /** Has those served who were held back. */
+  wake(): void {
+    this.#ask();
+  }
+
   /** Takes a connection back. */
   leave(client: PooledClient): void {
     const isAwaited = this.#returned.length > 0 || (this.#waiting.length > 0 && !this.#isPoolAwaited);
@@ -110,8 +124,17 @@ export class ConnectionLine {
    */
   #ask(): void {
     const isWorthwhile = () => this.#asked + this.#held < this.#pool.size || this.#isPoolAwaited;
-    const count = () => this.#waiting.length + this.#returned.length;
-    while (this.#asked < count() && isWorthwhile()) void this.#acquire();
+    while (this.#isMoreNeeded && isWorthwhile()) void this.#acquire();
+  }
+
+  /** Whether there are more in line than connections that the pool has been asked for. */
+  get #isMoreNeeded(): boolean {
+    let count = this.#returned.length;
+    for (const { customer } of this.#waiting) {
+      if (count > this.#asked) break;
+      if (!customer.isHeldBack?.()) count += 1;
+    }
+    return count > this.#asked;
   }
 
   /** @param only whom the connection is for, if it is not for the first in line */
@@ -148,9 +171,14 @@ export class ConnectionLine {
   }
 
   #nextWaiting(): Place | undefined {
-    let next = this.#waiting.shift();
-    while (next?.customer.isGone?.()) next = this.#waiting.shift();
-    return next;
+    let index = 0;
+    while (index < this.#waiting.length) {
+      const { customer } = this.#waiting[index] as Place;
+      if (customer.isGone?.()) this.#waiting.splice(index, 1);
+      else if (customer.isHeldBack?.()) index += 1;
+      else return this.#waiting.splice(index, 1)[0];
+    }
+    return undefined;
   }
 
   #serve(next: Place | undefined, client: PooledClient): void {

@@ -1,6 +1,7 @@
 /** Where fast statements get their connections: Sequelize's own pools, so that their limits, settings and hooks hold. */
 import type { Sequelize } from 'sequelize';
 import { ConnectionLine } from './connection-line.js';
+import { acquireFrom } from './deal-reads.js';
 import type { Driver, DriverClient } from './driver-query.js';
 
 /** A connection of a pool. */
@@ -25,7 +26,10 @@ interface Pool {
 interface ConnectionManager {
   readonly lib: Driver;
   readonly pool: Pool & { readonly read?: Pool; readonly write?: Pool };
-  readonly config: { readonly pool: { validate(client: PooledClient): boolean } };
+  readonly config: {
+    readonly pool: { validate(client: PooledClient): boolean };
+    readonly replication?: { readonly read: readonly object[] } | null | false;
+  };
   getConnection(options: { type: string; useMaster: boolean }): Promise<PooledClient>;
   releaseConnection(client: PooledClient): void;
 }
@@ -52,6 +56,12 @@ export class ConnectionSource {
     return this.#manager.lib;
   }
 
+  /** How many servers answer reads. */
+  get readServers(): number {
+    const { replication } = this.#manager.config;
+    return replication ? replication.read.length : 1;
+  }
+
   /** How many connections for reads there can be. */
   get maxReads(): number {
     return this.#reads.maxSize;
@@ -65,6 +75,11 @@ export class ConnectionSource {
   acquire(destination: Destination): Promise<PooledClient> {
     const isWrite = destination === 'write';
     return this.#manager.getConnection({ type: isWrite ? '' : 'SELECT', useMaster: isWrite });
+  }
+
+  /** A connection for reads that share it, from the pool that need not see each of them: to the server of a lane. */
+  acquireShared(lane: number): Promise<PooledClient> {
+    return acquireFrom(this.#sequelize, lane) ?? this.acquire('read');
   }
 
   release(client: PooledClient): void {

@@ -8,7 +8,7 @@ import { callbacksUnderWay } from './commit-callbacks.js';
 import { closeUseless } from './guard-connections.js';
 import { holdInstance, modelsOf, ownerProblems } from './model-owners.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
-import { keepNoStatements } from './statement-runner.js';
+import { groupWrites, keepNoStatements } from './statement-runner.js';
 
 /** Connections to the back ends. Closing it closes them, when the callbacks after commits have ended or take long. */
 export interface Engine extends AsyncDisposable {
@@ -27,6 +27,8 @@ export interface EngineParts {
   cache?: string | Redis | Cluster;
   /** Whether connections keep prepared statements; see `EngineOptions`. Default: true. */
   preparedStatements?: boolean;
+  /** Whether writes of several requests may share a transaction; see `EngineOptions`. Default: false. */
+  groupCommit?: boolean;
 }
 
 const engines = new Set<Engine>();
@@ -56,11 +58,12 @@ export function configureEngine(parts: EngineParts): Engine {
  * @internal
  */
 export function openEngine(parts: EngineParts, close: () => Promise<void>): Engine {
-  const { sequelize, clickhouse, cache, preparedStatements = true } = parts;
+  const { sequelize, clickhouse, cache, preparedStatements = true, groupCommit = false } = parts;
   // First of all: a client that is made connects, and would have nobody to close it.
   checkParts(parts);
   throwProblems(ownerProblems(sequelize, modelsOf(sequelize)));
   if (!preparedStatements) keepNoStatements(sequelize);
+  if (groupCommit) groupWrites(sequelize);
   const columns = clickhouse === undefined ? null : openClickHouse(clickhouse);
   const store = cache === undefined ? null : openCache(cache);
   let disposed: Promise<void> | undefined;
@@ -92,8 +95,16 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
  * @throws ConfigError for what is wrong
  * @internal
  */
-export function checkParts({ preparedStatements = true, ...clients }: Omit<EngineParts, 'sequelize'>): void {
-  throwProblems(flagProblems('preparedStatements', preparedStatements));
+export function checkParts(parts: Omit<EngineParts, 'sequelize'>): void {
+  const { preparedStatements = true, groupCommit = false, ...clients } = parts;
+  const isContradiction = groupCommit === true && preparedStatements === false;
+  throwProblems([
+    ...flagProblems('preparedStatements', preparedStatements),
+    ...flagProblems('groupCommit', groupCommit),
+    ...(isContradiction
+      ? ['groupCommit: true needs prepared statements; leave it out, or preparedStatements: false.']
+      : []),
+  ]);
   checkClients(clients);
 }
 

@@ -46,7 +46,7 @@ export class FastFinder {
 
   /** The row with this primary key, in its text form; the rows are one or none. */
   find(id: string): Promise<TextRows> {
-    return this.#runner.read(this.#byId, [id]);
+    return this.#runner.read(this.#byId, [id], this.#table.table);
   }
 
   /** One page by number. As `Repository.page`, it does not count where a short page tells how many rows there are. */
@@ -92,7 +92,8 @@ export class FastFinder {
 
   /** @param isPlanned whether the values decide which plan is good */
   #run({ text, values }: Statement, isPlanned: boolean): Promise<TextResult> {
-    return isPlanned ? this.#runner.readPlanned(text, values) : this.#runner.read(text, values);
+    const { table } = this.#table;
+    return isPlanned ? this.#runner.readPlanned(text, values, table) : this.#runner.read(text, values, table);
   }
 
   get #runner() {

@@ -7,6 +7,8 @@ import { type Execution, LeftOutError, type TextResult, type TextValues } from '
 import { type ConnectionSource, markBroken, type PooledClient } from './connection-source.js';
 import type { StatementExecutor } from './driver-query.js';
 import type { PreparedStatement } from './prepared-statement.js';
+import type { RepeatBudget } from './repeat-budget.js';
+import type { TableShare } from './table-share.js';
 import { tracedContext } from './traced-batch.js';
 
 /** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
@@ -16,8 +18,33 @@ const BATCH_TIME = 0.25;
 /** Reads of a batch. */
 const BATCH_SIZE = 16;
 
+/** Milliseconds after which it takes another connection where there are several servers: one that was down may be back. */
+const TENURE = 500;
+
+/** What is read. */
+export interface Asked {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  /** That of its table; null where there is none. */
+  readonly share: TableShare | null;
+}
+
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
 export type AskElsewhere = (read: LaneRead) => void;
+
+/** A driver's errors have no severity. In some languages another word stands for FATAL, but not another code. */
+function isConnectionLost(error: Error): boolean {
+  const {
+    severity,
+    code = '',
+    message,
+  } = error as Error & {
+    readonly severity?: string;
+    readonly code?: string;
+  };
+  if (severity === undefined) return message !== 'Query read timeout';
+  return severity === 'FATAL' || /^(?:08|57P)/.test(code);
+}
 
 /** A read that shares a connection. */
 export class LaneRead implements Execution {
@@ -28,18 +55,24 @@ export class LaneRead implements Execution {
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */
   readonly fail: (error: unknown) => void;
+  readonly share: TableShare | null;
   readonly #askElsewhere: AskElsewhere;
+  readonly #budget: RepeatBudget;
   #isAskedAgain = false;
   #isAnswered = false;
 
   constructor(
-    { statement, values }: { readonly statement: PreparedStatement; readonly values: TextValues },
+    { statement, values, share }: Asked,
     answer: Execution['settle'],
     fail: (error: unknown) => void,
     askElsewhere: AskElsewhere,
+    budget: RepeatBudget,
   ) {
+    budget.earn();
+    this.#budget = budget;
     this.statement = statement;
     this.values = values;
+    this.share = share;
     this.answer = answer;
     this.fail = fail;
     this.#askElsewhere = askElsewhere;
@@ -51,14 +84,23 @@ export class LaneRead implements Execution {
 
   /** Who asked elsewhere has nothing to do with what goes wrong here. */
   settle(error: Error | null, result?: TextResult): void {
-    if (error instanceof LeftOutError) this.askAgain();
-    else if (!error || !this.#isAskedAgain) {
+    if (error && this.#isAskedAgain) return;
+    if (error instanceof LeftOutError) this.move();
+    else if (!error || !isConnectionLost(error) || !this.repeat()) {
       this.#isAnswered = true;
       this.answer(error, result);
     }
   }
 
-  askAgain(): void {
+  /** Executes it elsewhere, where it is executed a second time; false when too many have been lately. */
+  repeat(): boolean {
+    const isRepeated = !this.#isAskedAgain && this.#budget.spend();
+    if (isRepeated) this.move();
+    return isRepeated;
+  }
+
+  /** Executes it elsewhere instead of here. */
+  move(): void {
     if (this.#isAskedAgain) return;
     this.#isAskedAgain = true;
     this.#askElsewhere(this);
@@ -69,6 +111,7 @@ export class LaneRead implements Execution {
 export class ReadLane {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
+  readonly #number: number;
   /** Not sent yet. */
   readonly #collected: LaneRead[] = [];
   /** In the order in which PostgreSQL answers them. */
@@ -79,8 +122,13 @@ export class ReadLane {
   #isClosing = false;
   #watch: NodeJS.Timeout | undefined;
   #lastAnswer = 0;
+  /** The share of the table that its reads wait for. */
+  #held: TableShare | null = null;
+  #closesAt = Number.POSITIVE_INFINITY;
 
-  constructor(source: ConnectionSource, executor: StatementExecutor) {
+  /** @param number of this lane: where reads go to several servers, each has its own */
+  constructor(source: ConnectionSource, executor: StatementExecutor, number: number) {
+    this.#number = number;
     this.#source = source;
     this.#executor = executor;
   }
@@ -88,6 +136,11 @@ export class ReadLane {
   /** How many reads it has. */
   get load(): number {
     return this.#load;
+  }
+
+  /** Whether it has a connection, or asks for one. */
+  get isInUse(): boolean {
+    return this.#client !== null || this.#isOpening;
   }
 
   /** Whether it takes reads: not while its connection is on its way back to others who wait for one. */
@@ -107,9 +160,10 @@ export class ReadLane {
   async #open(): Promise<void> {
     this.#isOpening = true;
     try {
-      this.#client = await this.#source.acquire('read');
+      this.#client = await this.#source.acquireShared(this.#number);
       this.#client.pipeline = true;
       this.#lastAnswer = performance.now();
+      if (this.#source.readServers > 1) this.#closesAt = this.#lastAnswer + TENURE;
       this.#watch ??= this.#checkIn(PATIENCE);
       this.#sendSoon();
     } catch (error) {
@@ -148,6 +202,7 @@ export class ReadLane {
     this.#lastAnswer = now;
     this.#underway.splice(this.#underway.indexOf(reads), 1);
     this.#load -= reads.length;
+    if (now > this.#closesAt) this.#isClosing = true;
     if (this.#load === 0) this.#close(client);
   }
 
@@ -156,6 +211,8 @@ export class ReadLane {
     this.#client = null;
     this.#isClosing = false;
     this.#source.release(client);
+    this.#held?.free();
+    this.#held = null;
   }
 
   /** It goes on when the lane closes: most are open for less time than it costs to start a timer and to stop it. */
@@ -168,19 +225,25 @@ export class ReadLane {
     this.#watch = undefined;
     if (!this.#client) return;
     const silence = performance.now() - this.#lastAnswer;
-    if (silence >= PATIENCE) this.#giveUp();
+    if (silence >= PATIENCE) this.#giveUp(this.#client);
     else this.#watch = this.#checkIn(PATIENCE - silence);
   }
 
   /**
    * Nobody has to wait for a slow read but who asked for it. It is known where it was sent alone; else all of its batch
-   * are asked again. What was sent is answered, too, to nobody.
+   * are asked again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
    */
-  #giveUp(): void {
+  #giveUp(client: PooledClient): void {
     this.#isClosing = true;
     const [slow, ...behind] = this.#underway;
+    this.#held = slow?.[0]?.share ?? null;
+    this.#held?.hold();
     const stuck = slow?.length === 1 ? behind : this.#underway;
-    for (const read of [...stuck.flat(), ...this.#collected]) read.askAgain();
+    const unsent = this.#collected.splice(0);
+    this.#load -= unsent.length;
+    for (const read of unsent) read.move();
+    for (const read of stuck.flat()) read.repeat();
+    if (this.#load === 0) this.#close(client);
   }
 }
 

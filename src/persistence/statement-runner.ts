@@ -7,9 +7,11 @@ import { createExecutor, type StatementExecutor } from './driver-query.js';
 import { warnOf } from './engine-warnings.js';
 import { PoolerSigns } from './pooler-signs.js';
 import { isOfChangedTable, isStale, type PreparedStatement } from './prepared-statement.js';
-import { type AskElsewhere, LaneRead, ReadLane } from './read-lane.js';
+import { type AskElsewhere, type Asked, LaneRead, ReadLane } from './read-lane.js';
 import { readOnPrimary } from './read-on-primary.js';
+import { RepeatBudget } from './repeat-budget.js';
 import { StatementCache } from './statement-cache.js';
+import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
 import { forgetTriggers } from './table-triggers.js';
 import { runIn, tracedContext } from './traced-batch.js';
 import { type ExecuteAlone, type Single, WriteGroup } from './write-group.js';
@@ -42,6 +44,15 @@ export function keepNoStatements(sequelize: Sequelize): void {
   runners.delete(sequelize);
 }
 
+/** Instances whose writes may go together. */
+const grouping = new WeakSet<Sequelize>();
+
+/** From now on writes of one statement that wait for a connection share a transaction. */
+export function groupWrites(sequelize: Sequelize): void {
+  grouping.add(sequelize);
+  runners.delete(sequelize);
+}
+
 /** There is a pooler that has statements of ours where they are not looked for. */
 function assumePooler(sequelize: Sequelize): void {
   if (unprepared.has(sequelize)) return;
@@ -55,10 +66,15 @@ const POOLER =
 
 /** The runner over the connections of a Sequelize instance. */
 export function statementRunner(sequelize: Sequelize): StatementRunner {
-  const known = runners.get(sequelize) ?? new StatementRunner(sequelize, !unprepared.has(sequelize));
-  runners.set(sequelize, known);
-  return known;
+  const known = runners.get(sequelize);
+  if (known !== undefined) return known;
+  const runner = new StatementRunner(sequelize, !unprepared.has(sequelize), grouping.has(sequelize));
+  runners.set(sequelize, runner);
+  return runner;
 }
+
+/** A statement, and the share of the table that it reads. */
+type ReadSingle = Single & { readonly share?: TableShare | null };
 
 /** Runs statements on the connections of one Sequelize instance. */
 export class StatementRunner {
@@ -66,14 +82,19 @@ export class StatementRunner {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
   readonly #lanes: readonly ReadLane[];
+  /** Whether all lanes get as many reads, for each of the servers. */
+  readonly #isDealing: boolean;
+  #turn = 0;
   readonly #askElsewhere: AskElsewhere = (read) => this.#askAlone(read);
+  readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
   readonly #groups = new WeakMap<PreparedStatement, WriteGroup>();
+  readonly #shares: TableShares;
   readonly #isGrouping: boolean;
   readonly #executeAlone: ExecuteAlone = (line, client, single) => this.#execute(line, client, single);
 
-  constructor(sequelize: Sequelize, isNaming: boolean) {
+  constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
     this.#sequelize = sequelize as LoggingSequelize;
     this.#source = new ConnectionSource(sequelize);
     const signs = new PoolerSigns();
@@ -84,31 +105,44 @@ export class StatementRunner {
     this.#named = new StatementCache(isNaming);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
-    this.#isGrouping = canShare;
-    const count = canShare ? Math.min(LANES, Math.max(1, this.#source.maxReads - 1)) : 0;
-    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
+    this.#shares = new TableShares(canShare ? this.#source.maxReads : 1, {
+      lanesInUse: () => this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0),
+      wake: () => this.#source.lines.read.wake(),
+    });
+    this.#isGrouping = canShare && isGrouping;
+    const { maxReads, readServers } = this.#source;
+    const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
+    this.#isDealing = readServers > 1;
+    this.#lanes = Array.from(
+      { length: count },
+      (_, number) => new ReadLane(this.#source, this.#executor, number),
+    );
   }
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
-  read(text: string, values: TextValues): Promise<TextResult> {
-    const statement = this.#named.get(text);
-    const lane = statement.cost < CHEAP ? this.#laneFor(statement) : undefined;
-    const asked = lane ? this.#share(lane, statement, values) : this.#run('read', statement, values);
-    return asked.catch((error) => this.#readAgain(error, text, values));
+  read(text: string, values: TextValues, table: string): Promise<TextResult> {
+    const share = this.#shares.of(table);
+    const asked = { statement: this.#named.get(text), values, share };
+    // Where the pool has to see each read, none shares a connection.
+    const isCheap = asked.statement.cost < CHEAP && (share?.mayShare ?? true);
+    const isShareable = isCheap && !this.#source.lines.read.isStrict;
+    const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
+    const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
+    return given.catch((error) => this.#readAgain(error, text, values));
   }
 
   /** Runs a read that is planned for its values, which can make it slow. */
-  readPlanned(text: string, values: TextValues): Promise<TextResult> {
-    const asked = this.#run('read', this.#unnamed.get(text), values);
-    return asked.catch((error) => this.#readAgain(error, text, values));
+  readPlanned(text: string, values: TextValues, table: string): Promise<TextResult> {
+    const asked = { statement: this.#unnamed.get(text), values, share: this.#shares.of(table) };
+    return this.#run('read', asked).catch((error) => this.#readAgain(error, text, values));
   }
 
   /** Runs a write, or a read that has to see the last write, on the primary. */
   write(text: string, values: TextValues): Promise<TextResult> {
-    return this.#run('write', this.#named.get(text), values);
+    return this.#run('write', { statement: this.#named.get(text), values, share: null });
   }
 
-  /** Whether writes may go together: the pool need not see each of them. */
+  /** Whether writes go together: the user says so, and the pool need not see each of them. */
   get sharesWrites(): boolean {
     return this.#isGrouping && !this.#source.lines.write.isStrict;
   }
@@ -146,44 +180,56 @@ export class StatementRunner {
     return group;
   }
 
-  /** The lane with the fewest reads; one that is not in use only when those that are have enough. */
+  /**
+   * The lane with the fewest reads. One that is not in use only when those that are have enough; but where each is to a
+   * server of its own, those that are equal in turn.
+   */
   #laneFor({ cost }: PreparedStatement): ReadLane | undefined {
+    const count = this.#lanes.length;
+    if (this.#isDealing) this.#turn = (this.#turn + 1) % count;
     let best: ReadLane | undefined;
-    for (const lane of this.#lanes) {
+    for (let index = 0; index < count; index += 1) {
+      const lane = this.#lanes[(index + this.#turn) % count] as ReadLane;
       if (!lane.isOpen || (best && lane.load >= best.load)) continue;
-      const isEnough = best && best.load * cost < LANE_TIME && lane.load === 0;
+      const isEnough = best && !this.#isDealing && best.load * cost < LANE_TIME && lane.load === 0;
       if (!isEnough) best = lane;
     }
     return best;
   }
 
-  #share(lane: ReadLane, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
+  #share(lane: ReadLane, asked: Asked): Promise<TextResult> {
+    const { statement, values } = asked;
     return new Promise((resolve, reject) => {
       const context = tracedContext();
       this.#log(statement);
       const answer: Execution['settle'] = (error, result) => {
         if (!error) resolve(result as TextResult);
         // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-        else if (isStale(error)) resolve(runIn(context, () => this.#run('read', statement, values)));
+        else if (isStale(error)) resolve(runIn(context, () => this.#run('read', asked)));
         else reject(asDatabaseError(error, statement, values));
       };
-      lane.add(new LaneRead({ statement, values }, answer, reject, this.#askElsewhere));
+      lane.add(new LaneRead(asked, answer, reject, this.#askElsewhere, this.#repeats));
     });
   }
 
   #askAlone(read: LaneRead): void {
-    const line = this.#source.lines.read;
-    line.join({
-      use: (client) => this.#execute(line, client, read),
-      fail: read.fail,
-      isGone: () => read.isAnswered,
+    this.#join(this.#source.lines.read, read, () => read.isAnswered);
+  }
+
+  #run(destination: Destination, { statement, values, share }: Asked): Promise<TextResult> {
+    return this.#ask(statement, values, (single) => {
+      this.#join(this.#source.lines[destination], { ...single, share });
     });
   }
 
-  #run(destination: Destination, statement: PreparedStatement, values: TextValues): Promise<TextResult> {
-    const line = this.#source.lines[destination];
-    return this.#ask(statement, values, (single) => {
-      line.join({ use: (client) => this.#execute(line, client, single), fail: single.fail });
+  /** In line, where a read of a table that is locked may be put back. */
+  #join(line: ConnectionLine, single: ReadSingle, isGone = () => false): void {
+    const again = (client: PooledClient): void => line.putBack(client, place);
+    const place = line.join({
+      use: (client) => this.#execute(line, client, single, again),
+      fail: single.fail,
+      isGone,
+      isHeldBack: () => single.share?.isHeldBack ?? false,
     });
   }
 
@@ -202,22 +248,39 @@ export class StatementRunner {
     });
   }
 
-  /** A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew. */
-  #execute(line: ConnectionLine, client: PooledClient, single: Single, isAgain = false): void {
+  /**
+   * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
+   *
+   * @param putBack takes the connection of a read that is to begin again, because its table is locked
+   */
+  #execute(
+    line: ConnectionLine,
+    client: PooledClient,
+    single: ReadSingle,
+    putBack?: (client: PooledClient) => void,
+    isAgain = false,
+  ): void {
     const { statement, values, context, answer } = single;
+    // A pool that has to see each use has to see it in the context of its request, which has no second turn in line.
+    const share = line.isStrict || !putBack ? null : single.share;
+    const isLimited = share?.begin() ?? false;
     const started = performance.now();
     let isStaleNow = false;
+    let isPutBack = false;
     const end: Batch['end'] = (error) => {
       if (error === null) statement.measure(performance.now() - started);
       markBroken(client, error);
+      isPutBack = share?.end(isLimited, error) ?? false;
       isStaleNow = !isAgain && error !== null && isStale(error);
-      if (!isStaleNow) line.leave(client);
+      if (isPutBack) putBack?.(client);
+      else if (!isStaleNow) line.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(line, client, single, true);
-      else answer(error, result);
+      if (isStaleNow) this.#execute(line, client, single, putBack, true);
+      else if (!isPutBack) answer(error, result);
     };
-    this.#executor.execute(client, { statement, executions: [{ values, context, settle }], end });
+    const before = isLimited ? { before: LIMIT_LOCKS } : {};
+    this.#executor.execute(client, { ...before, statement, executions: [{ values, context, settle }], end });
   }
 
   #log({ text }: PreparedStatement): void {

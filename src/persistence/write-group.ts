@@ -1,9 +1,9 @@
 /**
- * Writes of one statement that wait for a connection go together on the next one: several executions and one Sync, which is
- * one transaction and one commit for PostgreSQL, and one system call on either side. Each is answered when it is committed,
- * as it would be alone. None waits for a lock behind another one's back: after `LOCK_TIMEOUT` the transaction is rolled
- * back, and all of it are executed again, each by itself. So they are when one of them fails, because the others have no
- * part in that.
+ * Group commit, which is opt-in: writes of one statement that wait for a connection go together on the next one, as several
+ * executions and one Sync, which is one transaction and one commit for PostgreSQL, and one system call on either side. Each
+ * is answered when it is committed, as it would be alone. The first statement limits the others: a transaction with one that
+ * waits `LOCK_TIMEOUT` for a lock or takes `WRITE_TIMEOUT` is rolled back, and each of its writes is executed again by itself,
+ * with the timeouts of the connection. So they are when one of them fails, because the others have no part in that.
  */
 import { type Batch, type Execution, LeftOutError, type TextResult, type TextValues } from './batch.js';
 import type { ConnectionLine, Customer, Place } from './connection-line.js';
@@ -14,9 +14,13 @@ import { statementName } from './statement-name.js';
 
 /** Milliseconds. */
 const LOCK_TIMEOUT = 20;
-/** For the transaction that it is part of; a longer wait for any lock ends with 55P03. */
-const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
-const LIMIT_LOCKS = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
+/** Milliseconds that each write may take. PostgreSQL's clock begins anew with each execution. */
+const WRITE_TIMEOUT = 100;
+const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
+/** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
+const LIMIT_TIMES = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
+/** How much of the driver's own patience with a query all of them may take: behind it nobody knows what was committed. */
+const PATIENCE_SHARE = 0.5;
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
 const MAX_SIZE = 8;
 /** Milliseconds that they may take together: by what the fastest of the statement took before, and then in fact. */
@@ -66,7 +70,8 @@ export class WriteGroup {
       place: null,
       isTaken: false,
       isGone: () => write.isTaken,
-      use: (client) => this.#send(client, write.isTaken ? [write] : this.#take(write, this.#sizeFor(single))),
+      use: (client) =>
+        this.#send(client, write.isTaken ? [write] : this.#take(write, this.#sizeFor(single, client))),
       fail: (error) => {
         if (!write.isTaken) this.#take(write, 1);
         single.fail(error);
@@ -84,8 +89,11 @@ export class WriteGroup {
   }
 
   /** A statement of which nobody knows yet how long it takes is executed alone. */
-  #sizeFor({ statement }: Single): number {
-    return Math.max(1, Math.floor(Math.min(this.#size, MAX_TIME / statement.cost)));
+  #sizeFor({ statement }: Single, client: PooledClient): number {
+    const patience =
+      client.queryTimeout || client.connectionParameters?.query_timeout || Number.POSITIVE_INFINITY;
+    const inTime = (patience * PATIENCE_SHARE) / WRITE_TIMEOUT;
+    return Math.max(1, Math.floor(Math.min(this.#size, MAX_TIME / statement.cost, inTime)));
   }
 
   #send(client: PooledClient, writes: readonly WaitingWrite[]): void {
@@ -117,7 +125,7 @@ export class WriteGroup {
       else this.#grow();
       markBroken(client, error);
       failure = error;
-      if (error && isRolledBack(error)) undone = new UndoneWrites();
+      if (error && isRolledBack(error)) undone = new UndoneWrites(duration);
       else this.#line.leave(client);
     };
     const executions = inOneOrder(writes).map((write) => ({
@@ -125,7 +133,7 @@ export class WriteGroup {
       context: write.single.context,
       settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
     }));
-    return { before: LIMIT_LOCKS, statement, executions, end };
+    return { before: LIMIT_TIMES, statement, executions, end };
   }
 
   #grow(): void {
@@ -152,20 +160,31 @@ interface WaitingWrite extends Customer {
 
 /** The writes of a transaction that was rolled back. */
 class UndoneWrites {
-  /** Who took too long, or somebody wanted to end: neither is to begin again. */
+  /** What somebody wanted to end is not to begin again. */
   readonly cancelled: { readonly write: WaitingWrite; readonly error: Error }[] = [];
   /** Who has no part in it. */
   readonly leftOut: WaitingWrite[] = [];
   /** Who may fail again, or wait for a lock; nobody is behind him. */
   readonly failed: WaitingWrite[] = [];
+  readonly #duration: number;
   #count = 0;
+
+  /** @param duration of the transaction, in milliseconds */
+  constructor(duration: number) {
+    this.#duration = duration;
+  }
 
   /** Adds a write and what was said of it; how many there are. */
   add(write: WaitingWrite, error: Error | null): number {
     this.#count += 1;
-    if (error && 'code' in error && error.code === '57014') this.cancelled.push({ write, error });
+    if (error && this.#isCancelled(error)) this.cancelled.push({ write, error });
     else (error instanceof LeftOutError ? this.leftOut : this.failed).push(write);
     return this.#count;
+  }
+
+  /** Whether it is somebody's wish: the code is that of a timeout, too, which cannot be the reason before its time. */
+  #isCancelled(error: Error): boolean {
+    return 'code' in error && error.code === '57014' && this.#duration < WRITE_TIMEOUT;
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type EngineOptions,
   engineLifespan,
 } from '../../src/index.js';
+import { caughtError } from '../support/caught-error.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 
@@ -213,6 +214,22 @@ describe('connecting an engine', () => {
       change(url);
       return url.href;
     };
+
+    it('says which flag is none, and which two contradict each other', async () => {
+      const sequelize = new Sequelize(database.url, { dialect: 'postgres', logging: false });
+      const wrong = { groupCommit: 'yes' as never };
+      const problem = 'groupCommit is "yes"; use true or false.';
+      expect(() => configureEngine({ sequelize, ...wrong })).to.throw(ConfigError, problem);
+      expect(await caughtError(() => connect(wrong)))
+        .to.be.instanceOf(ConfigError)
+        .with.property('message', problem);
+      const both = { groupCommit: true, preparedStatements: false };
+      expect(() => configureEngine({ sequelize, ...both })).to.throw(
+        ConfigError,
+        'groupCommit: true needs prepared',
+      );
+      expect(await caughtError(() => connect(both))).to.be.instanceOf(ConfigError);
+    });
 
     it('says that the server refuses a user or a password', async () => {
       const dsn = changed((url) => {

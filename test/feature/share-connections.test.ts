@@ -24,6 +24,15 @@ class Book extends Model {
   declare title: string;
 }
 
+/** A table that nobody locks. */
+@Crud({ prefix: '/pens' })
+@Table({ tableName: 'pens', timestamps: false })
+class Pen extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
 /** Views of SQL that looks at its own rows. */
 @Crud({ prefix: '/views' })
 @Table({ tableName: 'views', timestamps: false })
@@ -72,7 +81,7 @@ describe('sharing connections', function () {
     database = await freshDatabase('sharing');
     proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
     site = await startTestApp({
-      models: [Book, View],
+      models: [Book, Pen, View],
       database: { ...database, url: proxy.url(database.url) },
       engine: { pool: { max: 4 }, ...engine },
       minPool: engine.pool?.max ?? 4,
@@ -161,6 +170,42 @@ describe('sharing connections', function () {
     });
   });
 
+  describe('of which those of one table wait', () => {
+    const books = (page: number): Promise<Response> =>
+      site.agent.get(`/books?size=2&page=${page}`).then((response: Response) => response);
+    const pens = (page: number): Promise<Response> =>
+      site.agent.get(`/pens?size=2&page=${page}`).then((response: Response) => response);
+
+    for (const max of [2, 4, 10]) {
+      it(`leaves connections to others, of ${max}`, async () => {
+        await start({ pool: { max } });
+        await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
+        let isAnswered = false;
+        const locked = FAST.flatMap((id) => [book(id), books(id)]);
+        for (const answer of locked)
+          void answer.then(() => {
+            isAnswered = true;
+          });
+        while ((await locks('NOT granted')).length < max / 2) await new Promise(setImmediate);
+        expectViews(await Promise.all(FAST.map(view)), FAST);
+        for (const { status } of await Promise.all(FAST.map(pens))) expect(status).to.equal(200);
+        expect((await locks('NOT granted')).length).to.be.at.most(max === 2 ? 1 : max / 2 + 1);
+        expect(isAnswered).to.equal(false);
+        await control.query('COMMIT');
+        for (const { status } of await Promise.all(locked)) expect(status).to.equal(200);
+      });
+    }
+
+    it('gives a table all connections that is not locked', async () => {
+      await start({ pool: { max: 4 } });
+      await control.query('SELECT pg_advisory_lock(7)');
+      const slow = [view(0), view(0), view(0)];
+      while ((await waiting()) < 3) await new Promise(setImmediate);
+      await control.query('SELECT pg_advisory_unlock(7)');
+      expectViews(await Promise.all(slow), [0, 0, 0]);
+    });
+  });
+
   describe('of which one fails', () => {
     beforeEach(() => start());
 
@@ -184,12 +229,32 @@ describe('sharing connections', function () {
       expect((await book(99)).body.title).to.equal('book 99');
     });
 
-    it('recovers from one that ends its connection', async () => {
-      const answers = await Promise.all([...FAST, 15, ...FAST, 15].map(view));
+    it('answers the others, too, when it ends the connection', async () => {
+      const ids = [...FAST, 15, ...FAST];
+      const answers = await Promise.all(ids.map(view));
       expectCalm(answers);
+      expect(answers[FAST.length]?.status).to.equal(503);
+      expectViews(
+        answers.filter((_, index) => ids[index] !== 15),
+        [...FAST, ...FAST],
+      );
       await expectRecovery(() => view(1));
       expectViews(await Promise.all(FAST.map(view)), FAST);
     });
+  });
+
+  it('does not give a database that stalls twice the load', async () => {
+    await start({ pool: { max: 42 }, dialectOptions: { options: '-c track_functions=pl' } });
+    proxy.latency(25);
+    for (let round = 0; round < 10; round += 1) expectViews(await Promise.all(FAST.map(view)), FAST);
+    const sent = 4 * 10 + 10 * FAST.length;
+    await site.engine[Symbol.asyncDispose]();
+    const others =
+      'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    while ((await control.query(others)).rows.length > 0) await new Promise(setImmediate);
+    // The calls of a connection are counted when it ends.
+    const { rows } = await control.query('SELECT sum(calls)::int AS calls FROM pg_stat_user_functions');
+    expect(rows[0].calls).to.be.within(sent - 20, sent * 1.1 + 110);
   });
 
   it('gives 504 to what takes too long, and answers the others', async () => {
@@ -228,6 +293,29 @@ describe('sharing connections', function () {
       'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
     );
     expect(rows.length).to.be.at.most(6);
+  });
+
+  it('leaves each read to a pool that counts its uses', async () => {
+    await start({ pool: { max: 2, maxUses: 5 } });
+    let opened = 0;
+    site.engine.sequelize.addHook('afterConnect', () => {
+      opened += 1;
+    });
+    expectViews(await Promise.all(FAST.map(view)), FAST);
+    expect(opened).to.be.at.least(FAST.length / 5 - 2);
+  });
+
+  it('tells the hooks of the pool of each read', async () => {
+    await start();
+    const seen = { before: 0, after: 0 };
+    site.engine.sequelize.addHook('beforePoolAcquire', () => {
+      seen.before += 1;
+    });
+    site.engine.sequelize.addHook('afterPoolAcquire', () => {
+      seen.after += 1;
+    });
+    expectViews(await Promise.all(FAST.map(view)), FAST);
+    expect(seen).to.deep.equal({ before: FAST.length, after: FAST.length });
   });
 
   it('answers every request when all connections are ended at once', async () => {

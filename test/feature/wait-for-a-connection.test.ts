@@ -91,7 +91,7 @@ for (const isTogether of [false, true]) {
       site = await startTestApp({
         models: [Note, Letter],
         database: { ...database, url: proxy?.url(database.url) ?? database.url },
-        engine: { pool, ...options },
+        engine: { pool, groupCommit: isTogether, ...options },
         minPool: pool.max ?? 1,
         bootstrap: { fastPath: true, logger },
         prepare: (app) => {

@@ -1,10 +1,10 @@
-/** Writes that wait for a connection go together, and each fares as it would alone. */
+/** With group commit, writes that wait for a connection go together, and each fares as it would alone. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { QueryTypes } from 'sequelize';
+import { type QueryOptionsWithType, QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type EngineOptions } from '../../src/index.js';
@@ -45,6 +45,8 @@ const RULES = `
   CREATE FUNCTION is_lucky(worth integer) RETURNS boolean LANGUAGE plpgsql AS $f$ BEGIN
     IF worth = 7 THEN PERFORM pg_advisory_xact_lock_shared(7); END IF;
     IF worth = 8 THEN PERFORM pg_sleep(0.6); END IF;
+    IF worth = 9 THEN PERFORM pg_sleep(0.35); END IF;
+    IF worth = 10 THEN PERFORM pg_cancel_backend(pg_backend_pid()); END IF;
     IF worth = 15 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
     RETURN worth <> 13;
   END $f$;
@@ -125,7 +127,7 @@ describe('writing together', function () {
     site = await startTestApp({
       models: [Coin, Note],
       database,
-      engine: { ...engine, pool, logging: countWrites },
+      engine: { groupCommit: true, ...engine, pool, logging: countWrites },
       minPool: pool.max,
       bootstrap: { fastPath: true, logger },
       prepare: (app) => {
@@ -182,6 +184,49 @@ describe('writing together', function () {
     expect(await transactions('coins')).to.be.below(PLENTY.length / 2);
   });
 
+  it('is asked for: without it each has a transaction of its own', async () => {
+    await start({ groupCommit: false });
+    // What is asked once of a table before it is changed.
+    await change(1, { worth: 1 });
+    for (const { status } of await together((number) => create({ name: newOne(number) })))
+      expect(status).to.equal(201);
+    for (const { status } of await together((id) => change(id, { name: newOne(100 + id) })))
+      expect(status).to.equal(200);
+    expect(await transactions('coins')).to.equal(2 * PLENTY.length);
+  });
+
+  it('tells each what became of its own write when all have become slow', async () => {
+    await start({ pool: { max: 8 }, dialectOptions: { statement_timeout: 900, query_timeout: 1_000 } });
+    // Known to be cheap.
+    for (let round = 0; round < 5; round += 1) await create({ name: 'a cheap one' });
+    const answers = await together((number) => create({ name: newOne(number), worth: 9 }));
+    expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map(() => 201));
+    expect((await names()).toSorted(byNumber)).to.deep.equal(PLENTY.map(newOne));
+  });
+
+  it('keeps those that are fast from waiting for one that is slow', async () => {
+    await start();
+    const order: number[] = [];
+    const answers = await together(async (number) => {
+      const answer = await create({ name: newOne(number), worth: number === 3 ? 8 : 0 });
+      order.push(number);
+      return answer;
+    });
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
+    expect(order.at(-1)).to.equal(3);
+    expect(await names()).to.have.length(PLENTY.length);
+  });
+
+  it('executes again none that somebody has ended', async () => {
+    await start();
+    const answers = await together((number) =>
+      create({ name: newOne(number), worth: number % 10 === 0 ? 10 : 0 }),
+    );
+    const accepted = PLENTY.filter((number) => number % 10 !== 0);
+    expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map((n) => (n % 10 === 0 ? 504 : 201)));
+    expect((await names()).toSorted(byNumber)).to.deep.equal(accepted.map(newOne));
+  });
+
   it('changes many with few transactions', async () => {
     await start();
     const answers = await together((id) => change(id, { name: newOne(id) }));
@@ -200,14 +245,14 @@ describe('writing together', function () {
     });
   });
 
-  it('leaves the limit for locks of the connections as it was', async () => {
+  it('leaves the limits of the connections as they were', async () => {
     await start({ pool: { max: 1 } });
     await together((number) => create({ name: newOne(number) }));
-    const shown = await site.engine.sequelize.query('SHOW lock_timeout', {
-      type: QueryTypes.SELECT,
-      useMaster: true,
-    });
-    expect(shown).to.deep.equal([{ lock_timeout: '2s' }]);
+    const shown = await site.engine.sequelize.query(
+      "SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement",
+      { type: QueryTypes.SELECT, useMaster: true } as QueryOptionsWithType<QueryTypes.SELECT>,
+    );
+    expect(shown).to.deep.equal([{ lock: '2s', statement: '5s' }]);
   });
 
   it('leaves tables with triggers alone', async () => {
@@ -346,7 +391,7 @@ describe('writing together', function () {
   });
 
   it('tells all of them when no connection comes in time, and writes nothing of theirs', async () => {
-    await start({ pool: { max: 2, acquire: 300 } });
+    await start({ pool: { max: 2, acquire: 300 }, dialectOptions: { lock_timeout: 400 } });
     await control.query('BEGIN; LOCK TABLE coins IN EXCLUSIVE MODE');
     const answers = await Promise.all(PLENTY.map((number) => create({ name: newOne(number) })));
     // 409 is for those who have a connection, and wait for the lock.

@@ -1,6 +1,6 @@
 /** Our own application: a model for cursors, and one of the same table whose lists have a total. */
 import 'reflect-metadata';
-import { type BootstrapOptions, bootstrap, Crud, engineLifespan } from 'crud-controllers';
+import { type BootstrapOptions, bootstrap, Crud, type EngineOptions, engineLifespan } from 'crud-controllers';
 import express, { type Express } from 'express';
 import { Table } from 'sequelize-typescript';
 import { ArticleColumns } from './article-columns.js';
@@ -18,11 +18,14 @@ class Article extends ArticleColumns {}
 class CountedArticle extends ArticleColumns {}
 
 /** Connects, and mounts everything. */
-export async function createApplication(options: BootstrapOptions = {}): Promise<Express> {
+export async function createApplication(
+  options: BootstrapOptions = {},
+  engine: EngineOptions = {},
+): Promise<Express> {
   const { databaseUrl } = readEnvironment();
   const models = [Article, CountedArticle];
   const app = express();
-  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS } })(app);
+  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS }, ...engine })(app);
   await bootstrap(app, { models, ...options });
   return app;
 }
