@@ -1343,30 +1343,6 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["CountryUpdate"];
-                /**
-                 * @example {
-                 *       "alpha2": "AB",
-                 *       "name": "text",
-                 *       "officialName": "text",
-                 *       "region": "Africa",
-                 *       "subregion": "text",
-                 *       "capital": [
-                 *         "text"
-                 *       ],
-                 *       "languages": {},
-                 *       "currencies": {},
-                 *       "borders": [
-                 *         "ABC"
-                 *       ],
-                 *       "area": "42",
-                 *       "latitude": 1,
-                 *       "longitude": 1,
-                 *       "landlocked": true,
-                 *       "independent": true,
-                 *       "flag": "text"
-                 *     }
-                 */
-                "application/merge-patch+json": components["schemas"]["CountryUpdate"];
             };
         };
         responses: {
