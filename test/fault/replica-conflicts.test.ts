@@ -16,7 +16,7 @@ import { CapturedLog } from '../support/captured-log.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { ask, TwoPaths } from '../support/two-paths.js';
 
-/** A view that takes some time, and says whether a replica has read it. */
+/** A view that takes long on a replica, and says whether that has read it. */
 @Crud({ filterAllow: ['id'] })
 @Table({ tableName: 'sights', timestamps: false })
 class Sight extends Model {
@@ -81,9 +81,10 @@ const SCHEMA = `
   CREATE TABLE notes (id integer);
   INSERT INTO items VALUES (1);
   CREATE VIEW sights AS
-    SELECT id, pg_is_in_recovery() AS "isReplica" FROM items WHERE pg_sleep(0.3)::text = '';
+    SELECT id, pg_is_in_recovery() AS "isReplica" FROM items
+    WHERE CASE WHEN pg_is_in_recovery() THEN pg_sleep(4)::text ELSE '' END = '';
   CREATE FUNCTION note() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
-    IF pg_is_in_recovery() THEN PERFORM pg_sleep(0.3); ELSE INSERT INTO notes VALUES (1); END IF;
+    IF pg_is_in_recovery() THEN PERFORM pg_sleep(4); ELSE INSERT INTO notes VALUES (1); END IF;
     RETURN true;
   END $$;
   CREATE VIEW traces AS SELECT id FROM items WHERE note();
