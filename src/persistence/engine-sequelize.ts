@@ -5,6 +5,8 @@
  */
 import {
   ConnectionError,
+  type Model,
+  type ModelStatic,
   type QueryOptions,
   QueryTypes,
   type Transaction,
@@ -15,6 +17,7 @@ import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
 import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
+import { TableGate } from './table-gate.js';
 
 /** `Sequelize.useCLS` gives queries a transaction that nobody passes. Not in its types. */
 interface AmbientTransactions {
@@ -31,8 +34,13 @@ export class EngineSequelize extends Sequelize {
   /** Whether the server has set all connections for reads read-only, which a pooler may keep from it. */
   readsRefuseWrites = false;
 
+  readonly #gate: TableGate;
+
   constructor(dsn: string, options: SequelizeOptions) {
     super(dsn, options);
+    // The defaults are Sequelize's own.
+    const { max = 5, acquire = 60_000 } = options.pool ?? {};
+    this.#gate = new TableGate(max, acquire);
     guardConnections(this);
   }
 
@@ -45,7 +53,7 @@ export class EngineSequelize extends Sequelize {
     refuseDoubtful(joined.transaction);
     const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
     if (!this.#isSingleRead(sql, joined)) return ask(joined);
-    return ask(joined).catch((error: unknown) =>
+    return this.#inTurn(joined, () => ask(joined)).catch((error: unknown) =>
       readOnPrimary(
         error,
         this,
@@ -78,6 +86,14 @@ export class EngineSequelize extends Sequelize {
     const transaction = await super.transaction(options);
     await refuseWrites(this, transaction);
     return transaction;
+  }
+
+  /** Reads of a model's table wait where too many others of it are under way. */
+  #inTurn<T>(
+    { model }: QueryOptions & { readonly model?: ModelStatic<Model> },
+    read: () => Promise<T>,
+  ): Promise<T> {
+    return model ? this.#gate.run(String(model.getTableName()), read) : read();
   }
 
   /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */

@@ -77,7 +77,7 @@ describe('sharing connections', function () {
     });
   }
 
-  async function start(engine: EngineOptions = {}): Promise<void> {
+  async function start(engine: EngineOptions = {}, { fastPath = true } = {}): Promise<void> {
     database = await freshDatabase('sharing');
     proxy = await TcpProxy.start(Number(new URL(database.url).port || 5432));
     site = await startTestApp({
@@ -85,7 +85,7 @@ describe('sharing connections', function () {
       database: { ...database, url: proxy.url(database.url) },
       engine: { pool: { max: 4 }, ...engine },
       minPool: engine.pool?.max ?? 4,
-      bootstrap: { fastPath: true, logger },
+      bootstrap: { fastPath, logger },
     });
     control = new Client({ connectionString: database.url });
     await control.connect();
@@ -195,6 +195,17 @@ describe('sharing connections', function () {
         for (const { status } of await Promise.all(locked)) expect(status).to.equal(200);
       });
     }
+
+    it('leaves one to others on the general path', async () => {
+      await start({ pool: { max: 3 } }, { fastPath: false });
+      await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
+      const locked = Promise.all(FAST.map(book));
+      while ((await locks('NOT granted')).length < 2) await new Promise(setImmediate);
+      expectViews(await Promise.all(FAST.map(view)), FAST);
+      expect((await locks('NOT granted')).length).to.equal(2);
+      await control.query('COMMIT');
+      for (const { status } of await locked) expect(status).to.equal(200);
+    });
 
     it('gives a table all connections that is not locked', async () => {
       await start({ pool: { max: 4 } });
