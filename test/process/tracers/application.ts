@@ -20,7 +20,8 @@ class Town extends Model {
 
 async function main(): Promise<void> {
   const app = express();
-  await engineLifespan(process.argv[2] ?? '', { models: [Town], createAll: true, pool: { max: 4 } })(app);
+  const options = { models: [Town], createAll: true, pool: { max: 4 }, groupCommit: true };
+  await engineLifespan(process.argv[2] ?? '', options)(app);
   app.post('/found/:name', async ({ params }, response) => {
     const town = await unitOfWork((uow) => uow.repository(Town).create({ name: params.name }));
     response.status(201).json(town.id);
