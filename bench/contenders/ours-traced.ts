@@ -1,0 +1,21 @@
+/** Ours with OpenTelemetry's instrumentation of pg, whose spans are made and exported to nowhere. */
+import { registerInstrumentations } from '@opentelemetry/instrumentation';
+import { PgInstrumentation } from '@opentelemetry/instrumentation-pg';
+import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
+
+const exporter = {
+  export: (_spans: unknown, done: (result: { code: number }) => void) => done({ code: 0 }),
+  shutdown: async () => {},
+};
+new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register();
+registerInstrumentations({ instrumentations: [new PgInstrumentation()] });
+
+async function main(): Promise<void> {
+  // Loaded when pg is instrumented.
+  const { serve } = await import('crud-controllers');
+  const { HOST, readEnvironment } = await import('./support/environment.js');
+  const { createApplication } = await import('./support/ours.js');
+  await serve(await createApplication(), { port: readEnvironment().port, host: HOST });
+}
+
+void main();
