@@ -93,10 +93,13 @@ export class ConnectionLine {
     this.#ask();
   }
 
-  /** Takes a connection back whose customer waits once more, first in line, no longer than he would have. */
+  /** Takes a connection back whose customer waits once more, where he was in line, and no longer than he would have. */
   putBack(client: PooledClient, place: Place): void {
-    this.#waiting.unshift(place);
-    if (this.#clock === null) this.#watchFirst();
+    const behind = this.#waiting.findIndex(({ deadline }) => deadline > place.deadline);
+    this.#waiting.splice(behind === -1 ? this.#waiting.length : behind, 0, place);
+    // It may be set for one who came later.
+    if (this.#clock) clearTimeout(this.#clock);
+    this.#watchFirst();
     this.leave(client);
   }
 

@@ -1,7 +1,6 @@
 /** Where fast statements get their connections: Sequelize's own pools, so that their limits, settings and hooks hold. */
 import type { Sequelize } from 'sequelize';
 import { ConnectionLine } from './connection-line.js';
-import { acquireFrom } from './deal-reads.js';
 import type { Driver, DriverClient } from './driver-query.js';
 
 /** A connection of a pool. */
@@ -75,11 +74,6 @@ export class ConnectionSource {
   acquire(destination: Destination): Promise<PooledClient> {
     const isWrite = destination === 'write';
     return this.#manager.getConnection({ type: isWrite ? '' : 'SELECT', useMaster: isWrite });
-  }
-
-  /** A connection for reads that share it, from the pool that need not see each of them: to the server of a lane. */
-  acquireShared(lane: number): Promise<PooledClient> {
-    return acquireFrom(this.#sequelize, lane) ?? this.acquire('read');
   }
 
   release(client: PooledClient): void {

@@ -3,7 +3,7 @@
  * server it is to, and opens another one only where none is free: nearly all reads go to one server, and one that is down
  * fails the reads that it was to get.
  */
-import { ConnectionAcquireTimeoutError, type Sequelize } from 'sequelize';
+import type { Sequelize } from 'sequelize';
 import type { DriverClient } from './driver-query.js';
 
 /** How to connect to one server, as Sequelize puts it together. */
@@ -36,7 +36,6 @@ interface ReadPool {
   readonly _availableObjects: Held[];
   readonly _inUseObjects: readonly Held[];
   readonly _factory: { create(): Promise<PooledClient>; validate(client: PooledClient): boolean };
-  acquire(): Promise<PooledClient>;
   _createResource(): void;
   /** Gives the first who waits the last of what is available, or opens a connection. */
   _dispense(): void;
@@ -55,20 +54,9 @@ interface ConnectionManager {
 /** Milliseconds until a server that could not be reached is tried again, with one connection. */
 const PAUSE = 1_000;
 
-const dealers = new WeakMap<object, Dealer>();
-
 /** Changes the instance's own read pool, which must have been made for several servers. */
 export function dealReads({ connectionManager }: Sequelize): void {
-  dealers.set(connectionManager, new Dealer(connectionManager as unknown as ConnectionManager));
-}
-
-/**
- * A connection of the read pool to a certain replica, if that can be reached, without the hooks of the pool.
- *
- * @param number of the server, or a larger one: they go round
- */
-export function acquireFrom({ connectionManager }: Sequelize, number: number): Promise<PooledClient> | null {
-  return dealers.get(connectionManager)?.acquireFrom(number) ?? null;
+  new Dealer(connectionManager as unknown as ConnectionManager);
 }
 
 class Dealer {
@@ -78,8 +66,6 @@ class Dealer {
   readonly #serverOf = new WeakMap<PooledClient, Server>();
   /** Connections to each server, where all can be reached. */
   readonly #quota: number;
-  /** The server that the next one in the pool asks for. */
-  #asked: Server | null = null;
   /** The server of the next connection that is opened, where that is decided. */
   #wanted: Server | null = null;
   /** Which server is preferred of those that are equal. */
@@ -102,29 +88,14 @@ class Dealer {
     };
   }
 
-  /** As Sequelize tells it when there is none in time. */
-  async acquireFrom(number: number): Promise<PooledClient> {
-    const server = this.#servers[number % this.#servers.length] as Server;
-    // Who asks first is served first; the pool does that before it returns.
-    this.#asked = this.#pool.waiting === 0 && isOpen(server) ? server : null;
-    const acquired = this.#pool.acquire();
-    this.#asked = null;
-    try {
-      return await acquired;
-    } catch (error) {
-      const isLate = error instanceof Error && error.message === 'Operation timeout';
-      throw isLate ? new ConnectionAcquireTimeoutError(error) : error;
-    }
-  }
-
   /** Puts a connection to the server whose turn it is last, where it is taken from; or says that one has to be opened. */
   #opensAnother(): boolean {
     const { _availableObjects: available, size, maxSize } = this.#pool;
     if (available.length === 0) {
-      this.#wanted = this.#asked;
+      this.#wanted = null;
       return false;
     }
-    const server = this.#asked ?? this.#least((each) => this.#load(each));
+    const server = this.#least((each) => this.#load(each));
     const index = available.findLastIndex(({ resource }) => this.#serverOf.get(resource) === server);
     if (index >= 0) available.push(...available.splice(index, 1));
     const isOpened = index < 0 && size < maxSize && this.#connections(server) < this.#quota;

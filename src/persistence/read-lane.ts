@@ -18,7 +18,7 @@ const BATCH_TIME = 0.25;
 /** Reads of a batch. */
 const BATCH_SIZE = 16;
 
-/** Milliseconds after which it takes another connection where there are several servers: one that was down may be back. */
+/** Milliseconds after which it takes another connection where there are several servers, each of which is to have its turn. */
 const TENURE = 500;
 
 /** What is read. */
@@ -111,7 +111,6 @@ export class LaneRead implements Execution {
 export class ReadLane {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
-  readonly #number: number;
   /** Not sent yet. */
   readonly #collected: LaneRead[] = [];
   /** In the order in which PostgreSQL answers them. */
@@ -126,9 +125,7 @@ export class ReadLane {
   #held: TableShare | null = null;
   #closesAt = Number.POSITIVE_INFINITY;
 
-  /** @param number of this lane: where reads go to several servers, each has its own */
-  constructor(source: ConnectionSource, executor: StatementExecutor, number: number) {
-    this.#number = number;
+  constructor(source: ConnectionSource, executor: StatementExecutor) {
     this.#source = source;
     this.#executor = executor;
   }
@@ -160,7 +157,7 @@ export class ReadLane {
   async #open(): Promise<void> {
     this.#isOpening = true;
     try {
-      this.#client = await this.#source.acquireShared(this.#number);
+      this.#client = await this.#source.acquire('read');
       this.#client.pipeline = true;
       this.#lastAnswer = performance.now();
       if (this.#source.readServers > 1) this.#closesAt = this.#lastAnswer + TENURE;

@@ -113,10 +113,7 @@ export class StatementRunner {
     const { maxReads, readServers } = this.#source;
     const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
     this.#isDealing = readServers > 1;
-    this.#lanes = Array.from(
-      { length: count },
-      (_, number) => new ReadLane(this.#source, this.#executor, number),
-    );
+    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
   }
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */

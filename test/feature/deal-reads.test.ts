@@ -38,6 +38,20 @@ for (const fastPath of [true, false]) {
       return url.href;
     }
 
+    function start(max: number): Promise<TestApp> {
+      return startTestApp({
+        models: [Seat],
+        database: { url: database.url, drop: async () => {} },
+        engine: {
+          createAll: false,
+          replicas: proxies.map((proxy, index) => urlOf(roles[index] as string, proxy.url(database.url))),
+          pool: { max },
+        },
+        minPool: max,
+        bootstrap: { fastPath, logger: new CapturedLog() },
+      });
+    }
+
     before(async () => {
       database = await freshDatabase('dealing');
       control = new Client({ connectionString: database.url });
@@ -53,17 +67,7 @@ for (const fastPath of [true, false]) {
     beforeEach(async () => {
       const port = Number(new URL(database.url).port || 5432);
       proxies = [await TcpProxy.start(port), await TcpProxy.start(port)];
-      site = await startTestApp({
-        models: [Seat],
-        database: { url: database.url, drop: async () => {} },
-        engine: {
-          createAll: false,
-          replicas: proxies.map((proxy, index) => urlOf(roles[index] as string, proxy.url(database.url))),
-          pool: { max: 6 },
-        },
-        minPool: 6,
-        bootstrap: { fastPath, logger: new CapturedLog() },
-      });
+      site = await start(6);
     });
 
     afterEach(async () => {
@@ -106,6 +110,12 @@ for (const fastPath of [true, false]) {
     it('have as many reads each when they come one by one', async () => {
       expect(await shareOf(read, 1)).to.be.within(0.45, 0.55);
       expect(await shareOf(list, 1)).to.be.within(0.45, 0.55);
+    });
+
+    it('have as many reads each where there is one connection for each', async () => {
+      await site[Symbol.asyncDispose]();
+      site = await start(2);
+      expect(await shareOf(read, 1)).to.be.within(0.45, 0.55);
     });
 
     it('have as many sessions each', async () => {
