@@ -50,10 +50,16 @@ class Memo extends Model {
 const committed: string[] = [];
 /** What callbacks after a commit wait for. */
 let stopped = deferred();
+/** What a method began and did not wait for. */
+let late: Promise<unknown> = Promise.resolve();
 
 class MemoController extends crudController(Memo) {
   override async create(values: CreateValues<Memo>, context: CrudContext<Memo>) {
     const memo = await super.create(values, context);
+    if (memo.text === 'branch') {
+      late = stopped.promise.then(() => super.create({ text: 'late' }, context));
+      await Promise.all([late, Promise.reject(new RangeError('refused'))]);
+    }
     if (memo.text.startsWith('caught')) await super.create(values, context).catch(() => {});
     return memo;
   }
@@ -193,6 +199,28 @@ for (const [whose, start] of [
       expect(error).to.have.property('message').that.includes('savepoint');
     });
 
+    for (const [what, write] of [
+      ['a query', () => new Repository(Note).create({ text: 'late' })],
+      ['a unit of work', () => unitOfWork((uow) => add(uow, 'late'))],
+    ] as const) {
+      it(`refuses ${what} of a branch that goes on after another one has thrown`, async () => {
+        const thrown = deferred();
+        let late: Promise<unknown> = thrown.promise;
+        await caughtError(() =>
+          unitOfWork(async (uow) => {
+            await add(uow, 'one');
+            late = thrown.promise.then(() => new Repository(Note).list()).then(write);
+            await Promise.all([late, Promise.reject(new RangeError('refused'))]);
+          }),
+        );
+        thrown.resolve();
+        expect(await caughtError(() => late))
+          .to.have.property('message')
+          .that.includes('rolled back');
+        expect(await texts()).to.deep.equal([]);
+      });
+    }
+
     it('says nothing of a read session that goes on: what was read is right', async () => {
       await Note.create({ text: 'one' });
       const found = await dbSession(async (session) => {
@@ -266,6 +294,18 @@ describe('a write in which an error was caught', () => {
     stopped.resolve();
     while (committed.length < 2) await nextTurn();
     expect(committed).to.deep.equal(['one', 'two']);
+  });
+
+  it('writes nothing more in a branch that goes on after another one has thrown', async () => {
+    stopped = deferred();
+    expectProblem(await site.agent.post('/memos').send({ text: 'branch' }), 500, {
+      detail: 'Internal Server Error',
+    });
+    stopped.resolve();
+    expect(await caughtError(() => late))
+      .to.have.property('message')
+      .that.includes('rolled back');
+    expect(await Memo.count()).to.equal(0);
   });
 
   it('is a success without it', async () => {
