@@ -205,8 +205,8 @@ export class DatabaseSession implements SessionScope {
 
 function lateWrite(cause: unknown): Error {
   return new Error(
-    'A write came after the unit of work that it belongs to had been rolled back. Await all of a unit of work before one ' +
-      'part of it throws, with Promise.allSettled for example.',
+    'A write came after the unit of work that it belongs to had been rolled back. Wait for all parts of a unit before it ' +
+      'throws, with Promise.allSettled for example, or give a query that is no part of it { transaction: null }.',
     { cause },
   );
 }

@@ -231,6 +231,20 @@ for (const [whose, start] of [
       });
     }
 
+    it('has a write go on that is no part of it', async () => {
+      const thrown = deferred();
+      let late: Promise<unknown> = thrown.promise;
+      await caughtError(() =>
+        unitOfWork(() => {
+          late = thrown.promise.then(() => Note.create({ text: 'late' }, { transaction: null }));
+          return Promise.reject(new RangeError('refused'));
+        }),
+      );
+      thrown.resolve();
+      await late;
+      expect(await texts()).to.deep.equal(['late']);
+    });
+
     it('says nothing of a read session that goes on: what was read is right', async () => {
       await Note.create({ text: 'one' });
       const found = await dbSession(async (session) => {
