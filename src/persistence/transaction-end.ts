@@ -61,7 +61,8 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
   try {
     // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
     const internals = internalsOf(transaction);
-    if (internals.connection?._invalid || saysConnectionLost(cause)) await internals.forceCleanup();
+    if (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable')
+      await internals.forceCleanup();
     else await transaction.rollback();
   } catch {
     // Sequelize has closed the connection, and with it the transaction has ended.
@@ -81,13 +82,4 @@ function internalsOf(transaction: Transaction): TransactionInternals {
 function tagOf(answer: unknown): unknown {
   const [, result] = Array.isArray(answer) ? (answer as [unknown, { readonly command?: unknown }?]) : [];
   return result?.command;
-}
-
-/** Reading what was thrown can itself throw: a proxy, a getter. */
-function saysConnectionLost(cause: unknown): boolean {
-  try {
-    return describeFault(cause)?.kind === 'unavailable';
-  } catch {
-    return false;
-  }
 }

@@ -90,7 +90,9 @@ export async function unitOfWork<T>(
     try {
       return await session.run(async () => work(await openUnit(session)));
     } catch (error) {
-      if (!options.retryable || attempt === MAX_RETRIES || !isRetryable(error)) throw error;
+      if (!options.retryable || attempt === MAX_RETRIES) throw error;
+      // The manual says to run the whole transaction again (13.5).
+      if (!describeFault(error)?.isRetryable) throw error;
       await delay(RETRY_DELAY.min + Math.random() * (RETRY_DELAY.max - RETRY_DELAY.min));
     }
   }
@@ -136,18 +138,6 @@ function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
     ...(isolationLevel === undefined ? {} : { isolationLevel }),
     ...(logger === undefined ? {} : { logger: adaptLogger(logger) }),
   };
-}
-
-/**
- * Serialization failure and deadlock: the manual says to run the whole transaction again (13.5). Reading what was thrown
- * can itself throw.
- */
-function isRetryable(error: unknown): boolean {
-  try {
-    return describeFault(error)?.isRetryable === true;
-  } catch {
-    return false;
-  }
 }
 
 /** Units of work by their database session, which is what the running code can be asked for. */
