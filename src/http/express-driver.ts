@@ -93,7 +93,8 @@ export class SafeExpressDriver extends ExpressDriver {
     const shaped = this.#transform(shown, method);
     if (method.isJsonTyped) checkJson(shaped, response);
     const isIntercepted = this.#isIntercepted || hasInterceptors(method);
-    if (!isIntercepted) refuseMissing(shaped, method, action);
+    // A method may have answered by itself, and returned nothing.
+    if (!isIntercepted && !response.headersSent) refuseMissing(shaped, method, action);
     if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
     this.#shaped.add(shaped);
     return shaped;

@@ -1,6 +1,7 @@
 /** A write whose answer cannot be made: the row is not written either. */
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
+import type { Response } from 'express';
 import {
   type Action,
   Body,
@@ -10,6 +11,7 @@ import {
   OnUndefined,
   Param,
   Post,
+  Res,
   UseInterceptor,
 } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
@@ -175,6 +177,16 @@ class HandController {
     return this.makeNothing(body, uow);
   }
 
+  @Post('/answered')
+  async makeAnswered(
+    @Body() body: { text: string },
+    @InjectUnitOfWork() uow: UnitOfWork,
+    @Res() response: Response,
+  ): Promise<void> {
+    await write(uow, 'record', body);
+    response.json({});
+  }
+
   @UseInterceptor(() => ({ made: true }))
   @Post('/intercepted-nothing')
   makeForInterceptor(@Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork): Promise<void> {
@@ -266,6 +278,7 @@ describe('a write whose answer cannot be shaped', () => {
   for (const [path, status] of [
     ['empty', 204],
     ['intercepted-nothing', 200],
+    ['answered', 200],
   ] as const) {
     it(`commits a route without a result that is no error: ${path}`, async () => {
       const response = await site.agent.post(`/by-hand/${path}`).send({ text: 'kept' });
