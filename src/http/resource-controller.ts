@@ -190,7 +190,8 @@ function createRunner(
       action,
       call,
       async (result) => {
-        if (result === response) return null;
+        // A method may have answered by itself, and returned nothing.
+        if (result === response || (result === undefined && response.headersSent)) return null;
         const { body, location } = await shapeAnswer(resource, route.operation, result, context);
         if (existingWork(request)?.hasWrites) checkJson(body, response);
         return { body, location };
