@@ -51,7 +51,8 @@ export function isShapedByUser({ info, exposure, explicitSchemas }: ResourcePlan
   const readable = readableAttributes(info, exposure);
   return (
     explicitSchemas.read !== null ||
-    gettersOf(info, readable).length > 0 ||
+    // The address of what was created has its key, also where answers do not.
+    gettersOf(info, [...readable, info.primaryKey]).length > 0 ||
     readable.some(({ name }) => hasTransform(info, name, 'read'))
   );
 }

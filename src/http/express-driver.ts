@@ -11,6 +11,7 @@ import {
   type ExpressMiddlewareInterface,
   getFromContainer,
   type MiddlewareMetadata,
+  NotFoundError,
   type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
@@ -92,6 +93,8 @@ export class SafeExpressDriver extends ExpressDriver {
     const shaped = this.#transform(shown, method);
     if (method.isJsonTyped) checkJson(shaped, response);
     const isIntercepted = this.#isIntercepted || hasInterceptors(method);
+    // A method may have answered by itself, and returned nothing.
+    if (!isIntercepted && !response.headersSent) refuseMissing(shaped, method, action);
     if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
     this.#shaped.add(shaped);
     return shaped;
@@ -128,6 +131,14 @@ export class SafeExpressDriver extends ExpressDriver {
 /** What writes itself: a stream, and the answers of the fast path. */
 function isStream(value: object): boolean {
   return typeof (value as { pipe?: unknown }).pipe === 'function';
+}
+
+/** Throws what routing-controllers would throw for a result, but after the commit. */
+function refuseMissing(result: unknown, method: ActionMetadata, action: Action): void {
+  const { undefinedResultCode, nullResultCode, redirect, renderedTemplate } = method;
+  const code: unknown = result === undefined ? undefinedResultCode : result === null && nullResultCode;
+  if (typeof code === 'function') throw Reflect.construct(code, [action]);
+  if (result === undefined && !code && !redirect && !renderedTemplate) throw new NotFoundError();
 }
 
 function hasInterceptors({ interceptors, controllerMetadata }: ActionMetadata): boolean {

@@ -28,8 +28,12 @@ export function writesPlainJson(response: Response): boolean {
  */
 export function checkJson(value: unknown, response: Response): void {
   if (response.json !== ownJson || isBytesOrStream(value)) return;
-  const { settings } = response.app as unknown as { settings: { readonly 'json replacer'?: JsonReplacer } };
-  JSON.stringify(value, settings['json replacer']);
+  JSON.stringify(value, jsonReplacer(response));
+}
+
+/** A function of the user's that takes part in writing JSON. */
+export function jsonReplacer({ app }: Response): JsonReplacer | undefined {
+  return app.get('json replacer');
 }
 
 type JsonReplacer = (name: string, value: unknown) => unknown;

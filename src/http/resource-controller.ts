@@ -18,7 +18,7 @@ import type { ResultShaper } from './express-driver.js';
 import { compileFastActions } from './fast-action.js';
 import { generalRouteReasons, type PathSettings } from './general-route-reasons.js';
 import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
-import { checkJson } from './json-answer.js';
+import { checkJson, jsonReplacer } from './json-answer.js';
 import { refuseCondition } from './parse-request.js';
 import { setRequestResource } from './request-resource.js';
 import { existingWork } from './request-work.js';
@@ -190,12 +190,13 @@ function createRunner(
       action,
       call,
       async (result) => {
-        if (result === response) return null;
+        // A method may have answered by itself, and returned nothing.
+        if (result === response || (result === undefined && response.headersSent)) return null;
         const { body, location } = await shapeAnswer(resource, route.operation, result, context);
         if (existingWork(request)?.hasWrites) checkJson(body, response);
         return { body, location };
       },
-      { resource, route, isShapedByUser: isShaped },
+      { resource, route, isShapedByUser: isShaped || jsonReplacer(response) !== undefined },
     );
     // What routing-controllers takes for "the method answers itself".
     if (draft === null) return response;

@@ -80,14 +80,7 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '25006': 'readOnly',
   // A statement that ran into its timeout.
   '57014': 'timeout',
-  // Too many connections, the server going down or not up yet, a transaction that was idle or open for too long, a database
-  // that is dropped, an error of a disk, and a commit of which nothing is known.
-  '53300': 'unavailable',
-  '57P01': 'unavailable',
-  '57P02': 'unavailable',
-  '57P03': 'unavailable',
-  '57P05': 'unavailable',
-  '57P04': 'unavailable',
+  // A transaction that was idle or open for too long, an error of a disk, and a commit of which nothing is known.
   '25P03': 'unavailable',
   '25P04': 'unavailable',
   '58030': 'unavailable',
@@ -98,7 +91,10 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
 const FAULT_BY_CLASS: Readonly<Record<string, FaultKind>> = {
   '08': 'unavailable',
   '22': 'invalid',
+  // Too many connections, or too little of something else.
   '53': 'unavailable',
+  // The server going down or not up yet, a session that was idle for too long, a database that is dropped.
+  '57': 'unavailable',
 };
 
 /**
@@ -124,8 +120,19 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
 ]);
 
-/** What an error from Sequelize or pg means; null for an error that is neither's. */
+/**
+ * What an error from Sequelize or pg means; null for an error that is neither's, and for what cannot be read: a proxy, or a
+ * getter that throws.
+ */
 export function describeFault(error: unknown): DatabaseFault | null {
+  try {
+    return readFault(error);
+  } catch {
+    return null;
+  }
+}
+
+function readFault(error: unknown): DatabaseFault | null {
   if (error instanceof OptimisticLockError) return fault('concurrent');
   // Before the driver's own error in it, which for a full pool or a slow connect is a plain `Error` without a code.
   if (error instanceof ConnectionError) return fault('unavailable');

@@ -29,12 +29,15 @@ export class DatabaseSession implements SessionScope {
   readonly #callbacks: (() => unknown)[] = [];
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
+  #isCommitted = false;
   /** Whether something is lost when the transaction is rolled back. */
   #isWork: boolean;
   /** What failed inside, and must not be committed although its error was caught. */
   #failure: { readonly cause: unknown } | null = null;
   /** Why it was ended while its work still runs. */
   #abortion: Error | null = null;
+  /** What a write fails with that comes after the rollback of the writes that it belongs to. */
+  #undone: Error | null = null;
 
   constructor(
     sequelize: Sequelize,
@@ -52,13 +55,15 @@ export class DatabaseSession implements SessionScope {
     return this.#mode !== 'write' && !this.#isOver;
   }
 
-  /** Whether work for this mode can still become part of the session. One that was aborted lets it fail. */
+  /** Whether work for this mode can still become part of the session. One that was rolled back lets writes fail. */
   canJoin(mode: SessionMode): boolean {
-    return this.#mode === mode && !this.#isOver;
+    return this.#mode === mode && (!this.#isOver || this.#undone !== null);
   }
 
   async transactionFor(query: 'select' | 'other'): Promise<Transaction | null> {
     if (this.#abortion) throw this.#abortion;
+    // Another branch of a Promise.all has thrown: what this one writes alone would be half of the work.
+    if (this.#undone && query === 'other') throw this.#undone;
     // What outlives its session, such as work that nobody awaited, goes on without one.
     if (this.#isEnded) return null;
     // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
@@ -68,7 +73,8 @@ export class DatabaseSession implements SessionScope {
 
   /** The transaction; begun at the first call. */
   begin(): Promise<Transaction> {
-    if (this.#abortion) return Promise.reject(this.#abortion);
+    const refusal = this.#abortion ?? this.#undone;
+    if (refusal) return Promise.reject(refusal);
     this.#begun ??= this.#begin();
     return this.#begun;
   }
@@ -135,13 +141,14 @@ export class DatabaseSession implements SessionScope {
     if (!this.#take()) return;
     const transaction = await this.#begun;
     if (!transaction) return;
-    const isCommitted = await commitTransaction(transaction);
-    if (!isCommitted && this.#isWork) throw new RolledBackError('A query');
-    if (isCommitted) this.#notify(transaction);
+    this.#isCommitted = await commitTransaction(transaction);
+    if (!this.#isCommitted && this.#isWork) throw new RolledBackError('A query');
+    if (this.#isCommitted) this.#notify(transaction);
   }
 
   /** Rolls back what has begun. Never throws: whoever rolls back has a better error to tell. */
   async rollback(cause?: unknown): Promise<void> {
+    if (this.#mode === 'write' && !this.#isCommitted) this.#undone ??= lateWrite(cause);
     if (!this.#take()) return;
     const transaction = await this.#begun?.catch(() => null);
     if (transaction) await rollbackTransaction(transaction, cause);
@@ -194,6 +201,14 @@ export class DatabaseSession implements SessionScope {
   get #isUnguarded(): boolean {
     return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
   }
+}
+
+function lateWrite(cause: unknown): Error {
+  return new Error(
+    'A write came after the unit of work that it belongs to had been rolled back. Wait for all parts of a unit before it ' +
+      'throws, with Promise.allSettled for example, or give a query that is no part of it { transaction: null }.',
+    { cause },
+  );
 }
 
 /** One snapshot for all reads, so that a page and its count agree. It cannot fail to serialize, as it writes nothing. */

@@ -1,12 +1,17 @@
 /** How a transaction of Sequelize's ends: with what PostgreSQL did, and never on a connection in doubt. */
+import type { EventEmitter } from 'node:events';
 import { QueryTypes, type Transaction } from 'sequelize';
 import { describeFault } from './database-fault.js';
 
 /** Internals of Sequelize's transactions that are not in its types. */
 interface TransactionInternals {
   readonly sequelize: { getQueryInterface(): CommittingInterface };
-  /** Sequelize marks a connection that was lost, or on which a query was given up. */
-  readonly connection?: { readonly _invalid?: boolean };
+  readonly connection?: {
+    /** Sequelize marks a connection that was lost, or on which a query was given up. */
+    readonly _invalid?: boolean;
+    /** pg's side of the socket. Another driver may have none. */
+    readonly connection?: EventEmitter;
+  };
   readonly options: object;
   readonly finished?: 'commit' | 'rollback';
   readonly _afterCommitHooks: readonly ((transaction: unknown) => unknown)[];
@@ -32,13 +37,22 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
   // Of a raw query Sequelize gives all that the driver says, and of others the rows.
   const options = { ...internals.options, type: QueryTypes.RAW };
+  // An instance whose `query` passes on less does not keep the tag from being heard.
+  let heard: unknown;
+  const hear = ({ text }: { readonly text: string }): void => {
+    heard = text;
+  };
+  const socket = internals.connection?.connection;
+  socket?.on('commandComplete', hear);
   try {
     const answer = await internals.sequelize.getQueryInterface().commitTransaction(transaction, options);
     internals.cleanup();
-    return tagOf(answer) !== 'ROLLBACK';
+    return (tagOf(answer) ?? heard) !== 'ROLLBACK';
   } catch (error) {
     await internals.forceCleanup();
     throw error;
+  } finally {
+    socket?.off('commandComplete', hear);
   }
 }
 
@@ -47,7 +61,8 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
   try {
     // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
     const internals = internalsOf(transaction);
-    if (internals.connection?._invalid || saysConnectionLost(cause)) await internals.forceCleanup();
+    if (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable')
+      await internals.forceCleanup();
     else await transaction.rollback();
   } catch {
     // Sequelize has closed the connection, and with it the transaction has ended.
@@ -67,13 +82,4 @@ function internalsOf(transaction: Transaction): TransactionInternals {
 function tagOf(answer: unknown): unknown {
   const [, result] = Array.isArray(answer) ? (answer as [unknown, { readonly command?: unknown }?]) : [];
   return result?.command;
-}
-
-/** Reading what was thrown can itself throw: a proxy, a getter. */
-function saysConnectionLost(cause: unknown): boolean {
-  try {
-    return describeFault(cause)?.kind === 'unavailable';
-  } catch {
-    return false;
-  }
 }

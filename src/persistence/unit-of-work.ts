@@ -24,7 +24,7 @@ export interface UnitOfWork extends ReadSession {
   /**
    * Runs work that may fail alone: a throw undoes what it did and is passed on, and the unit of work can go on. Without
    * one, a unit of work in which a query or a unit inside has failed is rolled back, even if the error was caught. One
-   * level: a savepoint inside a savepoint is refused.
+   * level: a savepoint inside a savepoint is refused. What else of the unit runs at the same time is undone with it.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**
@@ -90,7 +90,9 @@ export async function unitOfWork<T>(
     try {
       return await session.run(async () => work(await openUnit(session)));
     } catch (error) {
-      if (!options.retryable || attempt === MAX_RETRIES || !isRetryable(error)) throw error;
+      if (!options.retryable || attempt === MAX_RETRIES) throw error;
+      // The manual says to run the whole transaction again (13.5).
+      if (!describeFault(error)?.isRetryable) throw error;
       await delay(RETRY_DELAY.min + Math.random() * (RETRY_DELAY.max - RETRY_DELAY.min));
     }
   }
@@ -136,18 +138,6 @@ function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
     ...(isolationLevel === undefined ? {} : { isolationLevel }),
     ...(logger === undefined ? {} : { logger: adaptLogger(logger) }),
   };
-}
-
-/**
- * Serialization failure and deadlock: the manual says to run the whole transaction again (13.5). Reading what was thrown
- * can itself throw.
- */
-function isRetryable(error: unknown): boolean {
-  try {
-    return describeFault(error)?.isRetryable === true;
-  } catch {
-    return false;
-  }
 }
 
 /** Units of work by their database session, which is what the running code can be asked for. */

@@ -50,10 +50,16 @@ class Memo extends Model {
 const committed: string[] = [];
 /** What callbacks after a commit wait for. */
 let stopped = deferred();
+/** What a method began and did not wait for. */
+let late: Promise<unknown> = Promise.resolve();
 
 class MemoController extends crudController(Memo) {
   override async create(values: CreateValues<Memo>, context: CrudContext<Memo>) {
     const memo = await super.create(values, context);
+    if (memo.text === 'branch') {
+      late = stopped.promise.then(() => super.create({ text: 'late' }, context));
+      await Promise.all([late, Promise.reject(new RangeError('refused'))]);
+    }
     if (memo.text.startsWith('caught')) await super.create(values, context).catch(() => {});
     return memo;
   }
@@ -93,9 +99,18 @@ interface Home extends AsyncDisposable {
   readonly engine: Engine;
 }
 
-async function startOwn(): Promise<Home> {
+/** Passes on nothing of what ends a transaction. */
+class SilentSequelize extends Sequelize {
+  // As what it overrides: the value is of the base.
+  override async query(...args: Parameters<Sequelize['query']>): Promise<never> {
+    const answer = await super.query(...args);
+    return (args[0] === 'COMMIT;' ? undefined : answer) as never;
+  }
+}
+
+async function startOwn(Instance = Sequelize): Promise<Home> {
   const database = await freshDatabase();
-  const sequelize = new Sequelize(database.url, { models: [Note], logging: false, pool: { max: 2 } });
+  const sequelize = new Instance(database.url, { models: [Note], logging: false, pool: { max: 2 } });
   await sequelize.sync();
   const engine = configureEngine({ sequelize });
   return {
@@ -113,7 +128,8 @@ const startLifespan = (): Promise<Home> =>
 
 for (const [whose, start] of [
   ['of an engine', startLifespan],
-  ["of a Sequelize instance of the user's", startOwn],
+  ["of a Sequelize instance of the user's", () => startOwn()],
+  ["of an instance of the user's that hides what a COMMIT answers", () => startOwn(SilentSequelize)],
 ] as const) {
   describe(`a unit of work ${whose}`, () => {
     let home: Home;
@@ -193,6 +209,42 @@ for (const [whose, start] of [
       expect(error).to.have.property('message').that.includes('savepoint');
     });
 
+    for (const [what, write] of [
+      ['a query', () => new Repository(Note).create({ text: 'late' })],
+      ['a unit of work', () => unitOfWork((uow) => add(uow, 'late'))],
+    ] as const) {
+      it(`refuses ${what} of a branch that goes on after another one has thrown`, async () => {
+        const thrown = deferred();
+        let late: Promise<unknown> = thrown.promise;
+        await caughtError(() =>
+          unitOfWork(async (uow) => {
+            await add(uow, 'one');
+            late = thrown.promise.then(() => new Repository(Note).list()).then(write);
+            await Promise.all([late, Promise.reject(new RangeError('refused'))]);
+          }),
+        );
+        thrown.resolve();
+        expect(await caughtError(() => late))
+          .to.have.property('message')
+          .that.includes('rolled back');
+        expect(await texts()).to.deep.equal([]);
+      });
+    }
+
+    it('has a write go on that is no part of it', async () => {
+      const thrown = deferred();
+      let late: Promise<unknown> = thrown.promise;
+      await caughtError(() =>
+        unitOfWork(() => {
+          late = thrown.promise.then(() => Note.create({ text: 'late' }, { transaction: null }));
+          return Promise.reject(new RangeError('refused'));
+        }),
+      );
+      thrown.resolve();
+      await late;
+      expect(await texts()).to.deep.equal(['late']);
+    });
+
     it('says nothing of a read session that goes on: what was read is right', async () => {
       await Note.create({ text: 'one' });
       const found = await dbSession(async (session) => {
@@ -266,6 +318,18 @@ describe('a write in which an error was caught', () => {
     stopped.resolve();
     while (committed.length < 2) await nextTurn();
     expect(committed).to.deep.equal(['one', 'two']);
+  });
+
+  it('writes nothing more in a branch that goes on after another one has thrown', async () => {
+    stopped = deferred();
+    expectProblem(await site.agent.post('/memos').send({ text: 'branch' }), 500, {
+      detail: 'Internal Server Error',
+    });
+    stopped.resolve();
+    expect(await caughtError(() => late))
+      .to.have.property('message')
+      .that.includes('rolled back');
+    expect(await Memo.count()).to.equal(0);
   });
 
   it('is a success without it', async () => {

@@ -1,9 +1,29 @@
 /** A write whose answer cannot be made: the row is not written either. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
-import { type Action, Body, JsonController, Param, Post, UseInterceptor } from 'routing-controllers';
+import type { Response } from 'express';
+import {
+  type Action,
+  Body,
+  HttpError,
+  JsonController,
+  OnNull,
+  OnUndefined,
+  Param,
+  Post,
+  Res,
+  UseInterceptor,
+} from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud, crudController, InjectUnitOfWork, type UnitOfWork } from '../../src/index.js';
+import {
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  InjectUnitOfWork,
+  type UnitOfWork,
+} from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
@@ -15,6 +35,11 @@ const SECRET = 'unspeakable';
 function speak(value: unknown): unknown {
   if (value === SECRET) throw new RangeError('This cannot be said.');
   return value;
+}
+
+/** The application's replacer: of one model, so that the others are refused for reasons of their own. */
+function replace(this: object, name: string, value: unknown): unknown {
+  return name === 'text' && Object.hasOwn(this, 'extra') ? speak(value) : value;
 }
 
 class Text extends Model {
@@ -69,7 +94,50 @@ class Schemed extends Text {
   declare text: string;
 }
 
-const MODELS = [Gotten, Seeming, Transformed, Schemed] as const;
+/** Only its address has its key. */
+@Crud()
+@Table({ tableName: 'addressed', timestamps: false })
+class Addressed extends Model {
+  @Exclude({ toPlainOnly: true })
+  @PrimaryKey
+  @Column({
+    type: DataType.STRING(40),
+    get(this: Addressed) {
+      return speak(this.getDataValue('text'));
+    },
+  })
+  declare text: string;
+}
+
+/** Nothing of it is the user's; the application's own replacer sees its answers. */
+@Crud()
+@Table({ tableName: 'replaced', timestamps: false })
+class Replaced extends Text {
+  @Column(DataType.STRING(40))
+  declare text: string;
+
+  @Column(DataType.JSONB)
+  declare extra: object;
+}
+
+/** Its controller answers by itself. */
+@Crud()
+@Table({ tableName: 'answered', timestamps: false })
+class Answered extends Text {
+  @Column(DataType.STRING(40))
+  declare text: string;
+}
+
+class AnsweredController extends crudController(Answered) {
+  override async create(values: CreateValues<Answered>, context: CrudContext<Answered>): Promise<Answered> {
+    await super.create(values, context);
+    context.response.status(201).json({});
+    // What is promised is a record; code in JavaScript returns nothing.
+    return undefined as unknown as Answered;
+  }
+}
+
+const MODELS = [Gotten, Seeming, Transformed, Schemed, Addressed, Replaced, Answered] as const;
 
 @Exclude()
 class Report {
@@ -102,8 +170,54 @@ class GottenController extends crudController(Gotten) {
   }
 }
 
+class Missing extends HttpError {
+  constructor() {
+    super(410, 'Gone');
+  }
+}
+
 @JsonController('/by-hand')
 class HandController {
+  @Post('/nothing')
+  async makeNothing(@Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork): Promise<void> {
+    await write(uow, 'record', body);
+  }
+
+  @OnUndefined(Missing)
+  @Post('/missing')
+  makeMissing(@Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork): Promise<void> {
+    return this.makeNothing(body, uow);
+  }
+
+  @OnNull(Missing)
+  @Post('/null')
+  async makeNull(@Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork): Promise<null> {
+    await write(uow, 'record', body);
+    return null;
+  }
+
+  @OnUndefined(204)
+  @Post('/empty')
+  makeEmpty(@Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork): Promise<void> {
+    return this.makeNothing(body, uow);
+  }
+
+  @Post('/answered')
+  async makeAnswered(
+    @Body() body: { text: string },
+    @InjectUnitOfWork() uow: UnitOfWork,
+    @Res() response: Response,
+  ): Promise<void> {
+    await write(uow, 'record', body);
+    response.json({});
+  }
+
+  @UseInterceptor(() => ({ made: true }))
+  @Post('/intercepted-nothing')
+  makeForInterceptor(@Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork): Promise<void> {
+    return this.makeNothing(body, uow);
+  }
+
   @Post('/:kind')
   make(@Param('kind') kind: string, @Body() body: { text: string }, @InjectUnitOfWork() uow: UnitOfWork) {
     return write(uow, kind, body);
@@ -139,8 +253,9 @@ describe('a write whose answer cannot be shaped', () => {
   before(async () => {
     site = await startTestApp({
       models: MODELS,
-      bootstrap: { controllers: [GottenController, HandController], logger },
+      bootstrap: { controllers: [GottenController, AnsweredController, HandController], logger },
       engine: { pool: { max: 1 } },
+      prepare: (app) => app.set('json replacer', replace),
     });
   });
 
@@ -153,6 +268,7 @@ describe('a write whose answer cannot be shaped', () => {
     ['a virtual attribute', '/seemings'],
     ['a @Transform', '/transformeds'],
     ['a read schema', '/schemeds'],
+    ["the application's replacer", '/replaceds'],
   ] as const) {
     it(`creates no row because of ${what}`, async () => {
       await refuse('post', path);
@@ -163,6 +279,43 @@ describe('a write whose answer cannot be shaped', () => {
       const { body, headers } = await site.agent.post(path).send({ text: 'kept' });
       expect(headers['location']).to.equal(`${path}/${body.id}`);
       await refuse('patch', `${path}/${body.id}`);
+      expect(await texts()).to.deep.equal(['kept']);
+    });
+  }
+
+  it('creates no row because of a getter of a hidden key', async () => {
+    await refuse('post', '/addresseds');
+    expect(await texts()).to.deep.equal([]);
+  });
+
+  it('commits an override that has answered by itself and returns nothing', async () => {
+    expect((await site.agent.post('/answereds').send({ text: 'kept' })).status).to.equal(201);
+    while (!(await texts()).length) await nextTurn();
+    expect(await texts()).to.deep.equal(['kept']);
+  });
+
+  for (const [path, status, detail] of [
+    ['nothing', 404, 'Not Found'],
+    ['missing', 410, 'Gone'],
+    ['null', 410, 'Gone'],
+  ] as const) {
+    it(`commits nothing of a route whose result is an error of routing-controllers: ${path}`, async () => {
+      const response = await site.agent.post(`/by-hand/${path}`).send({ text: 'lost' });
+      expectProblem(response, status, { detail });
+      expect(await texts()).to.deep.equal([]);
+    });
+  }
+
+  for (const [path, status] of [
+    ['empty', 204],
+    ['intercepted-nothing', 200],
+    ['answered', 200],
+  ] as const) {
+    it(`commits a route without a result that is no error: ${path}`, async () => {
+      const response = await site.agent.post(`/by-hand/${path}`).send({ text: 'kept' });
+      expect(response.status).to.equal(status);
+      // One that answers by itself does so before the commit.
+      while (!(await texts()).length) await nextTurn();
       expect(await texts()).to.deep.equal(['kept']);
     });
   }
