@@ -15,14 +15,20 @@ import {
   type UseMetadata,
 } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult, transformResult } from '../response/result-serializer.js';
+import { guardJson, releaseJson } from './guard-json.js';
 import { checkJson } from './json-answer.js';
 import { existingWork } from './request-work.js';
 
-/** Shapes what a method of the user's returned; throws where it cannot be sent. */
-export type ResultShaper = (result: unknown, method: ActionMetadata, action: Action) => unknown;
+/** What the answers of the user's methods go through. */
+export interface ResultShaper {
+  /** To be called before a method that is given the response, and may write to it. */
+  guard(response: Response): void;
+  /** Shapes what a method has returned; throws where it cannot be sent. */
+  shape(result: unknown, method: ActionMetadata, action: Action): unknown;
+}
 
 /** What `useExpressServer` would use, made safe. */
-export class SafeExpressDriver extends ExpressDriver {
+export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #serializers: SerializerRegistry;
   readonly #isIntercepted: boolean;
   /** What has gone through class-transformer already. */
@@ -80,13 +86,18 @@ export class SafeExpressDriver extends ExpressDriver {
     };
   }
 
+  guard(response: Response): void {
+    guardJson(response, this.#serializers);
+  }
+
   /**
    * Does all that may throw while there is something to roll back. Interceptors come later, and may make something else of
    * the result: it goes through class-transformer once more behind them.
    */
-  readonly shape: ResultShaper = (result, method, action) => {
+  shape(result: unknown, method: ActionMetadata, action: Action): unknown {
     const { request, response } = action;
     if (result === response) return result;
+    releaseJson(response);
     const shown = serializeResult(result, this.#serializers);
     if (!existingWork(request)?.hasWrites) return shown;
     const shaped = this.#transform(shown, method);
@@ -95,7 +106,7 @@ export class SafeExpressDriver extends ExpressDriver {
     if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
     this.#shaped.add(shaped);
     return shaped;
-  };
+  }
 
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata): unknown {
