@@ -25,13 +25,15 @@ export interface ResultShaper {
   guard(response: Response): void;
   /** Shapes what a method has returned; throws where it cannot be sent. */
   shape(result: unknown, method: ActionMetadata, action: Action): unknown;
+  /** Lets a result be sent as it is; false where an interceptor may make something else of it. */
+  settle(shaped: unknown, method: ActionMetadata): boolean;
 }
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #serializers: SerializerRegistry;
   readonly #isIntercepted: boolean;
-  /** What has gone through class-transformer already. */
+  /** What is to be sent as it is. */
   readonly #shaped = new WeakSet<object>();
   /** Whether the application has middlewares that run after an answer. */
   #hasAfter = false;
@@ -102,10 +104,14 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     if (!existingWork(request)?.hasWrites) return shown;
     const shaped = this.#transform(shown, method);
     if (method.isJsonTyped) checkJson(shaped, response);
+    return this.settle(shaped, method) ? shaped : shown;
+  }
+
+  settle(shaped: unknown, method: ActionMetadata): boolean {
     const isIntercepted = this.#isIntercepted || hasInterceptors(method);
-    if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
+    if (isIntercepted || typeof shaped !== 'object' || shaped === null) return false;
     this.#shaped.add(shaped);
-    return shaped;
+    return true;
   }
 
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */

@@ -204,6 +204,7 @@ function createRunner(
     // What routing-controllers takes for "the method answers itself".
     if (draft === null) return response;
     if (draft.location !== undefined) response.setHeader('Location', draft.location);
+    shaper.settle(draft.body, metadata);
     return draft.body;
   };
 }
