@@ -204,7 +204,8 @@ function createRunner(
     // What routing-controllers takes for "the method answers itself".
     if (draft === null) return response;
     if (draft.location !== undefined) response.setHeader('Location', draft.location);
-    shaper.settle(draft.body, metadata);
+    // An override's page may hold more than the records that were shaped.
+    if (resource.isGenerated) shaper.settle(draft.body, metadata);
     return draft.body;
   };
 }
