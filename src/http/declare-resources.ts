@@ -76,7 +76,7 @@ export function declareResources({
   }
   problems.push(...untypedParameterProblems([...extended, ...handWritten]));
   problems.push(...takeoverProblems([...declarations.keys()]));
-  if (isScan && declarations.size === 0) problems.push(NO_MODEL);
+  if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);
   const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));
   // Where the models are listed, another application of the process may be given the subclass.

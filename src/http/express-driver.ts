@@ -16,17 +16,25 @@ import {
   type UseMetadata,
 } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult, transformResult } from '../response/result-serializer.js';
+import { guardJson, releaseJson } from './guard-json.js';
 import { checkJson } from './json-answer.js';
 import { existingWork } from './request-work.js';
 
-/** Shapes what a method of the user's returned; throws where it cannot be sent. */
-export type ResultShaper = (result: unknown, method: ActionMetadata, action: Action) => unknown;
+/** What the answers of the user's methods go through. */
+export interface ResultShaper {
+  /** To be called before a method that is given the response, and may write to it. */
+  guard(response: Response): void;
+  /** Shapes what a method has returned; throws where it cannot be sent. */
+  shape(result: unknown, method: ActionMetadata, action: Action): unknown;
+  /** Lets a result be sent as it is; false where an interceptor may make something else of it. */
+  settle(shaped: unknown, method: ActionMetadata): boolean;
+}
 
 /** What `useExpressServer` would use, made safe. */
-export class SafeExpressDriver extends ExpressDriver {
+export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #serializers: SerializerRegistry;
   readonly #isIntercepted: boolean;
-  /** What has gone through class-transformer already. */
+  /** What is to be sent as it is. */
   readonly #shaped = new WeakSet<object>();
   /** Whether the application has middlewares that run after an answer. */
   #hasAfter = false;
@@ -81,24 +89,38 @@ export class SafeExpressDriver extends ExpressDriver {
     };
   }
 
+  guard(response: Response): void {
+    guardJson(response, this.#serializers);
+  }
+
   /**
    * Does all that may throw while there is something to roll back. Interceptors come later, and may make something else of
    * the result: it goes through class-transformer once more behind them.
    */
-  readonly shape: ResultShaper = (result, method, action) => {
+  shape(result: unknown, method: ActionMetadata, action: Action): unknown {
     const { request, response } = action;
     if (result === response) return result;
+    releaseJson(response);
     const shown = serializeResult(result, this.#serializers);
     if (!existingWork(request)?.hasWrites) return shown;
     const shaped = this.#transform(shown, method);
     if (method.isJsonTyped) checkJson(shaped, response);
-    const isIntercepted = this.#isIntercepted || hasInterceptors(method);
-    // A method may have answered by itself, and returned nothing.
-    if (!isIntercepted && !response.headersSent) refuseMissing(shaped, method, action);
-    if (isIntercepted || typeof shaped !== 'object' || shaped === null) return shown;
+    // A method may have answered by itself, and an interceptor may make something of nothing.
+    const isOpen = this.#isInterceptedFor(method) || response.headersSent;
+    if (!isOpen) refuseMissing(shaped, method, action);
+    return this.settle(shaped, method) ? shaped : shown;
+  }
+
+  settle(shaped: unknown, method: ActionMetadata): boolean {
+    if (this.#isInterceptedFor(method) || typeof shaped !== 'object' || shaped === null) return false;
     this.#shaped.add(shaped);
-    return shaped;
-  };
+    return true;
+  }
+
+  /** Whether interceptors see what a method returns. */
+  #isInterceptedFor({ interceptors, controllerMetadata }: ActionMetadata): boolean {
+    return this.#isIntercepted || interceptors.length + controllerMetadata.interceptors.length > 0;
+  }
 
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata): unknown {
@@ -139,10 +161,6 @@ function refuseMissing(result: unknown, method: ActionMetadata, action: Action):
   const code: unknown = result === undefined ? undefinedResultCode : result === null && nullResultCode;
   if (typeof code === 'function') throw Reflect.construct(code, [action]);
   if (result === undefined && !code && !redirect && !renderedTemplate) throw new NotFoundError();
-}
-
-function hasInterceptors({ interceptors, controllerMetadata }: ActionMetadata): boolean {
-  return interceptors.length + controllerMetadata.interceptors.length > 0;
 }
 
 function asError(thrown: unknown): object {

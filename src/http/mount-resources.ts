@@ -48,11 +48,11 @@ export function mountResources(plan: MountPlan): MountedRouter {
   const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
   const routes = resources.map((resource) => ({
     resource,
-    registered: registerResourceController(resource, driver.shape, { fastPath, routing }),
+    registered: registerResourceController(resource, driver, { fastPath, routing }),
   }));
   const registered = [
     ...routes.map((route) => route.registered),
-    ...controllers.map((controller) => registerPlainController(controller, driver.shape)),
+    ...controllers.map((controller) => registerPlainController(controller, driver)),
   ];
   const classes = registered.map(({ controller }) => controller);
   try {

@@ -12,14 +12,15 @@ import type { ResultShaper } from './express-driver.js';
 import { type Controller, runAction } from './run-action.js';
 
 /** Registers a controller that extends no generated one. */
-export function registerPlainController(base: Class, shape: ResultShaper): RegisteredController {
+export function registerPlainController(base: Class, shaper: ResultShaper): RegisteredController {
   const storage = getMetadataArgsStorage();
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
   registerActions(declaredActions(lineage), lineage, controller, async (metadata, action, params) => {
     const call = () =>
       (getFromContainer(base as new () => object, action) as Controller)[metadata.method]?.(...params);
-    return runAction(action, call, (result) => shape(result, metadata, action));
+    shaper.guard(action.response);
+    return runAction(action, call, (result) => shaper.shape(result, metadata, action));
   });
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));

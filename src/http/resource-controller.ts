@@ -18,6 +18,7 @@ import type { ResultShaper } from './express-driver.js';
 import { compileFastActions } from './fast-action.js';
 import { generalRouteReasons, type PathSettings } from './general-route-reasons.js';
 import { GENERATED_ROUTES, type GeneratedRoute, generatedRouteOf, routePath } from './generated-routes.js';
+import { releaseJson } from './guard-json.js';
 import { checkJson, jsonReplacer } from './json-answer.js';
 import { refuseCondition } from './parse-request.js';
 import { setRequestResource } from './request-resource.js';
@@ -28,7 +29,7 @@ import { type Controller, runAction } from './run-action.js';
 /** Registers the controller of a resource. */
 export function registerResourceController(
   resource: Resource,
-  shape: ResultShaper,
+  shaper: ResultShaper,
   settings: PathSettings,
 ): RegisteredController {
   const { plan } = resource;
@@ -42,7 +43,7 @@ export function registerResourceController(
   const reasons = new Map(
     actions.map(({ method }) => [method, generalRouteReasons(resource, method, lineage, settings)]),
   );
-  registerActions(actions, lineage, controller, createRunner(resource, shape, reasons));
+  registerActions(actions, lineage, controller, createRunner(resource, shaper, reasons));
   for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
@@ -157,7 +158,7 @@ function contextOf({ repository }: Resource, { request, response }: Action): Cru
 /** Calls the controller's method and shapes its result, before what it wrote is committed; or answers by the fast path. */
 function createRunner(
   resource: Resource,
-  shape: ResultShaper,
+  shaper: ResultShaper,
   reasons: ReadonlyMap<string, readonly string[]>,
 ): ActionRunner {
   const instance = createInstanceSource(resource);
@@ -173,7 +174,8 @@ function createRunner(
     const { request, response } = action;
     if (!route) {
       const call = () => instance(action)[method]?.(...params);
-      return runAction(action, call, (result) => shape(result, metadata, action));
+      shaper.guard(response);
+      return runAction(action, call, (result) => shaper.shape(result, metadata, action));
     }
     const decorated = declared.length;
     const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
@@ -185,6 +187,7 @@ function createRunner(
       ? params
       : route.parameters.map((name) => (name === 'context' ? contextOf(resource, action) : args[name]));
     const call = () => instance(action)[method]?.(...values);
+    if (!resource.isGenerated) shaper.guard(response);
     const context = { request, readArguments: readArguments ?? (() => args) };
     const draft = await runAction<AnswerDraft | null>(
       action,
@@ -192,6 +195,7 @@ function createRunner(
       async (result) => {
         // A method may have answered by itself, and returned nothing.
         if (result === response || (result === undefined && response.headersSent)) return null;
+        releaseJson(response);
         const { body, location } = await shapeAnswer(resource, route.operation, result, context);
         if (existingWork(request)?.hasWrites) checkJson(body, response);
         return { body, location };
@@ -201,6 +205,8 @@ function createRunner(
     // What routing-controllers takes for "the method answers itself".
     if (draft === null) return response;
     if (draft.location !== undefined) response.setHeader('Location', draft.location);
+    // An override's page may hold more than the records that were shaped.
+    if (resource.isGenerated) shaper.settle(draft.body, metadata);
     return draft.body;
   };
 }

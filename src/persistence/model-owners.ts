@@ -71,7 +71,7 @@ export function modelsOf({ models }: Sequelize): ModelClass[] {
 
 /** The engine's instance, other than this one, that the model was given to; another may have taken it over since. */
 function holderOf(model: ModelClass, sequelize: Sequelize): Sequelize | undefined {
-  return [...held.keys()].find((other) => other !== sequelize && hasModel(other, model));
+  return [...held.keys()].find((other) => other !== sequelize && hasModel(other, model) && !isClosed(other));
 }
 
 function hasModel(sequelize: Sequelize, model: ModelClass): boolean {
@@ -82,8 +82,12 @@ function lostProblem({ name }: ModelClass, owned: string): string {
   return `${name} ${owned}, and another instance has taken it over since; ${ADVICE}.`;
 }
 
-/** Whether its engine was disposed, or it is one of the user's that was closed: Sequelize then replaces `getConnection`. */
+/** Whether its engine was disposed, or the user has closed it. */
 function isOver(sequelize: Sequelize): boolean {
-  if (held.has(sequelize)) return false;
-  return released.has(sequelize) || Object.hasOwn(sequelize.connectionManager, 'getConnection');
+  return isClosed(sequelize) || (released.has(sequelize) && !held.has(sequelize));
+}
+
+/** Sequelize replaces `getConnection` of what was closed. */
+function isClosed({ connectionManager }: Sequelize): boolean {
+  return Object.hasOwn(connectionManager, 'getConnection');
 }

@@ -1,6 +1,7 @@
 /** Records inside answers, however they got there: each through its own read schema, and nothing of Sequelize's with it. */
 import { expect } from 'chai';
 import { Exclude, Expose, Transform, Type } from 'class-transformer';
+import type { Response } from 'express';
 import fc from 'fast-check';
 import {
   type Action,
@@ -8,6 +9,7 @@ import {
   Interceptor,
   type InterceptorInterface,
   JsonController,
+  Res,
 } from 'routing-controllers';
 import {
   BelongsTo,
@@ -206,6 +208,11 @@ class Boxes {
     return { list: [{ ...hidden(2) }] };
   }
 
+  @Get('/written')
+  written(@Res() response: Response): object {
+    return response.json(new Box(hidden(2)));
+  }
+
   @Get('/elsewhere')
   elsewhere(): unknown {
     return Keeper.build({ name: 'x', passwordHash: SECRET });
@@ -249,6 +256,7 @@ function buildRecord(kind: string): Model {
 }
 
 const OWNER = { id: 1, name: 'Ann!', photo: 'AQI=' };
+const PET = { id: 1, ownerId: 1, extra: { a: 1 }, keeper: { who: OWNER } };
 
 describe('answering with relations', () => {
   const logger = new CapturedLog();
@@ -403,8 +411,7 @@ describe('answering with relations', () => {
 
   describe('in the derived schema', () => {
     it('leaves relations out, and shows what virtual attributes give', async () => {
-      const pet = { id: 1, ownerId: 1, extra: { a: 1 }, keeper: { who: OWNER } };
-      expectJson(await site.agent.get('/pets/1'), 200, pet);
+      expectJson(await site.agent.get('/pets/1'), 200, PET);
     });
 
     it('shows records wherever an override puts them', async () => {
@@ -451,6 +458,35 @@ describe('answering with relations', () => {
         if (classTransformer) expectJson(await agent.get('/boxes/getter'), 200, { owner: shown });
       });
     }
+
+    it('shows what a method writes to the response itself', async () => {
+      class Owners extends crudController(Owner) {
+        @Get('/best/json')
+        json(@Res() response: Response): object {
+          return response.json({ best: hidden(2) });
+        }
+
+        @Get('/best/send')
+        async send(@Res() response: Response): Promise<object> {
+          return response.send([await Pet.findOne({ include: [Owner] })]);
+        }
+
+        override async read(_id: unknown, { response }: CrudContext): Promise<Owner> {
+          response.json(hidden(3));
+          return response as unknown as Owner;
+        }
+      }
+      const { agent } = await buildApp({
+        models: [Owner, Pet],
+        controllers: [Owners, Boxes],
+        routing: { classTransformer: false },
+        logger,
+      });
+      expectJson(await agent.get('/owners/best/json'), 200, { best: { id: 2, name: 'x!' } });
+      expectJson(await agent.get('/owners/best/send'), 200, [PET]);
+      expectJson(await agent.get('/owners/1'), 200, { id: 3, name: 'x!' });
+      expectJson(await agent.get('/boxes/written'), 200, { content: { id: 2, name: 'x!' } });
+    });
 
     it('refuses to send { ...record }', async () => {
       logger.clear();

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { IsInt } from 'class-validator';
-import { Get } from 'routing-controllers';
+import { Get, JsonController } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
@@ -284,6 +284,18 @@ describe('misconfiguring', () => {
             'or pass models: [] where none is meant.',
         ]);
         expect((await buildApp({ models: [] })).crud.routes).to.deep.equal([]);
+      });
+
+      it('serves hand-written controllers', async () => {
+        @JsonController('/greetings')
+        class Greetings {
+          @Get('/')
+          greet(): object {
+            return { hello: 'world' };
+          }
+        }
+        const { agent } = await buildApp({ controllers: [Greetings] });
+        expect((await agent.get('/greetings')).body).to.deep.equal({ hello: 'world' });
       });
     });
   });

@@ -107,6 +107,16 @@ describe('the engine of a model', () => {
     }
   });
 
+  it('may be another when the instance of the user was closed', async () => {
+    const own = plain(first);
+    await using _one = configureEngine({ sequelize: own });
+    await own.close();
+    await using two = await connect(second);
+    expect(Coin.sequelize).to.equal(two.sequelize);
+    const { agent } = await buildApp({ models: [Coin] });
+    expect((await agent.get('/coins')).status).to.equal(200);
+  });
+
   it('is told where it is of the user, and is still open', async () => {
     const own = plain(first);
     const thief = plain(second);

@@ -203,7 +203,9 @@ describe('over a pooler', () => {
   });
 
   it('keeps no statements once it has shown that it does not know them, and says so', async () => {
-    const { site, warnings } = await start({ pool: { max: 6 }, groupCommit: true }, pooler.url, { fastPath: true });
+    const { site, warnings } = await start({ pool: { max: 6 }, groupCommit: true }, pooler.url, {
+      fastPath: true,
+    });
     await using _site = site;
     const all = Array.from({ length: 12 }, (_, index) => index);
     for (let round = 0; round < 3; round += 1) {
