@@ -29,7 +29,7 @@ export function adaptLogger(logger: Logger): Logger {
   if (missing.length > 0) {
     const found = isObject ? `has no method ${missing.join(', ')}` : `is ${showValue(logger)}`;
     throw new ConfigError([
-      `logger ${found}; use that of pino, winston or bunyan, console, or an object with all of these.`,
+      `logger ${found}; use that of pino, winston or bunyan, console, or an object with debug, info, warn and error.`,
     ]);
   }
   const isObjectFirst = takesObjectFirst(logger as KnownLogger);
