@@ -187,7 +187,10 @@ describe('misconfiguring', () => {
   describe('a logger', () => {
     const { debug, info, error } = new Console(process.stderr);
     const LOGGERS: readonly (readonly [logger: unknown, problem: RegExp])[] = [
-      [{}, /^logger has no method debug, info, warn, error; .+ an object with debug, info, warn and error\.$/],
+      [
+        {},
+        /^logger has no method debug, info, warn, error; .+ an object with debug, info, warn and error\.$/,
+      ],
       [{ debug, info, error }, /^logger has no method warn; /],
       [{ debug, info, error, warn: true }, /^logger has no method warn; /],
       [winston.createLogger({ levels: winston.config.syslog.levels }), /^logger has no method warn; /],
