@@ -47,8 +47,14 @@ export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<
  * @throws ConfigError with everything that is wrong with the model or an option
  */
 export function crudRouter<M extends Model>(source: Source<M>, options: CrudRouterOptions<M> = {}): Router {
-  const { bodyLimit, cursorSecret, fastPath = true, logger: given, routing = {}, ...crud } = options;
-  const logger = given ? adaptLogger(given) : defaultLogger;
+  const {
+    bodyLimit,
+    cursorSecret,
+    fastPath = true,
+    logger: given = defaultLogger,
+    routing = {},
+    ...crud
+  } = options;
   const repository = resolveSource(source) as unknown as Repository;
   const { model } = repository;
   const record = crudRecords().findLast((known) => known.model === model);
@@ -59,12 +65,13 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     controller: undefined,
   };
   const problems = [...flagProblems('fastPath', fastPath), ...takeoverProblems([model])];
+  const logger = collectProblems(problems, () => adaptLogger(given), defaultLogger);
   const settings = {
     bodyLimit: collectProblems(problems, () => parseBodyLimit(bodyLimit), 0),
     cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(cursorSecret), [])),
   };
   const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
   const resources = createResources(plan, [declaration], settings);
-  if (given) for (const resource of resources) setLogger(resource.plan, logger);
+  if (given !== defaultLogger) for (const resource of resources) setLogger(resource.plan, logger);
   return mountResources({ resources, controllers: [], routing, fastPath, logger }).router;
 }

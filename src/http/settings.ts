@@ -104,6 +104,7 @@ export function resolveSettings(
     ...otherProblems,
   ];
   const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
+  const ownLogger = collectProblems(problems, () => adaptLogger(logger), defaultLogger);
   const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
   return Object.freeze({
     records,
@@ -113,7 +114,7 @@ export function resolveSettings(
     bodyLimit,
     cursors: createCursorCodec(secrets),
     fastPath,
-    logger: adaptLogger(logger),
+    logger: ownLogger,
     routing,
     problems,
   });

@@ -1,5 +1,9 @@
 /** Loggers of several libraries -> what the library writes its lines to. */
+import { ConfigError } from './config-error.js';
 import type { Logger } from './logger.js';
+import { showValue } from './show-value.js';
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
 /** A logger, as far as its library can be told from it. All of these are documented. */
 interface KnownLogger {
@@ -15,8 +19,19 @@ interface KnownLogger {
 /**
  * Writes to a logger in the order of arguments that its library knows: pino and bunyan take an object before the message,
  * winston, `console` and all others after it. A logger that fails takes nothing else with it.
+ *
+ * @throws ConfigError for one without a method that lines are written with: those lines would be lost
  */
 export function adaptLogger(logger: Logger): Logger {
+  // A class with static methods is one, too.
+  const isObject = Object(logger) === logger;
+  const missing = LEVELS.filter((level) => !isObject || typeof logger[level] !== 'function');
+  if (missing.length > 0) {
+    const found = isObject ? `has no method ${missing.join(', ')}` : `is ${showValue(logger)}`;
+    throw new ConfigError([
+      `logger ${found}; use that of pino, winston or bunyan, console, or an object with debug, info, warn and error.`,
+    ]);
+  }
   const isObjectFirst = takesObjectFirst(logger as KnownLogger);
   const writer = (level: keyof Logger) => (message: string, details?: object) => {
     const values =

@@ -33,8 +33,9 @@ function describeOne(error: Error): object {
   const source = databaseErrorOf(error);
   if (!source) return { error: error.name, stack: isQuoting(error) ? frames(error) : error.stack };
   const { code, table, column, constraint, routine, message, sql, parameters } = source;
-  // Class 42, a statement that does not fit the schema: the message has names and no values, and says what is missing.
-  const isSchemaError = typeof code === 'string' && code.startsWith('42');
+  // Class 42, a statement that does not fit the schema: the message has names and no values, and says what is missing. A
+  // function of the user's writes its own.
+  const isSchemaError = typeof code === 'string' && code.startsWith('42') && routine !== 'exec_stmt_raise';
   // A `$1` in the statement proves nothing: a value that was written into it can hold one.
   const isPrepared = Array.isArray(parameters) && parameters.length > 0;
   return {

@@ -1,9 +1,11 @@
 /** Everything that can be wrong with a configuration: one error, when the application is built, that says what to write. */
 
+import { Console } from 'node:console';
 import { expect } from 'chai';
 import { IsInt } from 'class-validator';
 import { Get, JsonController } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import winston from 'winston';
 import {
   type BootstrapOptions,
   bootstrap,
@@ -12,9 +14,12 @@ import {
   Crud,
   type CrudOptions,
   crudController,
+  crudRouter,
   disposeEngine,
   engineLifespan,
+  type Logger,
   type ModelClass,
+  unitOfWork,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
@@ -177,6 +182,49 @@ describe('misconfiguring', () => {
       "Unattached is not attached to a Sequelize instance; list it in the engine's models, or in new Sequelize({ models: [...] }), before bootstrap is called.",
       "Fine and Mistyped are both on '/fines'; give one of them another prefix.",
     ]);
+  });
+
+  describe('a logger', () => {
+    const { debug, info, error } = new Console(process.stderr);
+    const LOGGERS: readonly (readonly [logger: unknown, problem: RegExp])[] = [
+      [
+        {},
+        /^logger has no method debug, info, warn, error; .+ an object with debug, info, warn and error\.$/,
+      ],
+      [{ debug, info, error }, /^logger has no method warn; /],
+      [{ debug, info, error, warn: true }, /^logger has no method warn; /],
+      [winston.createLogger({ levels: winston.config.syslog.levels }), /^logger has no method warn; /],
+      [null, /^logger is null; /],
+      ['pino', /^logger is "pino"; /],
+    ];
+
+    for (const [logger, problem] of LOGGERS) {
+      it(`without a method that lines are written with is refused: ${problem}`, async () => {
+        const given = { logger } as { logger: Logger };
+        let hasBegun = false;
+        const begin = async () => {
+          hasBegun = true;
+        };
+        const failures = [
+          await caughtError(() => buildApp({ models: [Fine], ...given })),
+          await caughtError(async () => crudRouter(Fine, given)),
+          await caughtError(() => unitOfWork(begin, { ...given, engine: site.engine })),
+        ];
+        for (const failure of failures) {
+          expect(failure).to.be.an.instanceOf(ConfigError);
+          expect((failure as ConfigError).problems).to.have.length(1);
+          expect((failure as ConfigError).problems[0]).to.match(problem);
+        }
+        expect(hasBegun).to.equal(false);
+      });
+    }
+  });
+
+  it('takes a class with methods of its own for a logger', async () => {
+    const none = () => {};
+    const Log = Object.assign(class {}, { debug: none, info: none, warn: none, error: none });
+    const { crud } = await buildApp({ models: [], logger: Log });
+    expect(crud.routes).to.deep.equal([]);
   });
 
   it('says it in one message, a line for each', async () => {
