@@ -38,7 +38,8 @@ export interface ResourceOptions {
   fastPath?: boolean;
   /**
    * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
-   * work as they are. Default: warnings and errors as JSON lines on standard error.
+   * work as they are; a logger without one of the four methods is a `ConfigError`. Default: warnings and errors as JSON
+   * lines on standard error.
    */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
@@ -104,6 +105,7 @@ export function resolveSettings(
     ...otherProblems,
   ];
   const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
+  const lines = collectProblems(problems, () => adaptLogger(logger), defaultLogger);
   const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
   return Object.freeze({
     records,
@@ -113,7 +115,7 @@ export function resolveSettings(
     bodyLimit,
     cursors: createCursorCodec(secrets),
     fastPath,
-    logger: adaptLogger(logger),
+    logger: lines,
     routing,
     problems,
   });

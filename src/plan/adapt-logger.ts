@@ -1,5 +1,9 @@
 /** Loggers of several libraries -> what the library writes its lines to. */
+import { ConfigError } from './config-error.js';
 import type { Logger } from './logger.js';
+import { showValue } from './show-value.js';
+
+const LEVELS: readonly (keyof Logger)[] = ['debug', 'info', 'warn', 'error'];
 
 /** A logger, as far as its library can be told from it. All of these are documented. */
 interface KnownLogger {
@@ -15,8 +19,16 @@ interface KnownLogger {
 /**
  * Writes to a logger in the order of arguments that its library knows: pino and bunyan take an object before the message,
  * winston, `console` and all others after it. A logger that fails takes nothing else with it.
+ *
+ * @throws ConfigError for a logger that lacks a method: its lines would be lost, and errors with them
  */
 export function adaptLogger(logger: Logger): Logger {
+  const missing = LEVELS.filter((level) => typeof (logger as Partial<Logger> | null)?.[level] !== 'function');
+  if (missing.length > 0) {
+    throw new ConfigError([
+      `logger is ${showValue(logger)}, without ${missing.join(', ')}; pass pino(), console, or an object with ${LEVELS.join(', ')}.`,
+    ]);
+  }
   const isObjectFirst = takesObjectFirst(logger as KnownLogger);
   const writer = (level: keyof Logger) => (message: string, details?: object) => {
     const values =
