@@ -6,6 +6,7 @@ import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-type
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
+import { flagProblems } from '../plan/flag-problems.js';
 import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { urlProblem } from './connection-url.js';
@@ -119,7 +120,7 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
 function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
   const {
     models = crudRecords().map(({ model }) => model),
-    createAll: _,
+    createAll = false,
     replicas = [],
     clickhouse: _clickhouse,
     cache: _cache,
@@ -127,6 +128,10 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     groupCommit: _groupCommit,
     ...forwarded
   } = options;
+  throwProblems([
+    ...flagProblems('createAll', createAll),
+    ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
+  ]);
   for (const each of [dsn, ...replicas]) checkDsn(each);
   const dialectOptions = { keepAlive: true, ...TIMEOUTS, ...forwarded.dialectOptions };
   const settings = {
