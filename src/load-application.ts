@@ -21,7 +21,12 @@ const INTERVAL = 50;
  * @throws ConfigError when it exports none of these, or what it exports is configured wrongly
  */
 export async function loadApplication(file: string): Promise<DescribedApplication> {
-  const namespace: Record<string, unknown> = await import(pathToFileURL(find(file)).href);
+  const path = find(file);
+  const namespace: Record<string, unknown> = await import(pathToFileURL(path).href).catch(
+    (cause: unknown) => {
+      throw isUncompiled(path, cause) ? uncompiled(file, cause) : cause;
+    },
+  );
   const exported = (await Promise.all(exportedValues(namespace))).flat();
   const objects = exported.filter((value) => isObject(value));
   const built = objects.map(builtApplication).findLast((each) => each !== undefined);
@@ -39,6 +44,17 @@ function find(file: string): string {
   } catch (cause) {
     throw Object.assign(new ConfigError([`There is no module '${file}'.`]), { cause });
   }
+}
+
+/** Whether Node did not take TypeScript, by its ending or its decorators; with a loader for it, it does. */
+function isUncompiled(path: string, cause: unknown): boolean {
+  const { code } = (cause ?? {}) as { readonly code?: unknown };
+  return /\.[cm]?tsx?$/.test(path) && (code === 'ERR_UNKNOWN_FILE_EXTENSION' || cause instanceof SyntaxError);
+}
+
+function uncompiled(file: string, cause: unknown): Error {
+  const problem = `'${file}' is TypeScript; compile it and pass what comes out, such as ./dist/models.js.`;
+  return Object.assign(new ConfigError([problem]), { cause });
 }
 
 /** What is exported by name, and what is in the default export of a CommonJS module. */

@@ -38,7 +38,8 @@ export interface ResourceOptions {
   fastPath?: boolean;
   /**
    * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
-   * work as they are. Default: warnings and errors as JSON lines on standard error.
+   * work as they are; a logger without one of the four methods is a `ConfigError`. Default: warnings and errors as JSON
+   * lines on standard error.
    */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */

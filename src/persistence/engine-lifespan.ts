@@ -6,6 +6,7 @@ import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-type
 import type { ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { ConfigError, throwProblems } from '../plan/config-error.js';
+import { flagProblems } from '../plan/flag-problems.js';
 import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { urlProblem } from './connection-url.js';
@@ -41,19 +42,19 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    */
   cache?: string | Redis | Cluster;
   /**
-   * Whether connections keep prepared statements, at most 200 each, which saves PostgreSQL from planning simple ones
-   * anew. `false` behind a pooler that gives each transaction another connection and knows nothing of them, such as
-   * PgBouncer before 1.21 in transaction mode; reads then share no connections either. With `true`, no statement is mistaken
-   * for another one behind such a pooler, and none are kept from when it shows, after a warning. Default: true.
+   * Whether connections keep prepared statements, at most 200 each, so that PostgreSQL plans a statement once. Use `false`
+   * behind a pooler that gives each transaction another connection and keeps none, such as PgBouncer before 1.21 in
+   * transaction mode. Reads then share no connections. With `true`, answers are right behind such a pooler, too: once it
+   * shows, a warning is logged and no statements are kept from then on. Default: true.
    */
   preparedStatements?: boolean;
   /**
    * Whether generated creates and updates of several requests may share a transaction. `true` makes writes half as fast
    * again where many wait for a connection: up to eight of one statement are executed and committed together, each
-   * answered with its own outcome. They then have one `now()` and one transaction id, which `DEFAULT now()` and logical
-   * replication show; tables with triggers or deferrable constraints are left alone. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back and
-   * executed again, each in a transaction of its own. A `ConfigError` together with `preparedStatements: false`.
-   * Default: false, one transaction for each write.
+   * answered with its own outcome. They have one `now()` and one transaction id, which `DEFAULT now()` and logical
+   * replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back, and each is
+   * executed again in a transaction of its own. Tables with triggers or deferrable constraints take no part.
+   * A `ConfigError` together with `preparedStatements: false`. Default: false, one transaction for each write.
    */
   groupCommit?: boolean;
 }
@@ -119,7 +120,7 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
 function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
   const {
     models = crudRecords().map(({ model }) => model),
-    createAll: _,
+    createAll = false,
     replicas = [],
     clickhouse: _clickhouse,
     cache: _cache,
@@ -127,6 +128,10 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     groupCommit: _groupCommit,
     ...forwarded
   } = options;
+  throwProblems([
+    ...flagProblems('createAll', createAll),
+    ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
+  ]);
   for (const each of [dsn, ...replicas]) checkDsn(each);
   const dialectOptions = { keepAlive: true, ...TIMEOUTS, ...forwarded.dialectOptions };
   const settings = {

@@ -1,6 +1,6 @@
 /**
  * The class-validator and class-transformer decorators that a user put on a model's attributes, read from the storages
- * of the two libraries. The only file that looks into them.
+ * of the two libraries.
  */
 import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'class-transformer';
 // class-transformer exports no way to read metadata; this module is the one its own executor reads, and its last

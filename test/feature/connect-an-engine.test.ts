@@ -231,6 +231,16 @@ describe('connecting an engine', () => {
       expect(await caughtError(() => connect(both))).to.be.instanceOf(ConfigError);
     });
 
+    it('says that createAll is no flag, and that replicas is no array, without the DSN', async () => {
+      const wrong = { createAll: 'no', replicas: database.url } as never;
+      expect(await caughtError(() => connect(wrong)))
+        .to.be.instanceOf(ConfigError)
+        .with.property(
+          'message',
+          '2 problems:\n  - createAll is "no"; use true or false.\n  - replicas is a string; use an array of DSNs.',
+        );
+    });
+
     it('says that the server refuses a user or a password', async () => {
       const dsn = changed((url) => {
         url.username = 'nobody';

@@ -164,12 +164,14 @@ describe('misconfiguring', () => {
       routePrefix: 'api',
       bodyLimit: 'many',
       docz: false,
-    } as BootstrapOptions;
+      logger: { error() {}, log() {} },
+    } as unknown as BootstrapOptions;
     expect(await problemsOf(options)).to.deep.equal([
       "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, health, docs.",
       'Undecorated is in models but has no @Crud; decorate it or leave it out.',
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
       'bodyLimit is "many"; use a number of bytes from 1, or a text such as \'100kb\'.',
+      'logger has no method debug, info, warn; use that of pino, winston or bunyan, console, or an object with debug, info, warn and error.',
       'Twice has @Crud twice; merge them into one.',
       'One and Two both extend the controller of Fine; pass one.',
       'Stray is in controllers but is none; give it @JsonController, or extend crudController(Model).',

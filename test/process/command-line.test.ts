@@ -116,6 +116,12 @@ GET     /authors/:id            read          -              -            -
       code: 1,
       everything: "There is no module 'nowhere.js'.\n",
     });
+    write('models.ts', '@Crud() export class Model {}');
+    expect(await command('routes', 'models.ts')).to.deep.equal({
+      code: 1,
+      everything:
+        "'models.ts' is TypeScript; compile it and pass what comes out, such as ./dist/models.js.\n",
+    });
   });
 
   it('says everything that is wrong with the models', async () => {
