@@ -128,16 +128,14 @@ describe('a replica whose recovery ends reads', function () {
     await primary[Symbol.asyncDispose]();
   });
 
-  /** Removes rows that so many reads of the replica still see. */
-  async function endReads(count: number): Promise<void> {
-    let underWay = 0;
-    while (underWay < count) {
-      const { rows } = await onReplica.query<{ count: number }>(
-        "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event = 'PgSleep'",
-      );
-      underWay = rows[0]?.count ?? 0;
-    }
-    await removeRows();
+  /** Removes rows that reads of the replica still see, until all are answered: each removal ends those under way. */
+  async function whileRowsAreRemoved<T>(reads: readonly Promise<T>[]): Promise<T[]> {
+    let isDone = false;
+    const answers = Promise.all(reads).finally(() => {
+      isDone = true;
+    });
+    while (!isDone) await removeRows();
+    return answers;
   }
 
   /** Returns when the replica has removed them, too. */
@@ -158,7 +156,7 @@ describe('a replica whose recovery ends reads', function () {
     const get = (address: string) => ask(paths[path], { path: address });
 
     it(`has each answered by the primary, on the ${path} path`, async () => {
-      const [answers] = await Promise.all([Promise.all(READS.map(get)), endReads(READS.length)]);
+      const answers = await whileRowsAreRemoved(READS.map(get));
       for (const { status, body } of answers) {
         expect(status).to.equal(200);
         expect(body).to.include('"isReplica":false');
@@ -167,10 +165,7 @@ describe('a replica whose recovery ends reads', function () {
     });
 
     it(`answers 503 where a read belongs to a session, or would write, on the ${path} path`, async () => {
-      const [answers] = await Promise.all([
-        Promise.all(['/sights/session', '/traces/1'].map(get)),
-        endReads(2),
-      ]);
+      const answers = await whileRowsAreRemoved(['/sights/session', '/traces/1'].map(get));
       for (const { status, headers, body } of answers) {
         expect(status).to.equal(503);
         expect(headers).to.include('Retry-After: 1');
@@ -182,17 +177,12 @@ describe('a replica whose recovery ends reads', function () {
   }
 
   it('fails no read while rows are removed again and again', async () => {
-    let isDone = false;
     const reads = Array.from({ length: 10 }, () => [
       ask(paths.fast, { path: '/sights/1' }),
       ask(paths.general, { path: '/sights' }),
     ]).flat();
-    const answers = Promise.all(reads).finally(() => {
-      isDone = true;
-    });
-    while (!isDone) await removeRows();
-    const statuses = (await answers).map(({ status }) => status);
-    expect(statuses).to.deep.equal(Array(20).fill(200));
-    expect((await answers).some(({ body }) => body.includes('"isReplica":false'))).to.equal(true);
+    const answers = await whileRowsAreRemoved(reads);
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(20).fill(200));
+    expect(answers.some(({ body }) => body.includes('"isReplica":false'))).to.equal(true);
   });
 });
