@@ -41,18 +41,23 @@ export async function runScript(script, args = [], options = {}) {
 /**
  * Runs a program in the root folder. It gets the signals, each once, and decides what becomes of them.
  *
- * @param options `env` is added to the environment; `onMessage` receives what it sends to its parent
+ * @param options `env` is added to the environment; `onMessage` receives what it sends to its parent; what it prints `atEnd`
+ * is printed when it has ended, because others print meanwhile
  */
-export async function runProgram(file, args, { env = {}, onMessage } = {}) {
+export async function runProgram(file, args, { env = {}, onMessage, atEnd = false } = {}) {
+  const output = atEnd ? 'pipe' : 'inherit';
   const child = spawn(file, args, {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: ['inherit', 'inherit', 'inherit', ...(onMessage ? ['ipc'] : [])],
+    stdio: ['inherit', output, output, ...(onMessage ? ['ipc'] : [])],
     // On Windows npm is a shell script.
     shell: process.platform === 'win32' && file === 'npm',
   });
   if (onMessage) child.on('message', onMessage);
+  const printed = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => printed.push(chunk));
   const { code, signal } = await untilExit(child);
+  process.stdout.write(Buffer.concat(printed));
   if (code !== 0) throw new StepFailed('', code ?? 128 + os.constants.signals[signal]);
 }
 

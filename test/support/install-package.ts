@@ -1,5 +1,9 @@
 /** Programs that the tests need, installed where that is possible: as root on Debian. */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const LOCK = join(tmpdir(), 'crud-controllers-apt-get.lock');
 
 /** Whether a program is on the PATH. */
 export function isThere(program: string): boolean {
@@ -15,8 +19,11 @@ export function installPackage(name: string): void {
   if (process.getuid?.() !== 0 || !isThere('apt-get')) return;
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   try {
-    execFileSync('apt-get', ['update', '-q'], { env, stdio: 'pipe' });
-    execFileSync('apt-get', ['install', '-y', '-q', '--no-install-recommends', name], { env, stdio: 'pipe' });
+    // Two runs of the tests may come at the same time, and apt-get does not wait for another one.
+    const aptGet = (...args: string[]) =>
+      execFileSync('flock', [LOCK, 'apt-get', ...args], { env, stdio: 'pipe' });
+    aptGet('update', '-q');
+    aptGet('install', '-y', '-q', '--no-install-recommends', name);
   } catch (cause) {
     throw new Error(`apt-get could not install ${name}.`, { cause });
   }
