@@ -37,6 +37,10 @@ export interface TraceableClient extends PublicClient {
 /** What pg says when it cannot send. */
 const CLOSED = 'Client was closed and is not queryable';
 
+/** Its queue is not where it was: a query would wait for ever. */
+const UNKNOWN =
+  'A tracer wraps Client.query of this version of pg, which keeps its queries elsewhere; use pg 8.23.';
+
 /** What pg's own method does, and none that wraps it. */
 const PG_OWN = /[qQ]ueryQueue\.push\(/;
 
@@ -82,16 +86,21 @@ export class TracedBatch {
   /** Sends the query for all of them past the tracers, as pg's own method does it. */
   query(query: SentQuery): void {
     const client = this.#client;
-    const isClosed = client._queryable === false || client._ending;
+    // pg warns of the old name where there is a new one.
+    const queue = client._queryQueue ?? client.queryQueue;
     const refused = this.#executions.find((execution) => execution.query.refusal);
-    const refusal = refused?.query.refusal ?? (isClosed ? new Error(CLOSED) : null);
+    const refusal = refused?.query.refusal ?? reasonNotToSend(client, queue);
     if (refusal) process.nextTick(() => query.handleError(refusal));
     else {
-      // pg warns of the old name where there is a new one.
-      (client._queryQueue ?? client.queryQueue)?.push(query);
+      queue?.push(query);
       client._pulseQueryQueue?.();
     }
   }
+}
+
+function reasonNotToSend(client: TraceableClient, queue: object[] | undefined): Error | null {
+  if (!queue || !client._pulseQueryQueue) return new Error(UNKNOWN);
+  return client._queryable === false || client._ending ? new Error(CLOSED) : null;
 }
 
 /** An execution whose end is told to tracers first. */
