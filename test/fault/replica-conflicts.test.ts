@@ -14,7 +14,7 @@ import {
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { OwnPostgres } from '../support/own-postgres.js';
-import { ask, TwoPaths } from '../support/two-paths.js';
+import { ask, TwoPaths, type WholeAnswer } from '../support/two-paths.js';
 
 /** A view that takes long on a replica, and says whether that has read it. */
 @Crud({ filterAllow: ['id'] })
@@ -155,19 +155,30 @@ describe('a replica whose recovery ends reads', function () {
   for (const path of ['fast', 'general'] as const) {
     const get = (address: string) => ask(paths[path], { path: address });
 
+    /**
+     * Asks until each address has had an answer of the kind that is looked for. A read that begins while the recovery waits
+     * for the page of another one is not ended, and answers as if nothing had happened.
+     */
+    async function untilEach(
+      addresses: readonly string[],
+      isSought: (answer: WholeAnswer) => boolean,
+    ): Promise<WholeAnswer[]> {
+      const answers = await whileRowsAreRemoved(addresses.map(get));
+      const sought = answers.filter(isSought);
+      for (const { status } of answers.filter((answer) => !isSought(answer))) expect(status).to.equal(200);
+      const others = addresses.filter((_, index) => !isSought(answers[index] as WholeAnswer));
+      return others.length === 0 ? sought : [...sought, ...(await untilEach(others, isSought))];
+    }
+
     it(`has each answered by the primary, on the ${path} path`, async () => {
-      const answers = await whileRowsAreRemoved(READS.map(get));
-      for (const { status, body } of answers) {
-        expect(status).to.equal(200);
-        expect(body).to.include('"isReplica":false');
-      }
+      const answers = await untilEach(READS, ({ body }) => body.includes('"isReplica":false'));
+      expect(answers.map(({ status }) => status)).to.deep.equal(READS.map(() => 200));
       expect(logger.lines).to.deep.equal([]);
     });
 
     it(`answers 503 where a read belongs to a session, or would write, on the ${path} path`, async () => {
-      const answers = await whileRowsAreRemoved(['/sights/session', '/traces/1'].map(get));
-      for (const { status, headers, body } of answers) {
-        expect(status).to.equal(503);
+      const answers = await untilEach(['/sights/session', '/traces/1'], ({ status }) => status === 503);
+      for (const { headers, body } of answers) {
         expect(headers).to.include('Retry-After: 1');
         expect(JSON.parse(body)).to.deep.equal(BUSY);
       }
