@@ -10,6 +10,11 @@ const OVER_HTTP = 'dist/test/feature/**/*.test.js';
 /** One connection per pool as well: whatever needs a second one for a request waits for ever there. */
 const OTHER = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1', CRUD_TEST_PATH: 'general' };
 
+/** These choose path and pool themselves, below Express: the other run has them. */
+const BELOW_HTTP = ['deal-reads', 'share-connections', 'wait-for-a-connection', 'write-together'].flatMap(
+  (name) => ['--ignore', `dist/test/feature/${name}.test.js`],
+);
+
 export async function test() {
   const counts = { runs: 0, passed: 0, failed: 0 };
   try {
@@ -18,7 +23,11 @@ export async function test() {
     remove(COVERAGE);
     await step(
       'Test on Express 5, and beside it on Express 4, with one connection, on the general path',
-      () => together([mocha(counts, ALL), mocha(counts, OVER_HTTP, { env: OTHER, atEnd: true })]),
+      () =>
+        together([
+          mocha(counts, [ALL]),
+          mocha(counts, [OVER_HTTP, ...BELOW_HTTP], { env: OTHER, atEnd: true }),
+        ]),
     );
     await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
@@ -38,7 +47,7 @@ async function compile() {
 }
 
 async function mocha(counts, files, { env = {}, ...options } = {}) {
-  await runScript(programs.mocha, ['--reporter', 'scripts/counting-reporter.cjs', files], {
+  await runScript(programs.mocha, ['--reporter', 'scripts/counting-reporter.cjs', ...files], {
     ...options,
     env: { ...env, NODE_V8_COVERAGE: path.join(root, COVERAGE) },
     onMessage({ passed, failed }) {
