@@ -2,25 +2,25 @@
 import type { Express } from 'express';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
-import { setLogger } from './http/application-logger.js';
-import { declareResources } from './http/declare-resources.js';
-import { rememberRoutes } from './http/describe-path.js';
-import { installLastHandler } from './http/exception-handler.js';
-import { mountResources } from './http/mount-resources.js';
-import { createResources } from './http/resource.js';
-import { describeRoutes, type RouteInfo } from './http/route-info.js';
-import { describeRouteTable } from './http/route-table.js';
-import { dispatchBySegment } from './http/segment-dispatch.js';
-import { type ResourceOptions, resolveSettings } from './http/settings.js';
-import { warnMissingParts } from './http/warn-missing-parts.js';
+import { installLastHandler } from './http/error/exception-handler.js';
+import { setLogger } from './http/request/application-logger.js';
+import { rememberRoutes } from './http/request/describe-path.js';
+import { declareResources } from './http/resources/declare-resources.js';
+import { createResources } from './http/resources/resource.js';
+import { type ResourceOptions, resolveSettings } from './http/resources/settings.js';
+import { mountResources } from './http/routes/mount-resources.js';
+import { describeRoutes, type RouteInfo } from './http/routes/route-info.js';
+import { describeRouteTable } from './http/routes/route-table.js';
+import { dispatchBySegment } from './http/routes/segment-dispatch.js';
+import { warnMissingParts } from './http/routes/warn-missing-parts.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
 import { docsRouter } from './openapi/docs-router.js';
 import { createDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { compilePlan } from './plan/compile-plan.js';
-import { ConfigError, throwProblems } from './plan/config-error.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
+import { ConfigError, throwProblems } from './util/config-error.js';
 
 /** Options of `bootstrap`. */
 export interface BootstrapOptions extends ResourceOptions {

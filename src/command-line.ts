@@ -3,8 +3,8 @@
 import 'reflect-metadata';
 import type { DescribedApplication } from './bootstrap.js';
 import { loadApplication } from './load-application.js';
-import { ConfigError } from './plan/config-error.js';
-import { didYouMean } from './plan/did-you-mean.js';
+import { ConfigError } from './util/config-error.js';
+import { didYouMean } from './util/did-you-mean.js';
 
 const USAGE = `Usage: crud-controllers <command> <module>
 

@@ -16,8 +16,8 @@ export type {
 } from './metadata/crud-options.js';
 
 // Compile
-export { ConfigError } from './plan/config-error.js';
-export type { Logger } from './plan/logger.js';
+export { ConfigError } from './util/config-error.js';
+export type { Logger } from './util/logger.js';
 export type { SortTerm } from './plan/resource-plan.js';
 
 // Synthesize
@@ -33,15 +33,15 @@ export type { Keyset } from './query/keyset.js';
 export type { ListQuery } from './query/list-query.js';
 
 // Data
-export { configureEngine, currentEngine, disposeEngine, type Engine } from './persistence/engine.js';
-export { type EngineOptions, engineLifespan } from './persistence/engine-lifespan.js';
+export { configureEngine, currentEngine, disposeEngine, type Engine } from './persistence/engine/engine.js';
+export { type EngineOptions, engineLifespan } from './persistence/engine/engine-lifespan.js';
 export {
   ConcurrentModificationError,
   MultipleResultsFound,
   NotFoundError,
   PersistenceError,
   RelationNotLoaded,
-} from './persistence/errors.js';
+} from './persistence/errors/errors.js';
 export type {
   CursorPage,
   CursorPageRequest,
@@ -49,11 +49,11 @@ export type {
   Page,
   PageRequest,
   RowCriteria,
-} from './persistence/page.js';
-export type { ListOptions } from './persistence/list-options.js';
-export { type Id, Repository } from './persistence/repository.js';
-export { repository } from './persistence/repository-provider.js';
-export type { RepositoryClass, Source } from './persistence/resolve-source.js';
+} from './persistence/paging/page.js';
+export type { ListOptions } from './persistence/paging/list-options.js';
+export { type Id, Repository } from './persistence/records/repository.js';
+export { repository } from './persistence/records/repository-provider.js';
+export type { RepositoryClass, Source } from './persistence/records/resolve-source.js';
 export {
   dbSession,
   type ReadSession,
@@ -61,19 +61,23 @@ export {
   type UnitOfWork,
   type UnitOfWorkOptions,
   unitOfWork,
-} from './persistence/unit-of-work.js';
+} from './persistence/records/unit-of-work.js';
 
 // Edge
-export type { CrudContext } from './http/crud-context.js';
-export { type CrudController, type CrudControllerClass, crudController } from './http/crud-controller.js';
-export { type CrudRouterOptions, crudRouter } from './http/crud-router.js';
-export { installExceptionHandlers } from './http/exception-handler.js';
-export { httpExceptionFor, statusFor } from './http/http-exception.js';
-export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/inject.js';
-export type { RoutingOptions } from './http/mount-resources.js';
-export type { RouteInfo } from './http/route-info.js';
-export { serve } from './http/serve.js';
-export type { ServeOptions } from './http/serve-options.js';
+export type { CrudContext } from './http/resources/crud-context.js';
+export {
+  type CrudController,
+  type CrudControllerClass,
+  crudController,
+} from './http/resources/crud-controller.js';
+export { type CrudRouterOptions, crudRouter } from './http/routes/crud-router.js';
+export { installExceptionHandlers } from './http/error/exception-handler.js';
+export { httpExceptionFor, statusFor } from './http/error/http-exception.js';
+export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/operation/inject.js';
+export type { RoutingOptions } from './http/resources/routing-options.js';
+export type { RouteInfo } from './http/routes/route-info.js';
+export { serve } from './http/server/serve.js';
+export type { ServeOptions } from './http/server/serve-options.js';
 
 // Health
 export { type CheckOptions, checkHealth } from './health/check-health.js';

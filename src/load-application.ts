@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { buildApplication, builtApplication, type DescribedApplication } from './bootstrap.js';
-import { controllerSource } from './http/crud-controller.js';
+import { controllerSource } from './http/resources/crud-controller.js';
 import type { Class, ModelClass } from './metadata/crud-options.js';
 import { crudRecords } from './metadata/registry.js';
 import { attachOffline, isModelClass } from './model/attach-offline.js';
-import { ConfigError } from './plan/config-error.js';
+import { ConfigError } from './util/config-error.js';
 
 /** How long an exported application may take to be bootstrapped, and how often it is looked at. Milliseconds. */
 const PATIENCE = 10_000;

@@ -1,6 +1,6 @@
 /** `checkHealth`: all configured back ends at once. */
-import { enginesInUse } from '../persistence/engine.js';
-import { ConfigError } from '../plan/config-error.js';
+import { enginesInUse } from '../persistence/engine/engine.js';
+import { ConfigError } from '../util/config-error.js';
 import { HealthReport } from './health-report.js';
 import { pingsOf } from './pings.js';
 import { probe } from './probe.js';

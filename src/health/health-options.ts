@@ -1,7 +1,8 @@
 /** The options of the health routes, checked, with every default filled in. */
-import { ConfigError } from '../plan/config-error.js';
-import { showValue } from '../plan/show-value.js';
+
 import { unknownOptions } from '../plan/unknown-options.js';
+import { ConfigError } from '../util/config-error.js';
+import { showValue } from '../util/show-value.js';
 import { type CheckOptions, DEFAULT_TIMEOUT, timeoutProblem } from './check-health.js';
 
 /** Options of `healthRouter`, and of `health` in `bootstrap`. */

@@ -1,7 +1,7 @@
 /** The routes of the health checks. */
 import express, { type Response, type Router } from 'express';
-import { closePaths } from '../http/allowed-methods.js';
-import { isDraining } from '../http/draining.js';
+import { closePaths } from '../http/routes/allowed-methods.js';
+import { isDraining } from '../http/server/draining.js';
 import { checkHealth } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
 import type { HealthReport } from './health-report.js';

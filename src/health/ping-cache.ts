@@ -1,5 +1,5 @@
 /** How a cache is asked: on connections of its own, since a client that is reconnecting keeps commands, or refuses them. */
-import type { Cluster, Redis } from '../persistence/client-types.js';
+import type { Cluster, Redis } from '../persistence/engine/client-types.js';
 import { pingServers } from './ping-servers.js';
 import { type Ping, ProbeFailure } from './probe.js';
 

@@ -1,8 +1,8 @@
 /** How each back end of an engine is asked. */
-import type { ClickHouseClient } from '../persistence/client-types.js';
-import type { Engine } from '../persistence/engine.js';
-import { separateClickHouse } from '../persistence/optional-client.js';
-import { postgresServers } from '../persistence/ping-postgres.js';
+import type { ClickHouseClient } from '../persistence/engine/client-types.js';
+import type { Engine } from '../persistence/engine/engine.js';
+import { separateClickHouse } from '../persistence/engine/optional-client.js';
+import { postgresServers } from '../persistence/engine/ping-postgres.js';
 import type { ComponentName } from './health-report.js';
 import { pingCache } from './ping-cache.js';
 import { pingServers } from './ping-servers.js';

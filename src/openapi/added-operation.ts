@@ -1,5 +1,5 @@
 /** A route that a subclass added, described as far as its decorators tell: what it answers with, only its code knows. */
-import type { ActionDescription, ActionParameter } from '../http/describe-action.js';
+import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';
 import { classJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';

@@ -1,7 +1,7 @@
 /** The options of the OpenAPI document and its page, checked, with every default filled in. */
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import { showValue } from '../plan/show-value.js';
 import { unknownOptions } from '../plan/unknown-options.js';
+import { showValue } from '../util/show-value.js';
 import type { InfoObject } from './openapi-object.js';
 
 /** Options of `docs` in `bootstrap`. */

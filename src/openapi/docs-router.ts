@@ -1,6 +1,6 @@
 /** The routes of the OpenAPI document and its page. */
 import express, { type Request, type Response, type Router } from 'express';
-import { closePaths } from '../http/allowed-methods.js';
+import { closePaths } from '../http/routes/allowed-methods.js';
 import type { ResolvedDocs } from './docs-options.js';
 import { assetFolder, PAGE_ASSETS, PAGE_POLICY, PAGE_SCRIPT, pageHtml } from './docs-page.js';
 import type { OpenAPIObject } from './openapi-object.js';

@@ -1,5 +1,5 @@
 /** One of the five generated operations, described. */
-import type { ActionDescription } from '../http/describe-action.js';
+import type { ActionDescription } from '../http/routes/describe-action.js';
 import type { Operation } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { JsonSchema } from '../schema/json-schema.js';

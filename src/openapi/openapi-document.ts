@@ -1,9 +1,9 @@
 /** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
 import type { HealthOptions } from '../health/health-options.js';
-import type { ControllerRoute } from '../http/controller-metadata.js';
-import { type ActionDescription, describeAction } from '../http/describe-action.js';
-import { generatedRouteOf } from '../http/generated-routes.js';
-import type { MountedRouter } from '../http/mount-resources.js';
+import type { ControllerRoute } from '../http/resources/controller-metadata.js';
+import { generatedRouteOf } from '../http/resources/generated-routes.js';
+import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
+import type { MountedRouter } from '../http/routes/mount-resources.js';
 import type { Operation } from '../metadata/crud-options.js';
 import { readableProperties } from '../response/record-serializer.js';
 import type { JsonSchema } from '../schema/json-schema.js';

@@ -1,6 +1,6 @@
 /** Options that are not even lists or objects where they have to be: types stop them, and plain JavaScript does not. */
 import type { CrudOptions } from '../metadata/crud-options.js';
-import { showValue } from './show-value.js';
+import { showValue } from '../util/show-value.js';
 
 interface Shape {
   readonly fits: (value: unknown) => boolean;

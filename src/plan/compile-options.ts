@@ -6,10 +6,10 @@ import {
   type Operation,
 } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
-import { didYouMean } from './did-you-mean.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { showValue } from '../util/show-value.js';
 import { canonicalOperator, isSortable, operatorSpellings, operatorsOf } from './filter-operators.js';
 import type { Exposure, PageSize, SortTerm } from './resource-plan.js';
-import { showValue } from './show-value.js';
 
 const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
 /** The most columns an order may name. */

@@ -1,7 +1,7 @@
 /** All declarations of an application -> its frozen plan. Every problem of every resource is thrown at once. */
 
+import { throwProblems } from '../util/config-error.js';
 import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
-import { throwProblems } from './config-error.js';
 import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
 /** An application, compiled. */

@@ -1,7 +1,7 @@
 /** The path of a resource. */
 import type { CrudOptions } from '../metadata/crud-options.js';
 import type { ModelInfo } from '../model/model-info.js';
-import { showValue } from './show-value.js';
+import { showValue } from '../util/show-value.js';
 
 /** Segments of letters, digits and `-._~`: what needs no encoding and means nothing to a router (RFC 3986, 2.3). */
 const PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)+$/;

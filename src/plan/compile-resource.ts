@@ -4,6 +4,8 @@ import type { ColumnType } from '../model/column-type.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { isModel } from '../model/record.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { showValue } from '../util/show-value.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { compileId } from './compile-id.js';
 import {
@@ -15,9 +17,7 @@ import {
   type OptionCheck,
 } from './compile-options.js';
 import { compilePrefix } from './compile-prefix.js';
-import { didYouMean } from './did-you-mean.js';
 import type { Exposure, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
-import { showValue } from './show-value.js';
 import { unknownOptions } from './unknown-options.js';
 
 /** What the schema phase knows of the user's decorators; injected, because it comes after this one. */

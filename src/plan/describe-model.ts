@@ -2,7 +2,7 @@
 import type { ModelClass } from '../metadata/crud-options.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
-import { ConfigError } from './config-error.js';
+import { ConfigError } from '../util/config-error.js';
 
 /** A description, and what it was made from. */
 interface Described {

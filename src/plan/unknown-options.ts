@@ -1,5 +1,5 @@
 /** Options that there are not: types stop them, and plain JavaScript does not. */
-import { didYouMean } from './did-you-mean.js';
+import { didYouMean } from '../util/did-you-mean.js';
 
 /** A sentence for each option that has none of the names. */
 export function unknownOptions(owner: string, options: object, names: readonly string[]): string[] {

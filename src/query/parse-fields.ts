@@ -1,6 +1,7 @@
 /** The `fields` parameter -> the properties to answer with. */
-import { didYouMean } from '../plan/did-you-mean.js';
+
 import type { RequestIssue } from '../schema/request-issue.js';
+import { didYouMean } from '../util/did-you-mean.js';
 import { quote } from './query-string.js';
 
 /** Parses `name,population`; null is all. What is wrong is added to `issues`. */

@@ -1,8 +1,8 @@
 /** The `sort` parameter -> a total order. */
 import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../plan/compile-options.js';
-import { didYouMean } from '../plan/did-you-mean.js';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import { didYouMean } from '../util/did-you-mean.js';
 import { quote } from './query-string.js';
 
 /**

@@ -1,9 +1,9 @@
 /** A parsed filter -> a typed one: names from the allowlist, operators of the column, values of its type. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { AttributeInfo } from '../model/model-info.js';
-import { didYouMean } from '../plan/did-you-mean.js';
 import { canonicalOperator } from '../plan/filter-operators.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
+import { didYouMean } from '../util/did-you-mean.js';
 import type { Comparison, Filter } from './filter.js';
 import { FilterError } from './filter-error.js';
 import { compilePattern } from './filter-pattern.js';

@@ -1,7 +1,8 @@
 /** Parameters nobody reads: a typo in one must not silently change what a request means. */
-import { didYouMean } from '../plan/did-you-mean.js';
+
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import { didYouMean } from '../util/did-you-mean.js';
 import { InvalidQueryError } from './invalid-query-error.js';
 import { type QueryString, quote } from './query-string.js';
 

@@ -1,5 +1,5 @@
 /** A page of records -> the envelope of a list. Always an object, with the same keys in every answer. */
-import type { OffsetPage } from '../persistence/page.js';
+import type { OffsetPage } from '../persistence/paging/page.js';
 import type { WireRecord } from './record-serializer.js';
 
 /** The offset envelope. */

@@ -2,15 +2,15 @@
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validate } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
-import { didYouMean } from '../plan/did-you-mean.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { quotesValue } from '../util/quoted-value.js';
 import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, writableAttributes } from './derive-body-class.js';
 import { InvalidBodyError } from './invalid-body-error.js';
 import { createSchema, updateSchema } from './model-schemas.js';
-import { quotesValue } from './quoted-value.js';
 import { bodyPointer, type RequestIssue } from './request-issue.js';
 import type { RuleContext } from './synthesize-class.js';
 import { holdsUnsafeKey } from './wire-value.js';

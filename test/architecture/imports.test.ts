@@ -1,12 +1,13 @@
 /** Who imports what in `src`, by the rules of ARCHITECTURE.md; then each rule on sources that break it. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { expect } from 'chai';
 import { PACKAGE_ROOT } from '../support/package-root.js';
 import {
   findCycles,
   findInputAndOutput,
   findLooseFrameworks,
+  findOversized,
   findUndeclaredPackages,
   findUnnamedExports,
   findWrongDirections,
@@ -45,8 +46,12 @@ describe('the imports of src', () => {
     expectNone(findWrongDirections(source));
   });
 
-  it('make no circle', () => {
+  it('make no circle, of types neither', () => {
     expectNone(findCycles(source));
+  });
+
+  it('stand in folders and files that a reader can survey', () => {
+    expectNone(findOversized(readSourceTree()));
   });
 
   it('touch each framework only where it belongs', () => {
@@ -72,35 +77,35 @@ describe('the imports of src', () => {
 });
 
 describe('the rule of directions', () => {
-  const repository = { 'persistence/repository.ts': 'export class Repository {}' };
+  const repository = { 'persistence/records/repository.ts': 'export class Repository {}' };
 
   it('names a file that imports a later phase, and what it imports', () => {
-    const source = "\nimport { Repository } from '../persistence/repository.js';";
+    const source = "\nimport { Repository } from '../persistence/records/repository.js';";
     expect(findWrongDirections(modules({ ...repository, 'query/parse.ts': source }))).to.deep.equal([
-      "query/parse.ts:2 imports '../persistence/repository.js': persistence/ comes after query/.",
+      "query/parse.ts:2 imports '../persistence/records/repository.js': persistence/records/ comes after query/.",
     ]);
   });
 
   it('counts types, re-exports and import() as well', () => {
     const source = [
-      "import type { Repository } from '../persistence/repository.js';",
-      "export { Repository as Rows } from '../persistence/repository.js';",
-      "const later = import('../persistence/repository.js');",
+      "import type { Repository } from '../persistence/records/repository.js';",
+      "export { Repository as Rows } from '../persistence/records/repository.js';",
+      "const later = import('../persistence/records/repository.js');",
     ].join('\n');
     expect(findWrongDirections(modules({ ...repository, 'plan/a.ts': source }))).to.deep.equal([
-      "plan/a.ts:1 imports '../persistence/repository.js': persistence/ comes after plan/.",
-      "plan/a.ts:2 imports '../persistence/repository.js': persistence/ comes after plan/.",
-      "plan/a.ts:3 imports '../persistence/repository.js': persistence/ comes after plan/.",
+      "plan/a.ts:1 imports '../persistence/records/repository.js': persistence/records/ comes after plan/.",
+      "plan/a.ts:2 imports '../persistence/records/repository.js': persistence/records/ comes after plan/.",
+      "plan/a.ts:3 imports '../persistence/records/repository.js': persistence/records/ comes after plan/.",
     ]);
   });
 
   it('allows earlier phases, the own one, and everything to the root', () => {
     const sources = {
       ...repository,
-      'response/a.ts': "import { Repository } from '../persistence/repository.js';",
+      'response/a.ts': "import { Repository } from '../persistence/records/repository.js';",
       'response/b.ts': "import { a } from './a.js';",
-      'http/a.ts': "import { a } from '../response/a.js';",
-      'openapi/a.ts': "import { a } from '../http/a.js';",
+      'http/error/a.ts': "import { a } from '../../response/a.js';",
+      'openapi/a.ts': "import { a } from '../http/error/a.js';",
       'bootstrap.ts': "import { a } from './openapi/a.js';",
       'index.ts': "export { bootstrap } from './bootstrap.js';",
     };
@@ -111,11 +116,12 @@ describe('the rule of directions', () => {
     for (const earlier of LAYERS.slice(0, index)) {
       it(`lets ${later}/ import ${earlier}/ and not the other way round`, () => {
         const sources = {
-          [`${later}/a.ts`]: `import { b } from '../${earlier}/b.js';`,
-          [`${earlier}/b.ts`]: `import { a } from '../${later}/a.js';`,
+          [`${later}/a.ts`]: `import { b } from '${posix.relative(later, earlier)}/b.js';`,
+          [`${earlier}/b.ts`]: `import { a } from '${posix.relative(earlier, later)}/a.js';`,
         };
+        const target = `${posix.relative(earlier, later)}/a.js`;
         expect(findWrongDirections(modules(sources))).to.deep.equal([
-          `${earlier}/b.ts:1 imports '../${later}/a.js': ${later}/ comes after ${earlier}/.`,
+          `${earlier}/b.ts:1 imports '${target}': ${later}/ comes after ${earlier}/.`,
         ]);
       });
     }
@@ -124,34 +130,53 @@ describe('the rule of directions', () => {
   it('lets nothing import index.ts, by its path or by the name of the package', () => {
     const sources = {
       'index.ts': '',
-      'http/a.ts': "import { Crud } from '../index.js';",
+      'http/error/a.ts': "import { Crud } from '../../index.js';",
       'bootstrap.ts': "import { Crud } from 'crud-controllers';",
     };
     expect(findWrongDirections(modules(sources))).to.deep.equal([
-      "http/a.ts:1 imports '../index.js': nothing inside imports index.ts.",
+      "http/error/a.ts:1 imports '../../index.js': nothing inside imports index.ts.",
       "bootstrap.ts:1 imports 'crud-controllers': nothing inside imports index.ts.",
     ]);
   });
 
   it('lets no phase import bootstrap.ts', () => {
-    const sources = { 'bootstrap.ts': '', 'http/a.ts': "import { bootstrap } from '../bootstrap.js';" };
+    const sources = {
+      'bootstrap.ts': '',
+      'http/error/a.ts': "import { bootstrap } from '../../bootstrap.js';",
+    };
     expect(findWrongDirections(modules(sources))).to.deep.equal([
-      "http/a.ts:1 imports '../bootstrap.js': bootstrap.ts comes after http/.",
+      "http/error/a.ts:1 imports '../../bootstrap.js': bootstrap.ts comes after http/error/.",
     ]);
   });
 
   it('names a folder or root file that belongs to no layer', () => {
     expect(findWrongDirections(modules({ 'utils/a.ts': '', 'helpers.ts': '' })).join()).to.match(
-      /^utils\/a\.ts belongs to no layer: metadata, .*,helpers\.ts belongs to no layer: /,
+      /^utils\/a\.ts belongs to no layer: util, .*,helpers\.ts belongs to no layer: /,
     );
   });
 
   it('names an import of what is not in src, a folder included', () => {
-    const source = "import '../../test/support/a.js';\nimport '../plan';";
-    expect(findWrongDirections(modules({ 'http/a.ts': source, 'plan/a.ts': '' }))).to.deep.equal([
-      "http/a.ts:1 imports '../../test/support/a.js': there is no such file in src.",
-      "http/a.ts:2 imports '../plan': there is no such file in src.",
+    const source = "import '../../../test/support/a.js';\nimport '../../plan';";
+    expect(findWrongDirections(modules({ 'http/error/a.ts': source, 'plan/a.ts': '' }))).to.deep.equal([
+      "http/error/a.ts:1 imports '../../../test/support/a.js': there is no such file in src.",
+      "http/error/a.ts:2 imports '../../plan': there is no such file in src.",
     ]);
+  });
+});
+
+describe('the rule of sizes', () => {
+  it('names a folder with too many files, and a file with too many lines', () => {
+    const files = Array.from({ length: 23 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
+    const long = '\n'.repeat(301);
+    expect(findOversized(new Map([...files, ['query/a.ts', long]]))).to.deep.equal([
+      'plan/ has 23 files; 22 is the limit.',
+      'query/a.ts has 301 lines; 300 is the limit.',
+    ]);
+  });
+
+  it('allows what is at the limit', () => {
+    const files = Array.from({ length: 22 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
+    expect(findOversized(new Map([...files, ['query/a.ts', '\n'.repeat(300)]]))).to.deep.equal([]);
   });
 });
 
@@ -174,12 +199,12 @@ describe('the rule of circles', () => {
     ]);
   });
 
-  it('does not count types, which the compiler erases', () => {
+  it('counts types', () => {
     const sources = {
-      'http/a.ts': "import { b } from './b.js';",
-      'http/b.ts': "import type { A } from './a.js';\nexport { type A } from './a.js';",
+      'plan/a.ts': "import { b } from './b.js';",
+      'plan/b.ts': "import type { A } from './a.js';",
     };
-    expect(findCycles(modules(sources))).to.deep.equal([]);
+    expect(findCycles(modules(sources))).to.deep.equal(['plan/a.ts -> plan/b.ts -> plan/a.ts is a cycle.']);
   });
 
   it('does not take two ways to one file for a circle', () => {
@@ -205,7 +230,8 @@ describe('the rule of frameworks', () => {
     ioredis: ['persistence/a.ts'],
     express: ['http/a.ts', 'health/a.ts', 'openapi/a.ts'],
   };
-  const places = [...LAYERS.map((layer) => `${layer}/a.ts`), 'bootstrap.ts', 'index.ts'];
+  const tops = new Set(LAYERS.map((layer) => layer.split('/')[0]));
+  const places = [...[...tops].map((layer) => `${layer}/a.ts`), 'bootstrap.ts', 'index.ts'];
 
   for (const [name, home] of Object.entries(homes)) {
     it(`keeps ${name} in ${home.join(', ')}`, () => {
@@ -242,7 +268,7 @@ describe('the rule of frameworks', () => {
 });
 
 describe('the rule of input and output', () => {
-  for (const layer of ['metadata', 'model', 'plan', 'schema', 'query']) {
+  for (const layer of ['util', 'metadata', 'model', 'plan', 'schema', 'query']) {
     it(`keeps it out of ${layer}/`, () => {
       const source = "import { readFile } from 'node:fs/promises';\nconst net = require('net');";
       expect(findInputAndOutput(modules({ [`${layer}/a.ts`]: source }))).to.deep.equal([

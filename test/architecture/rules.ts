@@ -7,26 +7,46 @@ import type { SourceTree } from './source-tree.js';
 /** What every file imports and exports, by its path in `src`. */
 export type ModuleTree = ReadonlyMap<string, ModuleScan>;
 
-/** The folders of `src`, in the order of the phases: each may import those before it. */
+/** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. */
 export const LAYERS = [
+  'util',
   'metadata',
   'model',
   'plan',
   'schema',
   'query',
-  'persistence',
+  'persistence/errors',
+  'persistence/session',
+  'persistence/sql',
+  'persistence/protocol',
+  'persistence/customization',
+  'persistence/connections',
+  'persistence/engine',
+  'persistence/paging',
+  'persistence/rows',
+  'persistence/records',
   'response',
-  'http',
+  'http/request',
+  'http/resources',
+  'http/answer',
+  'http/error',
+  'http/operation',
+  'http/routes',
+  'http/server',
   'health',
   'openapi',
 ] as const;
+
+/** Files in a folder, and lines in a file. */
+const MAX_FILES = 22;
+const MAX_LINES = 300;
 
 /** The files that put the phases together; each may import those before it, and every folder. */
 const ROOT_FILES = ['bootstrap.ts', 'load-application.ts', 'command-line.ts', 'index.ts'];
 /** The only file whose work it is to import what its user names. */
 const LOADER = 'load-application.ts';
 
-const PURE_LAYERS = ['metadata', 'model', 'plan', 'schema', 'query'];
+const PURE_LAYERS = ['util', 'metadata', 'model', 'plan', 'schema', 'query'];
 /** The modules of Node that do no input or output. */
 const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'querystring', 'string_decoder', 'url', 'util'];
 
@@ -67,7 +87,7 @@ export function findWrongDirections(modules: ModuleTree): string[] {
   });
 }
 
-/** Imports in a circle, without those of types, which the compiler erases. Each circle is named once. */
+/** Imports in a circle, those of types as well. Each circle is named once. */
 export function findCycles(modules: ModuleTree): string[] {
   const cycles = new Map<string, string>();
   const finished = new Set<string>();
@@ -81,7 +101,7 @@ export function findCycles(modules: ModuleTree): string[] {
     }
     if (finished.has(file)) return;
     for (const reference of modules.get(file)?.references ?? []) {
-      const target = reference.isTypeOnly ? null : targetOf(file, reference, modules);
+      const target = targetOf(file, reference, modules);
       if (target !== null) visit(target, [...path, file]);
     }
     finished.add(file);
@@ -89,6 +109,24 @@ export function findCycles(modules: ModuleTree): string[] {
 
   for (const file of modules.keys()) visit(file, []);
   return [...cycles.values()];
+}
+
+/** Folders with more files, and files with more lines, than a reader can survey. */
+export function findOversized(sources: SourceTree): string[] {
+  const folders = new Map<string, number>();
+  for (const file of sources.keys()) {
+    const folder = posix.dirname(file);
+    folders.set(folder, (folders.get(folder) ?? 0) + 1);
+  }
+  return [
+    ...[...folders]
+      .filter(([, files]) => files > MAX_FILES)
+      .map(([folder, files]) => `${folder}/ has ${files} files; ${MAX_FILES} is the limit.`),
+    ...[...sources]
+      .map(([file, source]) => ({ file, lines: source.split('\n').length - 1 }))
+      .filter(({ lines }) => lines > MAX_LINES)
+      .map(({ file, lines }) => `${file} has ${lines} lines; ${MAX_LINES} is the limit.`),
+  ];
 }
 
 /** Frameworks used outside the folders that know them. Their types may be used anywhere. */
@@ -171,14 +209,13 @@ function packageOf({ specifier }: ModuleReference): string {
 }
 
 function layerOf(file: string): number {
-  const folder = file.split('/')[0] ?? '';
-  const layer = LAYERS.findIndex((name) => file !== folder && name === folder);
+  const layer = LAYERS.findIndex((name) => name === posix.dirname(file));
   const root = ROOT_FILES.indexOf(file);
   return root < 0 ? layer : LAYERS.length + root;
 }
 
 function layerName(file: string): string {
-  return file.includes('/') ? `${file.split('/')[0]}/` : file;
+  return file.includes('/') ? `${posix.dirname(file)}/` : file;
 }
 
 function violation(file: string, { specifier, line }: ModuleReference, reason: string): string {

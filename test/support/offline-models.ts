@@ -5,10 +5,10 @@ import type { CrudOptions, ModelClass } from '../../src/metadata/crud-options.js
 import { introspectModel } from '../../src/model/introspect-model.js';
 import type { ModelInfo } from '../../src/model/model-info.js';
 import { compileResource, type DecoratorReader } from '../../src/plan/compile-resource.js';
-import { ConfigError } from '../../src/plan/config-error.js';
 import type { ResourcePlan } from '../../src/plan/resource-plan.js';
 import { classProperties } from '../../src/schema/class-properties.js';
 import { describeExposure } from '../../src/schema/model-decorators.js';
+import { ConfigError } from '../../src/util/config-error.js';
 
 /** What the phases before the schemas are given of them. */
 export const decoratorReader: DecoratorReader = { describeExposure, classProperties };

@@ -2,8 +2,8 @@
 import express, { type Express } from 'express';
 import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication, type ModelClass } from '../../src/index.js';
-import type { Engine } from '../../src/persistence/engine.js';
-import { type EngineOptions, engineLifespan } from '../../src/persistence/engine-lifespan.js';
+import type { Engine } from '../../src/persistence/engine/engine.js';
+import { type EngineOptions, engineLifespan } from '../../src/persistence/engine/engine-lifespan.js';
 import { watchConnections } from './connections-at-rest.js';
 import { watchForLeaks } from './leak-watch.js';
 import { pathOption } from './path-option.js';

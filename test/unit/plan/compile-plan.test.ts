@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
 import type { CrudOptions, ModelClass } from '../../../src/metadata/crud-options.js';
 import { compilePlan } from '../../../src/plan/compile-plan.js';
-import { ConfigError } from '../../../src/plan/config-error.js';
+import { ConfigError } from '../../../src/util/config-error.js';
 import { caughtError } from '../../support/caught-error.js';
 import { decoratorReader, defineModel } from '../../support/offline-models.js';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
-import { ConfigError } from '../../../src/plan/config-error.js';
 import { describeModel } from '../../../src/plan/describe-model.js';
+import { ConfigError } from '../../../src/util/config-error.js';
 import { defineModel } from '../../support/offline-models.js';
 
 const define = (name = 'Article') =>

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { instanceToPlain, plainToInstance } from 'class-transformer';
 import { validate } from 'class-validator';
 import { DataTypes, Model } from 'sequelize';
-import { ConfigError } from '../../../src/plan/config-error.js';
 import { createSchema, readSchema, updateSchema } from '../../../src/schema/model-schemas.js';
 import type { SchemaClass } from '../../../src/schema/synthesize-class.js';
+import { ConfigError } from '../../../src/util/config-error.js';
 import { defineModel } from '../../support/offline-models.js';
 
 const Article = defineModel(

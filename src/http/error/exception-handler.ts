@@ -1,0 +1,127 @@
+/** The last Express error handler: answers whatever was thrown, and never throws itself. */
+import { ServerResponse } from 'node:http';
+import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
+import type { Logger } from '../../util/logger.js';
+import { requestLogger } from '../request/application-logger.js';
+import { requestResource } from '../request/request-resource.js';
+import { ClientGone, existingWork, SAFE_METHODS } from '../request/request-sessions.js';
+import { logFailure } from './log-failure.js';
+import { type Problem, toProblem } from './problem.js';
+
+/**
+ * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
+ * what the database refuses, and 500 without details for the rest. `bootstrap` does this already.
+ *
+ * Errors reach it from what was mounted before it; that of `bootstrap` stays behind everything. Unexpected ones are logged
+ * by the logger of `bootstrap`, where there is one.
+ *
+ * @example
+ * ```ts
+ * app.get('/capital/:id', async (request, response) => response.json(await cities.get(request.params.id)));
+ * installExceptionHandlers(app);
+ * ```
+ */
+export function installExceptionHandlers(app: Express): void {
+  app.use(exceptionHandler());
+}
+
+/** How many layers of an application's router have an error handler of ours behind them. */
+const COVERED = new WeakMap<Express, number>();
+
+/**
+ * Installs the error handler, and again behind what is mounted later: an error reaches only handlers behind the layer that
+ * threw it. Looked for by requests that nothing has answered so far, before they reach those layers.
+ */
+export function installLastHandler(app: Express, logger: Logger): void {
+  const cover = (): void => {
+    app.use(exceptionHandler(logger));
+    COVERED.set(app, countLayers(app));
+  };
+  app.use(function coverLaterLayers(_request, _response, next) {
+    if (countLayers(app) !== COVERED.get(app)) cover();
+    next();
+  });
+  cover();
+}
+
+/** Express 4 has its router under another name; where there is neither, nothing seems to be mounted later. */
+function countLayers(app: Express): number {
+  const { _router } = app as unknown as { readonly _router?: { readonly stack?: readonly unknown[] } };
+  return (_router ?? app.router).stack?.length ?? 0;
+}
+
+/** The error handler, writing to this logger, or else to that of what a request is for. */
+export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
+  // Express tells error handlers by their four parameters.
+  return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
+    const log = (reason: unknown, status: number): void =>
+      logFailure(logger ?? requestLogger(request), reason, request, status);
+    // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.
+    try {
+      // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
+      await existingWork(request)?.rollback(error);
+      const problem = problemOf(error, request);
+      if (problem === null) return;
+      if (problem.status >= 500) log(error, problem.status);
+      if (response.writableEnded) return;
+      // Half an answer went out: cutting the connection is the only way left to say that it is not whole.
+      if (response.headersSent) response.destroy();
+      else sendProblem(request, response, problem);
+    } catch (failure) {
+      log(failure, UNEXPECTED.status);
+      sendBareFailure(request, response);
+    }
+  };
+}
+
+const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
+
+/**
+ * What to answer, or null when nothing went wrong here and nobody waits for an answer. Reading a thrown value, even asking
+ * for its class, can itself throw: a proxy, a getter.
+ */
+function problemOf(error: unknown, request: Request): Problem | null {
+  try {
+    if (error instanceof ClientGone) return null;
+    return toProblem(error, {
+      // What refuses a delete is no attribute of the record's body: others still refer to it.
+      plan: request.method === 'DELETE' ? undefined : requestResource(request),
+      isSafe: SAFE_METHODS.has(request.method),
+    });
+  } catch {
+    return UNEXPECTED;
+  }
+}
+
+/** Writes a problem as `application/problem+json` (RFC 9457). */
+export function sendProblem(request: Request, response: Response, problem: Problem): void {
+  const { status, detail, errors, retryAfter } = problem;
+  for (const name of response.getHeaderNames()) if (name.startsWith('content-')) response.removeHeader(name);
+  if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+  // The rest of a body that is too large is not read (RFC 9110, 15.5.14), so the connection cannot be used again.
+  if (status === 413 && !request.complete) response.setHeader('Connection', 'close');
+  const body = Buffer.from(JSON.stringify(errors ? { detail, errors } : { detail }));
+  response.statusCode = status;
+  response.setHeader('Content-Type', 'application/problem+json');
+  response.setHeader('Content-Length', body.length);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+/** Node's own methods: what middlewares have put in their place may be what has failed. */
+const { end, getHeaderNames, removeHeader, setHeader, writeHead } = ServerResponse.prototype;
+
+/** Answers 500 when the answer itself could not be written; where half of one went out, the connection is cut. */
+function sendBareFailure({ method }: Request, response: Response): void {
+  if (response.writableEnded) return;
+  try {
+    if (response.headersSent) throw new TypeError('The head has been sent.');
+    const body = JSON.stringify({ detail: UNEXPECTED.detail });
+    for (const name of getHeaderNames.call(response)) removeHeader.call(response, name);
+    setHeader.call(response, 'Content-Type', 'application/problem+json');
+    setHeader.call(response, 'Content-Length', Buffer.byteLength(body));
+    writeHead.call(response, UNEXPECTED.status);
+    Reflect.apply(end, response, method === 'HEAD' ? [] : [body]);
+  } catch {
+    response.destroy();
+  }
+}

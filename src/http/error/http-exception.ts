@@ -1,0 +1,37 @@
+/** Persistence errors as HTTP has them: the one table of statuses. */
+import { HttpError } from 'routing-controllers';
+import {
+  ConcurrentModificationError,
+  MultipleResultsFound,
+  NotFoundError,
+  PersistenceError,
+} from '../../persistence/errors/errors.js';
+
+/**
+ * The status of an error: 404 for `NotFoundError`, 409 for `MultipleResultsFound` and `ConcurrentModificationError`,
+ * and 500 for everything else.
+ *
+ * @example
+ * ```ts
+ * statusFor(new NotFoundError('There is no City with this id.')); // 404
+ * ```
+ */
+export function statusFor(error: unknown): number {
+  if (error instanceof NotFoundError) return 404;
+  if (error instanceof MultipleResultsFound || error instanceof ConcurrentModificationError) return 409;
+  return 500;
+}
+
+/**
+ * A persistence error as a routing-controllers `HttpError`, for hand-written code that throws those. Any other error
+ * becomes a 500 that says nothing of it; it is kept as the `cause`.
+ *
+ * @example
+ * ```ts
+ * throw httpExceptionFor(error);
+ * ```
+ */
+export function httpExceptionFor(error: unknown): HttpError {
+  const message = error instanceof PersistenceError ? error.message : 'Internal Server Error';
+  return Object.assign(new HttpError(statusFor(error), message), { cause: error });
+}

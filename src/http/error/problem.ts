@@ -1,0 +1,182 @@
+/** Any error -> the answer a client gets (RFC 9457). What is not understood is a 500 that says nothing. */
+import { STATUS_CODES } from 'node:http';
+import { ValidationError } from 'class-validator';
+import type { HttpError } from 'routing-controllers';
+import {
+  type DatabaseFault,
+  describeFault,
+  type FaultKind,
+  isBusy,
+} from '../../persistence/errors/database-fault.js';
+import { PersistenceError } from '../../persistence/errors/errors.js';
+import { refusedAttributes } from '../../persistence/errors/refused-attributes.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
+import { InvalidQueryError } from '../../query/invalid-query-error.js';
+import { InvalidBodyError } from '../../schema/invalid-body-error.js';
+import { bodyPointer, type RequestIssue } from '../../schema/request-issue.js';
+import { quotesValue } from '../../util/quoted-value.js';
+import { BodyError } from '../request/body-error.js';
+import { statusFor } from './http-exception.js';
+
+/** An answer to a request that failed. */
+export interface Problem {
+  readonly status: number;
+  readonly detail: string;
+  readonly errors?: readonly RequestIssue[];
+  /** Seconds until it is worth trying again. */
+  readonly retryAfter?: number;
+}
+
+const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
+
+const UNAVAILABLE: Problem = Object.freeze({
+  status: 503,
+  detail: 'The database is not available; try again.',
+  retryAfter: 1,
+});
+
+const BUSY: Problem = Object.freeze({
+  status: 503,
+  detail: 'The database is busy; try again.',
+  retryAfter: 1,
+});
+
+const FAULTS: Readonly<Record<FaultKind, Problem>> = {
+  unique: { status: 409, detail: 'Another record has the same unique value.' },
+  foreignKey: {
+    status: 409,
+    detail: 'The record refers to one that does not exist, or is still referred to by others.',
+  },
+  exclusion: { status: 409, detail: 'The record conflicts with another one.' },
+  concurrent: { status: 409, detail: 'Somebody else changed the data at the same time; try again.' },
+  locked: BUSY,
+  invalid: { status: 422, detail: 'The database does not accept these values.' },
+  refused: { status: 422, detail: 'A rule of the database refuses this.' },
+  forbidden: { status: 403, detail: 'The database does not allow you to do this.' },
+  readOnly: UNAVAILABLE,
+  unavailable: UNAVAILABLE,
+  timeout: { status: 504, detail: 'The database did not answer in time.' },
+  unexpected: UNEXPECTED,
+};
+
+/** Sentences about one attribute, where the constraint tells which. */
+const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute: string) => string>>> = {
+  unique: (resource, attribute) => `Another ${resource} has the same ${attribute}.`,
+  foreignKey: (_resource, attribute) => `The value of ${attribute} refers to a record that does not exist.`,
+  invalid: (_resource, attribute) => `The database does not accept the value of ${attribute}.`,
+};
+
+/** routing-controllers quotes what it cannot read a parameter from, which may be the secret of a body. */
+const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be parsed into \w+\.)$/s;
+
+/** What an error happened in. */
+export interface ProblemContext {
+  /** The resource whose attributes the error may be about. */
+  readonly plan?: ResourcePlan | undefined;
+  /** Whether the request should only have read, so that a refused write is a mistake in the code. */
+  readonly isSafe?: boolean;
+}
+
+/** The answer to an error of any kind, null and strings included. */
+export function toProblem(error: unknown, { plan, isSafe = false }: ProblemContext = {}): Problem {
+  if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
+  if (error instanceof InvalidQueryError) return requestProblem(400, error);
+  if (error instanceof InvalidBodyError) return requestProblem(422, error);
+  if (error instanceof BodyError) {
+    const { status, code, message } = error;
+    return { status, detail: message, errors: [{ pointer: '', code, detail: message }] };
+  }
+  const fault = describeFault(error);
+  if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
+  // What only reads has no part in what others change.
+  if (fault && isSafe && isBusy(fault)) return BUSY;
+  if (fault) return faultProblem(fault, plan);
+  return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
+}
+
+function requestProblem(status: number, { message, errors }: InvalidQueryError | InvalidBodyError): Problem {
+  return { status, detail: message, errors };
+}
+
+function faultProblem(fault: DatabaseFault, plan: ResourcePlan | undefined): Problem {
+  const problem = FAULTS[fault.kind];
+  const errors = [...violationIssues(fault, plan), ...refusalIssues(fault, problem, plan)];
+  if (errors.length === 0) return problem;
+  const [only] = errors;
+  return { ...problem, detail: errors.length === 1 && only ? only.detail : problem.detail, errors };
+}
+
+/** Rules of Sequelize's `validate`; one of the whole model names itself where another names its attribute. */
+function violationIssues({ violations }: DatabaseFault, plan: ResourcePlan | undefined): RequestIssue[] {
+  return violations.map(({ attribute, rule, message }) => ({
+    pointer:
+      attribute === null || plan?.info.attributes.has(attribute) === false ? '' : bodyPointer(attribute),
+    code: rule,
+    detail: message,
+  }));
+}
+
+/** One issue for each attribute that the database refused and the client can see or set. */
+function refusalIssues(
+  fault: DatabaseFault,
+  { detail }: Problem,
+  plan: ResourcePlan | undefined,
+): RequestIssue[] {
+  if (!plan) return [];
+  return refusedAttributes(plan.info, fault)
+    .filter((name) => !(plan.exposure.unreadable.has(name) && plan.exposure.unwritable.has(name)))
+    .map((name) => ({
+      pointer: bodyPointer(name),
+      code: fault.kind,
+      detail: REFUSALS[fault.kind]?.(plan.name, name) ?? detail,
+    }));
+}
+
+/** routing-controllers recommends to tell its errors by shape: two copies of it in one tree have two classes. */
+function httpErrorProblem(error: unknown): Problem | undefined {
+  const { httpCode, message, errors } = (error ?? {}) as Partial<HttpError> & { errors?: unknown };
+  if (typeof httpCode !== 'number' || !isErrorStatus(httpCode)) return undefined;
+  const detail =
+    typeof message === 'string' && message !== ''
+      ? message.replace(QUOTING, '$1 It $2')
+      : (STATUS_CODES[httpCode] ?? 'Error');
+  const failures = Array.isArray(errors)
+    ? errors.filter((failure) => failure instanceof ValidationError)
+    : [];
+  if (failures.length === 0) return { status: httpCode, detail };
+  return {
+    status: httpCode,
+    detail: 'The request has problems.',
+    errors: failures.flatMap((each) => validationIssues(each)),
+  };
+}
+
+/** What routing-controllers found in a parameter of a hand-written route; never the value itself. */
+function validationIssues(failure: ValidationError, path: readonly string[] = []): RequestIssue[] {
+  const { property, value, constraints, children } = failure;
+  // A parameter's own validation options may hide the value, and then any message may quote it.
+  const mayQuote = (message: string) => !Object.hasOwn(failure, 'value') || quotesValue(message, value);
+  const own = property === undefined ? path : [...path, property];
+  const issues = Object.entries(constraints ?? {}).map(([code, message]) => ({
+    pointer: bodyPointer(...own),
+    code,
+    detail: mayQuote(message) ? `${property} is not valid` : message,
+  }));
+  return [...issues, ...(children ?? []).flatMap((child) => validationIssues(child, own))];
+}
+
+/** Errors of Express and its middleware (http-errors): a status, and whether the message may be shown. */
+function middlewareProblem(error: unknown): Problem | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { status, expose, type } = error as { status?: unknown; expose?: unknown; type?: unknown };
+  if (typeof status !== 'number' || !isErrorStatus(status)) return undefined;
+  if (type === 'entity.parse.failed') return { status: 400, detail: 'The body is not valid JSON.' };
+  if (error instanceof URIError)
+    return { status: 400, detail: 'The path is not valid percent-encoded UTF-8.' };
+  const detail = expose === true && error.message !== '' ? error.message : (STATUS_CODES[status] ?? 'Error');
+  return { status, detail };
+}
+
+function isErrorStatus(status: number): boolean {
+  return Number.isInteger(status) && status >= 400 && status <= 599;
+}

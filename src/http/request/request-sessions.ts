@@ -1,0 +1,164 @@
+/**
+ * The database work of one request: the sessions that its parameters and its method asked for. They are committed before
+ * the response is written, and rolled back on any error, and at once when the client goes away.
+ */
+import type { Request, Response } from 'express';
+import type { Sequelize } from 'sequelize';
+import {
+  openReadSession,
+  openUnit,
+  type ReadSession,
+  type UnitOfWork,
+} from '../../persistence/records/unit-of-work.js';
+import { DatabaseSession, SNAPSHOT } from '../../persistence/session/database-session.js';
+import { currentSession, runInSession } from '../../persistence/session/session.js';
+import { requestLogger } from './application-logger.js';
+
+const WORK = Symbol('work');
+
+/** A property, as the resource of a request is. */
+interface WorkingRequest extends Request {
+  [WORK]?: RequestWork;
+}
+
+/** The work of a request; the same one at every call. */
+export function requestWork(request: WorkingRequest, response: Response): RequestWork {
+  const work = request[WORK] ?? new RequestWork(request, response);
+  request[WORK] = work;
+  return work;
+}
+
+/** The work of a request that has any. */
+export function existingWork(request: WorkingRequest): RequestWork | undefined {
+  return request[WORK];
+}
+
+/** The error of a request whose client has gone; nobody is left to read an answer. */
+export class ClientGone extends Error {
+  constructor(options?: ErrorOptions) {
+    super('The client has gone, so what its request has written is rolled back.', options);
+  }
+}
+
+/** The sessions of one request. */
+export class RequestWork {
+  readonly #request: Request;
+  readonly #response: Response;
+  readonly #writes = new Map<Sequelize, DatabaseSession>();
+  readonly #reads = new Map<Sequelize, DatabaseSession>();
+  readonly #gets = new Map<Sequelize, DatabaseSession>();
+
+  constructor(request: Request, response: Response) {
+    this.#request = request;
+    this.#response = response;
+    response.once('close', () => {
+      if (this.#isGone) for (const session of this.#sessions()) void session.abort(new ClientGone());
+    });
+  }
+
+  /** The unit of work of the request, begun. */
+  unit(sequelize: Sequelize): Promise<UnitOfWork> {
+    return openUnit(this.#writeSession(sequelize));
+  }
+
+  /** The read session of the request, begun. */
+  readSession(sequelize: Sequelize): Promise<ReadSession> {
+    const create = () => new DatabaseSession(sequelize, 'read', SNAPSHOT);
+    return openReadSession(this.#remember(this.#reads, sequelize, create));
+  }
+
+  /** Runs reads; what is not a read is refused by the database. They are part of what the parameters began, if they did. */
+  runRead<T>(sequelize: Sequelize, work: () => T): T {
+    const create = () => new DatabaseSession(sequelize, 'get');
+    return runInSession(this.#begun(sequelize) ?? this.#remember(this.#gets, sequelize, create), work);
+  }
+
+  /**
+   * Runs reads that none of the user's code takes part in. Nobody would join a session of theirs, and the first one of a
+   * process makes each promise after it dearer. They leave one that the request is in, as other reads do.
+   */
+  runPlainRead<T>(sequelize: Sequelize, work: () => T): T {
+    const isAlone = !this.#begun(sequelize) && !currentSession(sequelize);
+    return isAlone ? work() : this.runRead(sequelize, work);
+  }
+
+  /** Runs writes that belong together; their transaction begins with the first query. */
+  runWrite<T>(sequelize: Sequelize, work: () => T): T {
+    return runInSession(this.#writeSession(sequelize), work);
+  }
+
+  /** Runs work in the session that the parameters began, if they did: the unit of work, or in a GET the read session. */
+  runAdded<T>(work: () => T): T {
+    const reads = SAFE_METHODS.has(this.#request.method) ? this.#reads.values() : [];
+    const [session] = [...this.#writes.values(), ...reads];
+    return session ? runInSession(session, work) : work();
+  }
+
+  /** Whether there is a write that is not committed. */
+  get hasWrites(): boolean {
+    return this.#writes.size > 0;
+  }
+
+  /** Commits everything; writes not when the client has gone, who would not learn of it. */
+  async commit(): Promise<void> {
+    if (this.#isGone && this.hasWrites) throw new ClientGone();
+    for (const session of this.#sessions()) await session.commit();
+  }
+
+  /** Rolls back what is not committed. Never throws. */
+  async rollback(cause?: unknown): Promise<void> {
+    for (const session of this.#sessions()) await session.rollback(cause);
+  }
+
+  /** What an error says of the request: a query in a transaction that was rolled back meanwhile is no mistake in the code. */
+  explain(error: object): object {
+    return this.#isGone && saysTransactionOver(error) ? new ClientGone({ cause: error }) : error;
+  }
+
+  get #isGone(): boolean {
+    return this.#response.destroyed && !this.#response.writableFinished;
+  }
+
+  /** What the parameters began. */
+  #begun(sequelize: Sequelize): DatabaseSession | undefined {
+    return this.#writes.get(sequelize) ?? this.#reads.get(sequelize);
+  }
+
+  /** Writes last: when the others cannot be ended, they are rolled back. */
+  #sessions(): DatabaseSession[] {
+    return [...this.#gets.values(), ...this.#reads.values(), ...this.#writes.values()];
+  }
+
+  #writeSession(sequelize: Sequelize): DatabaseSession {
+    return this.#remember(
+      this.#writes,
+      sequelize,
+      () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
+    );
+  }
+
+  #remember(
+    known: Map<Sequelize, DatabaseSession>,
+    sequelize: Sequelize,
+    create: () => DatabaseSession,
+  ): DatabaseSession {
+    const session = known.get(sequelize) ?? create();
+    known.set(sequelize, session);
+    // It may have gone while a parameter was waited for.
+    if (this.#isGone) void session.abort(new ClientGone());
+    return session;
+  }
+}
+
+/** RFC 9110, 9.2.1, of those that reach a controller. */
+export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** What Sequelize says to a query in a transaction that has ended. Reading what was thrown can itself throw. */
+function saysTransactionOver(error: object): boolean {
+  try {
+    const { message } = error as { readonly message?: unknown };
+    return typeof message === 'string' && message.startsWith('rollback has been called on this transaction');
+  } catch {
+    return false;
+  }
+}

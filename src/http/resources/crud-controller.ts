@@ -1,0 +1,124 @@
+/** The base class of every generated controller, and `crudController`, which users extend. */
+import type { Model } from 'sequelize';
+import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
+import type { CrudOptions, ModelClass } from '../../metadata/crud-options.js';
+import type { Page } from '../../persistence/paging/page.js';
+import type { Id, Repository } from '../../persistence/records/repository.js';
+import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
+import type { ListQuery } from '../../query/list-query.js';
+import type { CrudContext } from './crud-context.js';
+
+/**
+ * The five operations of a resource. Ids are parsed and values are validated when a method is called; what it returns
+ * goes through the read schema. The class holds no state: everything comes in, so one class serves any application.
+ *
+ * `R` is what the methods return: `M` itself, or `object` for a subclass that returns plain objects.
+ */
+export abstract class CrudController<M extends Model = Model, R extends object = M> {
+  /** `GET /` */
+  list(query: ListQuery, context: CrudContext<M>): Promise<Page<R>> {
+    const { repository } = context;
+    return result(query.kind === 'cursor' ? repository.cursorPage(query) : repository.page(query));
+  }
+
+  /** `GET /{id}` */
+  read(id: Id, context: CrudContext<M>): Promise<R> {
+    return result(context.repository.get(id));
+  }
+
+  /** `POST /` */
+  create(values: CreateValues<M>, context: CrudContext<M>): Promise<R> {
+    return result(context.repository.create(values));
+  }
+
+  /** `PATCH /{id}` */
+  update(id: Id, values: UpdateValues<M>, context: CrudContext<M>): Promise<R> {
+    return result(context.repository.update(id, values));
+  }
+
+  /** `DELETE /{id}` */
+  remove(id: Id, context: CrudContext<M>): Promise<void> {
+    return context.repository.delete(id);
+  }
+}
+
+/** A record is an `R` unless a subclass says otherwise, and then it is an object all the same. */
+function result<T>(records: Promise<unknown>): Promise<T> {
+  return records as Promise<T>;
+}
+
+/** What a class made by `crudController` is about. */
+export interface ControllerSource {
+  readonly repository: Repository;
+  readonly options: CrudOptions;
+}
+
+/** A class that extends a generated controller, or is one. */
+export type CrudControllerClass<
+  M extends Model = Model,
+  R extends object = M,
+> = abstract new () => CrudController<M, R>;
+
+const SOURCES = new WeakMap<object, ControllerSource>();
+
+/** The classes that were asked for to be extended, by model, as long as they exist. */
+const REQUESTED = new WeakMap<object, readonly WeakRef<CrudControllerClass>[]>();
+
+/**
+ * The generated controller of a model, to be extended. Pass the subclass to `bootstrap(app, { controllers: [...] })`:
+ * it replaces the generated one. An override needs no decorators; added routes are relative to the resource's prefix.
+ *
+ * @param source a model class, a repository, or a subclass of `Repository`
+ * @param options as for `@Crud`; they come on top of those of the model's `@Crud`
+ * @example
+ * ```ts
+ * class ArticleController extends crudController(Article) {
+ *   override async create(values: CreateValues<Article>, context: CrudContext<Article>) {
+ *     return super.create({ ...values, slug: slugify(values.title) }, context);
+ *   }
+ *   @Post('/:id/publish') publish(@Param('id') id: string) { … }
+ * }
+ * ```
+ * @throws ConfigError when the source is none of these
+ */
+export function crudController<M extends Model, R extends object = M>(
+  source: Source<M>,
+  options: CrudOptions<M> = {},
+): CrudControllerClass<M, R> {
+  const repository = resolveSource(source);
+  const controller = generateController<M, R>(repository, options);
+  const { model } = repository;
+  const known = REQUESTED.get(model)?.filter((each) => each.deref()) ?? [];
+  REQUESTED.set(model, [...known, new WeakRef(controller as unknown as CrudControllerClass)]);
+  return controller;
+}
+
+/** The classes that `crudController` made for a model. */
+export function requestedControllers(model: ModelClass): CrudControllerClass[] {
+  return (REQUESTED.get(model) ?? []).flatMap((each) => each.deref() ?? []);
+}
+
+/** The generated controller of a model, for the library's own use where nobody extends it. */
+export function generateController<M extends Model, R extends object = M>(
+  repository: Repository<M>,
+  options: CrudOptions<M> = {},
+): CrudControllerClass<M, R> {
+  const name = `${repository.model.name}Controller`;
+  const holder = { [name]: class extends CrudController<M, R> {} };
+  const controller = holder[name] as CrudControllerClass<M, R>;
+  SOURCES.set(controller, {
+    // The registry of sources holds many models side by side; a plan ties each to its own again.
+    repository: repository as unknown as Repository,
+    options: Object.freeze({ ...options }) as unknown as CrudOptions,
+  });
+  return controller;
+}
+
+/** The source of the nearest generated class that `controller` extends, or undefined for a hand-written controller. */
+export function controllerSource(controller: object): ControllerSource | undefined {
+  for (let target: object | null = controller; target; target = Object.getPrototypeOf(target)) {
+    const source = SOURCES.get(target);
+    if (source) return source;
+  }
+  return undefined;
+}

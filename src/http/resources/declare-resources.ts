@@ -1,0 +1,134 @@
+/** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
+import { getMetadataArgsStorage } from 'routing-controllers';
+import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
+import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
+import { isAttached } from '../../model/introspect-model.js';
+import { enginesInUse } from '../../persistence/engine/engine.js';
+import { Repository } from '../../persistence/records/repository.js';
+import { takeoverProblems } from '../../persistence/session/model-owners.js';
+import { showValue } from '../../util/show-value.js';
+import { lineageOf } from './controller-metadata.js';
+import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
+import { forgottenControllers, noteController } from './forgotten-controllers.js';
+import type { Settings } from './settings.js';
+import { untypedParameterProblems } from './untyped-parameters.js';
+
+/** A model to serve, before anything is checked. */
+export interface Declaration {
+  readonly model: ModelClass;
+  readonly options: CrudOptions;
+  readonly repository: Repository;
+  /** The subclass that replaces the generated controller. */
+  readonly controller: CrudControllerClass | undefined;
+}
+
+/** The resources to make, and the user's other controllers. */
+export interface Declarations {
+  readonly declarations: readonly Declaration[];
+  readonly handWritten: readonly Class[];
+  /** What is wrong with them, after what was wrong before. */
+  readonly problems: readonly string[];
+  /** What may be meant as it is, and is told to the log. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Puts records and controllers together. A controller that extends a generated one replaces it, and brings its model
+ * along when that has no `@Crud`. Two `@Crud` on one model are a problem, and so are two controllers for one.
+ */
+export function declareResources({
+  records,
+  isScan,
+  controllers,
+  problems: earlier,
+}: Pick<Settings, 'records' | 'isScan' | 'controllers' | 'problems'>): Declarations {
+  const declarations = new Map<ModelClass, Declaration>();
+  const problems = [...earlier];
+  for (const { model, options } of records) {
+    if (declarations.has(model)) problems.push(`${model.name} has @Crud twice; merge them into one.`);
+    declarations.set(model, { model, options, repository: new Repository(model), controller: undefined });
+  }
+  const handWritten: Class[] = [];
+  const extended: Class[] = [];
+  for (const controller of controllers) {
+    const source = controllerSource(controller);
+    if (!source) {
+      if (isDecorated(controller)) handWritten.push(controller);
+      else problems.push(undecoratedProblem(controller));
+      continue;
+    }
+    extended.push(controller);
+    noteController(controller);
+    problems.push(...ignoredDecoratorProblems(controller));
+    const { model } = source.repository;
+    const known = declarations.get(model);
+    if (known?.controller) {
+      problems.push(
+        `${known.controller.name} and ${controller.name} both extend the controller of ${model.name}; pass one.`,
+      );
+    }
+    declarations.set(model, {
+      model,
+      options: { ...(known ?? recordOf(model))?.options, ...source.options },
+      repository: source.repository,
+      controller: controller as unknown as CrudControllerClass,
+    });
+  }
+  problems.push(...untypedParameterProblems([...extended, ...handWritten]));
+  problems.push(...takeoverProblems([...declarations.keys()]));
+  if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
+  const generated = [...declarations.values()].filter(({ controller }) => !controller);
+  const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));
+  // Where the models are listed, another application of the process may be given the subclass.
+  if (isScan)
+    problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
+  const warnings = isScan ? [] : forgotten;
+  const unconnected = noEngineProblem([...declarations.keys()]);
+  return {
+    declarations: unconnected ? [] : [...declarations.values()],
+    handWritten,
+    problems: [...problems, ...(unconnected ? [unconnected] : [])],
+    warnings,
+  };
+}
+
+const NO_MODEL =
+  'No class has @Crud, so there is nothing to serve; import the modules of the models before bootstrap is called, or pass ' +
+  'models: [] where none is meant.';
+
+/** Where not one model is attached the cause is one: said once, and not for each model. */
+function noEngineProblem(models: readonly ModelClass[]): string | null {
+  if (models.length === 0 || enginesInUse().length > 0 || models.some(isAttached)) return null;
+  const names = models.map(({ name }) => name).join(', ');
+  return (
+    `No engine is in use, so there is no database for ${names}; write await engineLifespan(dsn)(app) before bootstrap ` +
+    '(without the second call, (app), nothing is connected), or attach them to a Sequelize instance of yours.'
+  );
+}
+
+/** A subclass is mounted with the prefix and the type of its resource; other ones would be ignored. */
+function ignoredDecoratorProblems(controller: Class): string[] {
+  const lineage = lineageOf(controller, CrudController);
+  const declared = getMetadataArgsStorage().controllers.find(({ target }) => lineage.includes(target));
+  if (!declared) return [];
+  const { type, route = '/path' } = declared;
+  const decorator = type === 'json' ? '@JsonController' : '@Controller';
+  return [
+    `${controller.name} has ${decorator}, which is ignored where a generated controller is extended; remove it, and give the ` +
+      `path as an option: { prefix: '${route}' }.`,
+  ];
+}
+
+function recordOf(model: ModelClass): CrudRecord | undefined {
+  return crudRecords().findLast((record) => record.model === model);
+}
+
+/** routing-controllers passes over a class without a decorator, and none of its routes would answer. */
+function isDecorated(controller: Class): boolean {
+  return getMetadataArgsStorage().controllers.some(({ target }) => target === controller);
+}
+
+function undecoratedProblem(controller: unknown): string {
+  const name = typeof controller === 'function' ? controller.name : showValue(controller);
+  return `${name} is in controllers but is none; give it @JsonController, or extend crudController(Model).`;
+}

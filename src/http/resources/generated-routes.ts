@@ -1,0 +1,43 @@
+/** The five routes of a resource, as data. */
+import type { Operation } from '../../metadata/crud-options.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import type { CrudController } from './crud-controller.js';
+
+/** The method of a controller that serves an operation. */
+export type ControllerMethod = keyof CrudController;
+
+/** One generated route. */
+export interface GeneratedRoute {
+  readonly operation: Operation;
+  readonly method: ControllerMethod;
+  readonly verb: 'get' | 'post' | 'patch' | 'delete';
+  /** Whether the path goes on with `/{id}` after the prefix. */
+  readonly isItem: boolean;
+  /** The method's parameters, in order. */
+  readonly parameters: readonly (keyof RequestArguments | 'context')[];
+}
+
+/** In the order they are mounted. */
+export const GENERATED_ROUTES: readonly GeneratedRoute[] = [
+  { operation: 'list', method: 'list', verb: 'get', isItem: false, parameters: ['query', 'context'] },
+  { operation: 'create', method: 'create', verb: 'post', isItem: false, parameters: ['values', 'context'] },
+  { operation: 'read', method: 'read', verb: 'get', isItem: true, parameters: ['id', 'context'] },
+  {
+    operation: 'update',
+    method: 'update',
+    verb: 'patch',
+    isItem: true,
+    parameters: ['id', 'values', 'context'],
+  },
+  { operation: 'delete', method: 'remove', verb: 'delete', isItem: true, parameters: ['id', 'context'] },
+];
+
+/** The generated route that a controller's method serves, if it is one of the five. */
+export function generatedRouteOf(method: string): GeneratedRoute | undefined {
+  return GENERATED_ROUTES.find((route) => route.method === method);
+}
+
+/** The path of a generated route. An empty path would match nothing, so the root of a router is `/`. */
+export function routePath(prefix: string, { isItem }: GeneratedRoute): string {
+  return isItem ? `${prefix}/:id` : prefix || '/';
+}

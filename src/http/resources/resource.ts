@@ -1,0 +1,96 @@
+/** A resource at work: its plan, and what the later phases made of it. */
+import type { Operation } from '../../metadata/crud-options.js';
+import type { Repository } from '../../persistence/records/repository.js';
+import type { ApplicationPlan } from '../../plan/compile-plan.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
+import type { CursorCodec } from '../../query/cursor-codec.js';
+import {
+  type CompiledSerializer,
+  compileSerializer,
+  type RecordSerializer,
+  readableProperties,
+  recordPlan,
+} from '../../response/record-serializer.js';
+import { nestedRecords } from '../../response/result-serializer.js';
+import { bodySchema } from '../../schema/body-schema.js';
+import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
+import { type CrudControllerClass, generateController } from './crud-controller.js';
+import type { Declaration } from './declare-resources.js';
+
+/** Everything a resource's routes need, closed over by them. */
+export interface Resource {
+  readonly plan: ResourcePlan;
+  readonly repository: Repository;
+  /** The user's subclass, or the generated controller itself. */
+  readonly controller: CrudControllerClass;
+  readonly isGenerated: boolean;
+  readonly serialize: RecordSerializer;
+  /** The same, with what it is made of. */
+  readonly serializer: CompiledSerializer;
+  readonly cursors: CursorCodec;
+  readonly parsers: Readonly<Record<Operation, RequestParser>>;
+  /** The same for those who ask several times about a request. */
+  readonly parseOnce: Readonly<Record<Operation, RequestParser>>;
+}
+
+/** What all resources of an application share. */
+export interface ResourceSettings {
+  /** Bytes. */
+  readonly bodyLimit: number;
+  readonly cursors: CursorCodec;
+}
+
+/**
+ * Assembles the resources of an application: for each plan its repository and controller, its schemas, its parsers and
+ * its serializer.
+ */
+export function createResources(
+  { resources }: ApplicationPlan,
+  declarations: readonly Declaration[],
+  settings: ResourceSettings,
+): readonly Resource[] {
+  const declared = new Map(declarations.map((declaration) => [declaration.model, declaration]));
+  const serializers = new Map<object, CompiledSerializer>();
+  const nested = nestedRecords(serializers);
+  for (const plan of resources) serializers.set(plan.model, compileSerializer(recordPlan(plan), nested));
+  return resources.map((plan) =>
+    createResource(
+      plan,
+      declared.get(plan.model) as Declaration,
+      serializers.get(plan.model) as CompiledSerializer,
+      settings,
+    ),
+  );
+}
+
+function createResource(
+  plan: ResourcePlan,
+  { repository, controller }: Declaration,
+  serializer: CompiledSerializer,
+  { bodyLimit, cursors }: ResourceSettings,
+): Resource {
+  const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
+  const settings = { plan, schemas, readable: readableProperties(plan), cursors, bodyLimit };
+  const parsers = forEachOperation((operation) => compileParser(settings, operation));
+  return Object.freeze({
+    plan,
+    repository,
+    controller: controller ?? generateController(repository),
+    isGenerated: controller === undefined,
+    serialize: serializer.serialize,
+    serializer,
+    cursors,
+    parsers,
+    parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
+  });
+}
+
+function forEachOperation<T>(make: (operation: Operation) => T): Readonly<Record<Operation, T>> {
+  return Object.freeze({
+    list: make('list'),
+    read: make('read'),
+    create: make('create'),
+    update: make('update'),
+    delete: make('delete'),
+  });
+}

@@ -1,0 +1,126 @@
+/** The options of `bootstrap`, checked, with every default filled in. */
+import type { Class, ModelClass } from '../../metadata/crud-options.js';
+import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
+import { flagProblems } from '../../plan/flag-problems.js';
+import { unknownOptions } from '../../plan/unknown-options.js';
+import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
+import { adaptLogger } from '../../util/adapt-logger.js';
+import { collectProblems } from '../../util/config-error.js';
+import { defaultLogger } from '../../util/default-logger.js';
+import type { Logger } from '../../util/logger.js';
+import { showValue } from '../../util/show-value.js';
+import { parseBodyLimit } from './body-limit.js';
+import { parseSecrets } from './cursor-secret.js';
+import type { RoutingOptions } from './routing-options.js';
+
+/** The options of `bootstrap` that concern resources. */
+export interface ResourceOptions {
+  /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
+  models?: readonly ModelClass[];
+  /**
+   * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
+   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
+   */
+  controllers?: readonly Class[];
+  /** Before every path, such as `'/api'`. Default: none. */
+  routePrefix?: string;
+  /** The largest body, after decompression: bytes, or a text such as `'100kb'`, which is the default. */
+  bodyLimit?: string | number;
+  /**
+   * Signs cursors (HMAC-SHA256), so that a client cannot make its own. Several: the first one signs, all are accepted,
+   * which is how a secret is changed. Default: none, and cursors carry a checksum only.
+   */
+  cursorSecret?: string | readonly string[];
+  /**
+   * Whether routes may take the fast path, where nothing that was plugged in could see a difference: prepared statements
+   * of the library's own, whose results are written into JSON as they come. The answers are the same. Default: true.
+   */
+  fastPath?: boolean;
+  /**
+   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
+   * work as they are; a logger without one of the four methods is a `ConfigError`. Default: warnings and errors as JSON
+   * lines on standard error.
+   */
+  logger?: Logger;
+  /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
+  routing?: RoutingOptions;
+}
+
+/** The settings of an application. */
+export interface Settings {
+  readonly records: readonly CrudRecord[];
+  /** Whether the records are all there are, and not those of models that were listed. */
+  readonly isScan: boolean;
+  readonly controllers: readonly Class[];
+  readonly routePrefix: string;
+  readonly bodyLimit: number;
+  readonly cursors: CursorCodec;
+  readonly fastPath: boolean;
+  readonly logger: Logger;
+  readonly routing: RoutingOptions;
+  /** What is wrong with the options. */
+  readonly problems: readonly string[];
+}
+
+const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
+  models: true,
+  controllers: true,
+  routePrefix: true,
+  bodyLimit: true,
+  cursorSecret: true,
+  fastPath: true,
+  logger: true,
+  routing: true,
+};
+
+const ROUTE_PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
+
+/**
+ * Resolves the options. Never throws for a wrong one: its problem is told with those of the models.
+ *
+ * @param otherNames options that are read elsewhere, named when one is unknown
+ * @param otherProblems what is wrong with those
+ */
+export function resolveSettings(
+  options: ResourceOptions,
+  otherNames: readonly string[] = [],
+  otherProblems: readonly string[] = [],
+): Settings {
+  const { models, controllers = [], routePrefix = '', logger = defaultLogger, routing = {} } = options;
+  const { fastPath = true } = options;
+  const records = models ? models.flatMap(recordsOf) : crudRecords();
+  const prefix = String(routePrefix).replace(/\/$/, '');
+  const problems = [
+    ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
+    ...(models ?? [])
+      .filter((model) => recordsOf(model).length === 0)
+      .map(
+        (model) =>
+          `${model?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
+      ),
+    ...(ROUTE_PREFIX.test(prefix)
+      ? []
+      : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
+    ...flagProblems('fastPath', fastPath),
+    ...otherProblems,
+  ];
+  const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
+  const ownLogger = collectProblems(problems, () => adaptLogger(logger), defaultLogger);
+  const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
+  return Object.freeze({
+    records,
+    isScan: models === undefined,
+    controllers,
+    routePrefix: prefix,
+    bodyLimit,
+    cursors: createCursorCodec(secrets),
+    fastPath,
+    logger: ownLogger,
+    routing,
+    problems,
+  });
+}
+
+function recordsOf(model: ModelClass): CrudRecord[] {
+  return crudRecords().filter((record) => record.model === model);
+}

@@ -1,0 +1,89 @@
+/** What routing-controllers' decorators say of a route, as data for those who describe it. */
+import { getMetadataArgsStorage } from 'routing-controllers';
+import type { Class } from '../../metadata/crud-options.js';
+import { declaredParameters, lineageOf } from '../resources/controller-metadata.js';
+import { CrudController } from '../resources/crud-controller.js';
+import type { Resource } from '../resources/resource.js';
+
+/** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
+export type ParameterSource = 'param' | 'query' | 'queries' | 'header' | 'cookie' | 'body' | 'body-param';
+
+/** A parameter of a method that comes from the request. */
+export interface ActionParameter {
+  readonly source: ParameterSource;
+  /** Empty for a whole query string or body. */
+  readonly name: string;
+  readonly isRequired: boolean;
+  /** The class or constructor its type was given as, where there is one. */
+  readonly type: Class | undefined;
+}
+
+/** A method, as its decorators describe it. */
+export interface ActionDescription {
+  readonly parameters: readonly ActionParameter[];
+  /** What `@HttpCode` says. */
+  readonly successStatus: number | undefined;
+  /** What `@OnUndefined` says. */
+  readonly undefinedStatus: number | undefined;
+  /** What is answered to whom `@Authorized` refuses: 403 where it names roles, else 401. Undefined without one. */
+  readonly refusedStatus: 401 | 403 | undefined;
+}
+
+const SOURCES: readonly string[] = [
+  'param',
+  'query',
+  'queries',
+  'header',
+  'cookie',
+  'body',
+  'body-param',
+] satisfies ParameterSource[];
+
+/** Describes a method of a resource's controller. */
+export function describeAction({ controller }: Resource, method: string): ActionDescription {
+  const lineage = lineageOf(controller, CrudController);
+  const { responseHandlers } = getMetadataArgsStorage();
+  const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
+  // The nearest class decides, and of one class the last decorator.
+  const statusOf = (type: string): number | undefined => {
+    const value: unknown = lineage
+      .map((target) =>
+        handlers.find((each) => each.target === target && each.method === method && each.type === type),
+      )
+      .find((handler) => handler !== undefined)?.value;
+    return typeof value === 'number' ? value : undefined;
+  };
+  return Object.freeze({
+    parameters: Object.freeze(parametersOf(lineage, method)),
+    successStatus: statusOf('success-code'),
+    undefinedStatus: statusOf('on-undefined'),
+    refusedStatus: refusedStatus(
+      handlers.filter(
+        (handler) =>
+          handler.type === 'authorized' && (handler.method === method || handler.method === undefined),
+      ),
+    ),
+  });
+}
+
+function refusedStatus(guards: readonly { readonly value?: unknown }[]): 401 | 403 | undefined {
+  if (guards.length === 0) return undefined;
+  return guards.flatMap(({ value }) => value ?? []).length === 0 ? 401 : 403;
+}
+
+function parametersOf(lineage: readonly object[], method: string): ActionParameter[] {
+  return declaredParameters(lineage, method)
+    .filter(({ type }) => SOURCES.includes(type))
+    .sort((first, second) => first.index - second.index)
+    .map(({ type, name = '', required, explicitType, object, index }) => ({
+      source: type as ParameterSource,
+      name,
+      isRequired: required === true,
+      type: explicitType ?? reflectedTypes(object, method)[index],
+    }));
+}
+
+/** What TypeScript emitted; other compilers do not. */
+function reflectedTypes(object: object, method: string): readonly (Class | undefined)[] {
+  return Reflect.getMetadata('design:paramtypes', object, method) ?? [];
+}

@@ -1,0 +1,208 @@
+/**
+ * routing-controllers' driver for Express, without its ways to go on with a request that is over: past a check that
+ * threw null, past a handler that is still writing, past one that has answered, and twice past a rejected promise; and
+ * without sending a record as it is in memory.
+ */
+import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
+import {
+  type Action,
+  type ActionMetadata,
+  ExpressDriver,
+  type ExpressMiddlewareInterface,
+  getFromContainer,
+  type MiddlewareMetadata,
+  NotFoundError,
+  type RoutingControllersOptions,
+  type UseMetadata,
+} from 'routing-controllers';
+import {
+  type SerializerRegistry,
+  serializeResult,
+  transformResult,
+} from '../../response/result-serializer.js';
+import { guardJson, releaseJson } from '../answer/guard-json.js';
+import { checkJson } from '../answer/json-answer.js';
+import { existingWork } from '../request/request-sessions.js';
+
+/** What the answers of the user's methods go through. */
+export interface ResultShaper {
+  /** To be called before a method that is given the response, and may write to it. */
+  guard(response: Response): void;
+  /** Shapes what a method has returned; throws where it cannot be sent. */
+  shape(result: unknown, method: ActionMetadata, action: Action): unknown;
+  /** Lets a result be sent as it is; false where an interceptor may make something else of it. */
+  settle(shaped: unknown, method: ActionMetadata): boolean;
+}
+
+/** What `useExpressServer` would use, made safe. */
+export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
+  readonly #serializers: SerializerRegistry;
+  readonly #isIntercepted: boolean;
+  /** What is to be sent as it is. */
+  readonly #shaped = new WeakSet<object>();
+  /** Whether the application has middlewares that run after an answer. */
+  #hasAfter = false;
+
+  /** @param isIntercepted whether interceptors of the application see all results */
+  constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
+    super(router);
+    this.#serializers = serializers;
+    this.#isIntercepted = isIntercepted;
+  }
+
+  /**
+   * Express takes null, 'route' and 'router' for "no error, go on". A parameter may have begun a unit of work whose method was
+   * never called, because another one failed; and an error handler of the user's may answer and tell nobody.
+   */
+  override handleError(
+    error: unknown,
+    action: ActionMetadata | undefined,
+    options: Action,
+  ): void | Promise<void> {
+    const goOn = (): void => super.handleError(asError(error), action, options);
+    const work = existingWork(options.request);
+    return work ? work.rollback(error).then(goOn) : goOn();
+  }
+
+  override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
+    if (middleware.type === 'after') this.#hasAfter = true;
+    super.registerMiddleware(middleware, options);
+  }
+
+  /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */
+  override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
+    const response: Response = options.response;
+    const goOn = this.#afterAnswer(action, options);
+    if (result === response && !response.headersSent) response.once('close', () => goOn());
+    else super.handleSuccess(result, action, { ...options, next: goOn });
+  }
+
+  /**
+   * What comes after an answer: middlewares that ask for it. Without any, no other route is asked, and with some, others that
+   * match do not become the request's route, by which loggers and tracers name it.
+   */
+  #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
+    const isLast = !this.#hasAfter && ![...controllerMetadata.uses, ...uses].some((use) => use.afterAction);
+    return (error?: unknown) => {
+      if (error !== undefined && error !== null) next?.(error);
+      else if (!isLast) {
+        const { route } = request;
+        Object.defineProperty(request, 'route', { configurable: true, get: () => route, set() {} });
+        next?.();
+      }
+    };
+  }
+
+  guard(response: Response): void {
+    guardJson(response, this.#serializers);
+  }
+
+  /**
+   * Does all that may throw while there is something to roll back. Interceptors come later, and may make something else of
+   * the result: it goes through class-transformer once more behind them.
+   */
+  shape(result: unknown, method: ActionMetadata, action: Action): unknown {
+    const { request, response } = action;
+    if (result === response) return result;
+    releaseJson(response);
+    const shown = serializeResult(result, this.#serializers);
+    if (!existingWork(request)?.hasWrites) return shown;
+    const shaped = this.#transform(shown, method);
+    if (method.isJsonTyped) checkJson(shaped, response);
+    // A method may have answered by itself, and an interceptor may make something of nothing.
+    const isOpen = this.#isInterceptedFor(method) || response.headersSent;
+    if (!isOpen) refuseMissing(shaped, method, action);
+    return this.settle(shaped, method) ? shaped : shown;
+  }
+
+  settle(shaped: unknown, method: ActionMetadata): boolean {
+    if (this.#isInterceptedFor(method) || typeof shaped !== 'object' || shaped === null) return false;
+    this.#shaped.add(shaped);
+    return true;
+  }
+
+  /** Whether interceptors see what a method returns. */
+  #isInterceptedFor({ interceptors, controllerMetadata }: ActionMetadata): boolean {
+    return this.#isIntercepted || interceptors.length + controllerMetadata.interceptors.length > 0;
+  }
+
+  /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
+  protected override transformResult(result: unknown, action: ActionMetadata): unknown {
+    if (typeof result !== 'object' || result === null || isStream(result) || this.#shaped.has(result))
+      return result;
+    return this.#transform(serializeResult(result, this.#serializers), action);
+  }
+
+  #transform(shown: unknown, action: ActionMetadata): unknown {
+    // As routing-controllers decides it: neither bytes nor streams.
+    const isTransformed = this.useClassTransformer && action.options.transformResponse !== false;
+    if (!isTransformed || !(shown instanceof Object) || shown instanceof Uint8Array || isStream(shown))
+      return shown;
+    const options = action.responseClassTransformOptions || this.classToPlainTransformOptions;
+    return transformResult(shown, options, this.#serializers);
+  }
+
+  /** Its own wrappers handle a rejection and hand it on all the same, which Express 5 takes for another one. */
+  protected override prepareMiddlewares(uses: UseMetadata[]): RequestHandler[] {
+    return uses.map((use) => {
+      const { middleware } = use;
+      if (isMiddlewareClass(middleware)) return settled(middlewareOf(middleware));
+      const [handler] = super.prepareMiddlewares([use]) as unknown as [RequestHandler];
+      const isErrorHandler = handler.length > 3;
+      return isErrorHandler ? handler : settled(handler);
+    });
+  }
+}
+
+/** What writes itself: a stream, and the answers of the fast path. */
+function isStream(value: object): boolean {
+  return typeof (value as { pipe?: unknown }).pipe === 'function';
+}
+
+/** Throws what routing-controllers would throw for a result, but after the commit. */
+function refuseMissing(result: unknown, method: ActionMetadata, action: Action): void {
+  const { undefinedResultCode, nullResultCode, redirect, renderedTemplate } = method;
+  const code: unknown = result === undefined ? undefinedResultCode : result === null && nullResultCode;
+  if (typeof code === 'function') throw Reflect.construct(code, [action]);
+  if (result === undefined && !code && !redirect && !renderedTemplate) throw new NotFoundError();
+}
+
+function asError(thrown: unknown): object {
+  if (typeof thrown === 'object' && thrown !== null) return thrown;
+  return new TypeError(
+    `Something that is not an error was thrown: ${thrown === null ? 'null' : typeof thrown}.`,
+  );
+}
+
+type MiddlewareClass = new () => ExpressMiddlewareInterface;
+
+function isMiddlewareClass(middleware: unknown): middleware is MiddlewareClass {
+  return typeof middleware === 'function' && typeof middleware.prototype?.use === 'function';
+}
+
+function middlewareOf(middleware: MiddlewareClass): RequestHandler {
+  return (request, response, next) => getFromContainer(middleware).use(request, response, next);
+}
+
+/** A request that a route of routing-controllers has begun to answer; its other routes then leave it alone. */
+type StartedRequest = Request & { routingControllersStarted?: boolean };
+
+/**
+ * Express 4 does not look at promises, and a rejection that nobody handles ends the process. And a route that is skipped
+ * has not begun: without taking that back, the next one that matches would neither answer nor go on.
+ */
+function settled(handler: RequestHandler): RequestHandler {
+  return (request: StartedRequest, response: Response, next: NextFunction) => {
+    const goOn = (reason?: unknown): void => {
+      if (reason === 'route' || reason === 'router') request.routingControllersStarted = false;
+      next(reason);
+    };
+    const fail = (error: unknown): void => next(asError(error));
+    try {
+      const result: unknown = handler(request, response, goOn);
+      if (result !== undefined) Promise.resolve(result).catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  };
+}

@@ -1,0 +1,114 @@
+/** Resources -> one Express router, built by routing-controllers. */
+import express, { type RequestHandler, type Router } from 'express';
+import { createServer, type RoutingControllersOptions } from 'routing-controllers';
+import type { Class } from '../../metadata/crud-options.js';
+import { giveLogger } from '../../persistence/session/engine-warnings.js';
+import { ConfigError } from '../../util/config-error.js';
+import type { Logger } from '../../util/logger.js';
+import { exceptionHandler } from '../error/exception-handler.js';
+import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
+import type { Resource } from '../resources/resource.js';
+import type { RoutingOptions } from '../resources/routing-options.js';
+import { closePaths } from './allowed-methods.js';
+import { SafeExpressDriver } from './express-driver.js';
+import { pathShape } from './path-shape.js';
+import { registerPlainController } from './plain-controller.js';
+import { registerResourceController } from './resource-controller.js';
+
+/** What is mounted. */
+export interface MountPlan {
+  readonly resources: readonly Resource[];
+  /** Hand-written controllers of the user's. */
+  readonly controllers: readonly Class[];
+  readonly routing: RoutingOptions;
+  readonly fastPath: boolean;
+  readonly logger: Logger;
+}
+
+/** A router with all routes, and the list of those of the resources. */
+export interface MountedRouter {
+  readonly router: Router;
+  readonly routes: readonly { readonly resource: Resource; readonly registered: RegisteredController }[];
+}
+
+/**
+ * Builds the router.
+ *
+ * @throws ConfigError when a resource would have two routes for the same method and path
+ */
+export function mountResources(plan: MountPlan): MountedRouter {
+  const { resources, controllers, routing, fastPath, logger } = plan;
+  const serializers = new Map(resources.map(({ plan, serializer }) => [plan.model as object, serializer]));
+  const router = express.Router();
+  const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
+  const routes = resources.map((resource) => ({
+    resource,
+    registered: registerResourceController(resource, driver, { fastPath, routing }),
+  }));
+  const registered = [
+    ...routes.map((route) => route.registered),
+    ...controllers.map((controller) => registerPlainController(controller, driver)),
+  ];
+  const classes = registered.map(({ controller }) => controller);
+  try {
+    checkDuplicates(routes);
+    createServer(driver, {
+      validation: STRICT_VALIDATION,
+      ...routing,
+      controllers: onlyThese(classes),
+      middlewares: onlyThese(routing.middlewares ?? []),
+      interceptors: onlyThese(routing.interceptors ?? []),
+      // The built-in handler answers with every property of an error, SQL and parameters included, and answers twice.
+      defaultErrorHandler: false,
+    });
+  } finally {
+    forgetControllers(new Set(classes));
+  }
+  closePaths(
+    router,
+    registered.flatMap((controller) => controller.routes),
+  );
+  router.use(stopAfterAnswer, exceptionHandler(logger));
+  for (const { model } of resources.map((resource) => resource.plan)) {
+    if (model.sequelize) giveLogger(model.sequelize, logger);
+  }
+  return { router, routes };
+}
+
+/** routing-controllers goes on after it has answered; a "not found" handler of the application would answer again. */
+const stopAfterAnswer: RequestHandler = (_request, response, next) => {
+  if (!response.headersSent && !response.destroyed) next();
+};
+
+/** For bodies of hand-written routes; routing-controllers itself lets classes without decorators pass. */
+const STRICT_VALIDATION = Object.freeze({
+  whitelist: true,
+  forbidNonWhitelisted: true,
+  forbidUnknownValues: true,
+  // Without the value nobody could tell whether a message quotes it.
+  validationError: { target: false },
+});
+
+type ClassList = NonNullable<RoutingControllersOptions['controllers']>;
+
+/** To routing-controllers an empty list means every class ever decorated in this process. */
+function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
+  return (classes.length > 0 ? [...classes] : [class Nothing {}]) as ClassList;
+}
+
+function checkDuplicates(routes: MountedRouter['routes']): void {
+  const problems = routes.flatMap(({ resource, registered }) => {
+    const seen = new Map<string, string>();
+    return registered.routes.flatMap(({ verb, path, method }) => {
+      const key = `${verb} ${typeof path === 'string' ? pathShape(path) : String(path)}`;
+      const first = seen.get(key);
+      seen.set(key, first ?? method);
+      return first === undefined
+        ? []
+        : [
+            `${resource.plan.name}: '${first}' and '${method}' both answer ${verb.toUpperCase()} ${path}; give one another path.`,
+          ];
+    });
+  });
+  if (problems.length > 0) throw new ConfigError(problems);
+}

@@ -1,0 +1,84 @@
+/** `serve`: listens, and stops without losing a request. */
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Express } from 'express';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { loggerOf } from '../request/application-logger.js';
+import { closeServer } from './close-server.js';
+import { connectionsOf, createExpressServer } from './create-express-server.js';
+import { startDraining } from './draining.js';
+import { endWithProcess } from './process-end.js';
+import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options.js';
+
+/** Milliseconds. Headers before the whole request; keep-alive above the idle time of usual load balancers, 60 s. */
+const TIMEOUTS = Object.freeze({ headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 });
+
+/**
+ * Listens, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
+ * `Connection: close` and what comes after it is not executed. After `drainDelay` no connection is accepted any more,
+ * requests under way finish, and what is left is closed at `shutdownTimeout`. When every server of the process has stopped,
+ * the engines are disposed, and the process ends with 0, or with 1 when requests had to be cut off or something could not
+ * be disposed in time. A second signal ends it at once, with 1. Only this function hooks the signals; it unhooks them when
+ * the last server is closed by other means.
+ *
+ * @example
+ * ```ts
+ * await bootstrap(app);
+ * await serve(app, { port: 3000 });
+ * ```
+ * @throws ConfigError for an option that is unknown or has a value it cannot have, and when the port is taken or not
+ * allowed
+ */
+export async function serve(app: Express, options: ServeOptions): Promise<Server> {
+  throwProblems(serveProblems(options));
+  const { port, host, lifespan } = options;
+  const resource = await lifespan?.(app);
+  const dispose = async (): Promise<void> => resource?.[Symbol.asyncDispose]();
+  const server = Object.assign(createExpressServer(app), TIMEOUTS);
+  try {
+    await listen(server, port, host);
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  const { drainDelay, shutdownTimeout } = shutdownTimes(options);
+  const leave = endWithProcess({
+    async stop() {
+      startDraining(app);
+      connectionsOf(server).announceEnd();
+      await delay(drainDelay);
+      const deadline = performance.now() + shutdownTimeout;
+      return { wasClean: await closeServer(server, shutdownTimeout), deadline };
+    },
+    dispose,
+    logger: loggerOf(app),
+  });
+  server.once('close', leave);
+  return server;
+}
+
+async function listen(server: Server, port: number, host: string | undefined): Promise<void> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const advice = listenAdvice((error as NodeJS.ErrnoException).code);
+    if (advice) throw new ConfigError([`Port ${port} ${advice}.`]);
+    throw error;
+  }
+}
+
+function listenAdvice(code: string | undefined): string | null {
+  switch (code) {
+    case 'EADDRINUSE':
+      return 'is in use; stop what listens there, or choose another one';
+    case 'EACCES':
+      return 'is not allowed for this user; choose one above 1023';
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return 'cannot be had, because host is no address of this machine; correct it or leave it out';
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,105 @@
+/** Where fast statements get their connections: Sequelize's own pools, so that their limits, settings and hooks hold. */
+import type { Sequelize } from 'sequelize';
+import type { Driver } from '../protocol/pg-text-query.js';
+import { ConnectionLine } from './connection-queue.js';
+import type { PooledClient } from './pooled-client.js';
+
+/** One pool of Sequelize. */
+interface Pool {
+  /** How many wait for a connection. */
+  readonly waiting: number;
+  readonly maxSize: number;
+  readonly acquireTimeoutMillis: number;
+  /** After so many uses a connection is closed. */
+  readonly maxUsesPerResource: number;
+  /** Whether it is closing. */
+  readonly _draining: boolean;
+}
+
+/** Internals of Sequelize's connection manager that are not in its types. */
+interface ConnectionManager {
+  readonly lib: Driver;
+  readonly pool: Pool & { readonly read?: Pool; readonly write?: Pool };
+  readonly config: {
+    readonly pool: { validate(client: PooledClient): boolean };
+    readonly replication?: { readonly read: readonly object[] } | null | false;
+  };
+  getConnection(options: { type: string; useMaster: boolean }): Promise<PooledClient>;
+  releaseConnection(client: PooledClient): void;
+}
+
+/** Reads go where Sequelize sends a SELECT, to the read pool if there is one; writes to the primary. */
+export type Destination = 'read' | 'write';
+
+/** Gives and takes back connections. */
+export class ConnectionSource {
+  readonly #sequelize: Sequelize;
+  readonly #manager: ConnectionManager;
+  /** Where a connection for one statement comes from. */
+  readonly lines: Readonly<Record<Destination, ConnectionLine>>;
+
+  constructor(sequelize: Sequelize) {
+    this.#sequelize = sequelize;
+    this.#manager = sequelize.connectionManager as unknown as ConnectionManager;
+    const { read, write } = this.#manager.pool;
+    const line = this.#lineOf('write', write);
+    this.lines = { read: read ? this.#lineOf('read', read) : line, write: line };
+  }
+
+  get driver(): Driver {
+    return this.#manager.lib;
+  }
+
+  /** How many servers answer reads. */
+  get readServers(): number {
+    const { replication } = this.#manager.config;
+    return replication ? replication.read.length : 1;
+  }
+
+  /** How many connections for reads there can be. */
+  get maxReads(): number {
+    return this.#reads.maxSize;
+  }
+
+  /** Whether somebody waits for a connection for reads. */
+  get isReadWaiting(): boolean {
+    return this.#reads.waiting > 0;
+  }
+
+  acquire(destination: Destination): Promise<PooledClient> {
+    const isWrite = destination === 'write';
+    return this.#manager.getConnection({ type: isWrite ? '' : 'SELECT', useMaster: isWrite });
+  }
+
+  release(client: PooledClient): void {
+    this.#manager.releaseConnection(client);
+  }
+
+  get #reads(): Pool {
+    const { pool } = this.#manager;
+    return pool.read ?? pool;
+  }
+
+  #lineOf(destination: Destination, pool: Pool = this.#manager.pool): ConnectionLine {
+    const { validate } = this.#manager.config.pool;
+    const isStrict = () =>
+      pool._draining || pool.maxUsesPerResource < Number.POSITIVE_INFINITY || this.#hasPoolHooks;
+    return new ConnectionLine({
+      size: pool.maxSize,
+      patience: pool.acquireTimeoutMillis,
+      get waiting() {
+        return pool.waiting;
+      },
+      get isStrict() {
+        return isStrict();
+      },
+      isSound: validate,
+      acquire: () => this.acquire(destination),
+      release: (client) => this.release(client),
+    });
+  }
+
+  get #hasPoolHooks(): boolean {
+    return this.#sequelize.hasHook('beforePoolAcquire') || this.#sequelize.hasHook('afterPoolAcquire');
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * Group commit, which is opt-in: writes of one statement that wait for a connection go together on the next one, as several
+ * executions and one Sync, which is one transaction and one commit for PostgreSQL, and one system call on either side. Each
+ * is answered when it is committed, as it would be alone. The first statement limits the others: a transaction with one that
+ * waits `LOCK_TIMEOUT` for a lock or takes `WRITE_TIMEOUT` is rolled back, and each of its writes is executed again by itself,
+ * with the timeouts of the connection. So they are when one of them fails, because the others have no part in that.
+ */
+import {
+  type Batch,
+  type Execution,
+  LeftOutError,
+  type TextResult,
+  type TextValues,
+} from '../protocol/batch.js';
+import type { StatementExecutor } from '../protocol/pg-text-query.js';
+import { PreparedStatement } from '../protocol/prepared-statement.js';
+import { statementName } from '../protocol/statement-name.js';
+import type { ConnectionLine, Customer, Place } from './connection-queue.js';
+import { markBroken, type PooledClient } from './pooled-client.js';
+
+/** Milliseconds. */
+const LOCK_TIMEOUT = 20;
+/** Milliseconds that each write may take. PostgreSQL's clock begins anew with each execution. */
+const WRITE_TIMEOUT = 100;
+const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
+/** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
+const LIMIT_TIMES = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
+/** How much of the driver's own patience with a query all of them may take: behind it nobody knows what was committed. */
+const PATIENCE_SHARE = 0.5;
+/** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
+const MAX_SIZE = 8;
+/** Milliseconds that they may take together: by what the fastest of the statement took before, and then in fact. */
+const MAX_TIME = 100;
+/** How many more may go together after each time that went well. */
+const GROWTH = 1 / 16;
+
+/** A statement that is executed once. */
+export interface Single {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  readonly context?: Execution['context'];
+  /** Takes what became of it, when the connection is free. */
+  readonly answer: Execution['settle'];
+  /** Takes why there is no connection. */
+  readonly fail: (error: unknown) => void;
+}
+
+/** Executes a statement by itself, on a connection that then leaves. */
+export type ExecuteAlone = (line: ConnectionLine, client: PooledClient, single: Single) => void;
+
+/** The writes of one statement. */
+export class WriteGroup {
+  readonly #line: ConnectionLine;
+  readonly #executor: StatementExecutor;
+  readonly #executeAlone: ExecuteAlone;
+  /** Those in line, in order. */
+  readonly #waiting: WaitingWrite[] = [];
+  /** How many go together, rounded down. It grows by addition and shrinks by division, as the window of TCP does (RFC 5681). */
+  #size = MAX_SIZE;
+
+  constructor(line: ConnectionLine, executor: StatementExecutor, executeAlone: ExecuteAlone) {
+    this.#line = line;
+    this.#executor = executor;
+    this.#executeAlone = executeAlone;
+  }
+
+  /**
+   * Executes a write when there is a connection, together with those behind it.
+   *
+   * @param key of the row that is written; null for a new one
+   */
+  add(single: Single, key: string | null): void {
+    const write: WaitingWrite = {
+      single,
+      key,
+      place: null,
+      isTaken: false,
+      isGone: () => write.isTaken,
+      use: (client) =>
+        this.#send(client, write.isTaken ? [write] : this.#take(write, this.#sizeFor(single, client))),
+      fail: (error) => {
+        if (!write.isTaken) this.#take(write, 1);
+        single.fail(error);
+      },
+    };
+    this.#waiting.push(write);
+    write.place = this.#line.join(write);
+  }
+
+  /** Takes a write out of the line, which mostly is the first, and those behind it. */
+  #take(write: WaitingWrite, size: number): WaitingWrite[] {
+    const taken = this.#waiting.splice(this.#waiting.indexOf(write), size);
+    for (const each of taken) each.isTaken = true;
+    return taken;
+  }
+
+  /** A statement of which nobody knows yet how long it takes is executed alone. */
+  #sizeFor({ statement }: Single, client: PooledClient): number {
+    const patience =
+      client.queryTimeout || client.connectionParameters?.query_timeout || Number.POSITIVE_INFINITY;
+    const inTime = (patience * PATIENCE_SHARE) / WRITE_TIMEOUT;
+    return Math.max(1, Math.floor(Math.min(this.#size, MAX_TIME / statement.cost, inTime)));
+  }
+
+  #send(client: PooledClient, writes: readonly WaitingWrite[]): void {
+    const [{ single }] = writes as readonly [WaitingWrite];
+    try {
+      if (writes.length > 1) this.#executor.execute(client, this.#batchOf(client, single.statement, writes));
+      else {
+        this.#grow();
+        this.#executeAlone(this.#line, client, single);
+      }
+    } catch (error) {
+      for (const write of writes) write.single.fail(error);
+      throw error;
+    }
+  }
+
+  #batchOf(client: PooledClient, statement: PreparedStatement, writes: readonly WaitingWrite[]): Batch {
+    const started = performance.now();
+    let undone: UndoneWrites | null = null;
+    let failure: Error | null = null;
+    const settle = (write: WaitingWrite, error: Error | null, result?: TextResult): void => {
+      if (!undone) write.single.answer(failure ?? error, result);
+      else if (undone.add(write, error) === writes.length) this.#executeAgain(client, undone);
+    };
+    const end = (error: Error | null): void => {
+      const duration = performance.now() - started;
+      if (error === null) statement.measure(duration / writes.length);
+      if (error || duration > MAX_TIME) this.#size = Math.max(1, this.#size / 2);
+      else this.#grow();
+      markBroken(client, error);
+      failure = error;
+      if (error && isRolledBack(error)) undone = new UndoneWrites(duration);
+      else this.#line.leave(client);
+    };
+    const executions = inOneOrder(writes).map((write) => ({
+      values: write.single.values,
+      context: write.single.context,
+      settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
+    }));
+    return { before: LIMIT_TIMES, statement, executions, end };
+  }
+
+  #grow(): void {
+    this.#size = Math.min(MAX_SIZE, this.#size + GROWTH);
+  }
+
+  /** Each by itself, with this connection and others: before those who are still in line, as if they had not been together. */
+  #executeAgain(client: PooledClient, { cancelled, leftOut, failed }: UndoneWrites): void {
+    const places = [...leftOut, ...failed].map(({ place }) => place as Place);
+    this.#line.goBack(client, places);
+    for (const { write, error } of cancelled) write.single.answer(error);
+  }
+}
+
+/** A write in line. */
+interface WaitingWrite extends Customer {
+  readonly single: Single;
+  readonly key: string | null;
+  /** That of the line. */
+  place: Place | null;
+  /** Whether it has had a connection, with others or alone. */
+  isTaken: boolean;
+}
+
+/** The writes of a transaction that was rolled back. */
+class UndoneWrites {
+  /** What somebody wanted to end is not to begin again. */
+  readonly cancelled: { readonly write: WaitingWrite; readonly error: Error }[] = [];
+  /** Who has no part in it. */
+  readonly leftOut: WaitingWrite[] = [];
+  /** Who may fail again, or wait for a lock; nobody is behind him. */
+  readonly failed: WaitingWrite[] = [];
+  readonly #duration: number;
+  #count = 0;
+
+  /** @param duration of the transaction, in milliseconds */
+  constructor(duration: number) {
+    this.#duration = duration;
+  }
+
+  /** Adds a write and what was said of it; how many there are. */
+  add(write: WaitingWrite, error: Error | null): number {
+    this.#count += 1;
+    if (error && this.#isCancelled(error)) this.cancelled.push({ write, error });
+    else (error instanceof LeftOutError ? this.leftOut : this.failed).push(write);
+    return this.#count;
+  }
+
+  /** Whether it is somebody's wish: the code is that of a timeout, too, which cannot be the reason before its time. */
+  #isCancelled(error: Error): boolean {
+    return 'code' in error && error.code === '57014' && this.#duration < WRITE_TIMEOUT;
+  }
+}
+
+/** Rows that are there already in the order of their keys, so that no two transactions wait for each other. */
+function inOneOrder(writes: readonly WaitingWrite[]): readonly WaitingWrite[] {
+  if (writes[0]?.key === null) return writes;
+  return [...writes].sort(({ key: one }, { key: other }) =>
+    one === other ? 0 : `${one}` < `${other}` ? -1 : 1,
+  );
+}
+
+/** Classes of errors that say of a statement that it is refused, or has come into the way of another one. */
+const REFUSALS = /^(?:0A|21|22|23|26|2F|40|42|44|55|57014|P0)/;
+
+/** Those that say of a connection or a server that it ends, poolers' too, or that nobody knows what was committed. */
+const ENDS = /^(?:08|40003|57P|58)/;
+
+/**
+ * Whether nothing of a transaction has happened. Of a connection that ends nobody knows what was committed; nor is an error
+ * in the log of commits. (Appendix A of PostgreSQL's manual. The severity may be in another language.)
+ */
+function isRolledBack(error: Error): boolean {
+  const { severity, code = '' } = error as { readonly severity?: string; readonly code?: string };
+  if (severity === undefined || severity === 'FATAL' || ENDS.test(code)) return false;
+  return severity === 'ERROR' || REFUSALS.test(code);
+}

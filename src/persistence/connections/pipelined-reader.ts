@@ -1,0 +1,266 @@
+/**
+ * A connection that several reads share: those of one turn of the event loop are sent together, without waiting for the
+ * answers to those before them, which saves both sides most of their system calls. It is one of the pool's and goes back
+ * there as soon as nothing is under way.
+ */
+import { type Execution, LeftOutError, type TextResult, type TextValues } from '../protocol/batch.js';
+import type { StatementExecutor } from '../protocol/pg-text-query.js';
+import type { PreparedStatement } from '../protocol/prepared-statement.js';
+import { tracedContext } from '../protocol/traced-batch.js';
+import type { ConnectionSource } from './connection-source.js';
+import { markBroken, type PooledClient } from './pooled-client.js';
+import type { RepeatBudget } from './repeat-budget.js';
+import type { TableShare } from './table-share.js';
+
+/** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
+const PATIENCE = 20;
+/** Milliseconds that a batch may take. Nobody is answered before all of it is done. */
+const BATCH_TIME = 0.25;
+/** Reads of a batch. */
+const BATCH_SIZE = 16;
+
+/** Milliseconds after which it takes another connection where there are several servers, each of which is to have its turn. */
+const TENURE = 500;
+
+/** What is read. */
+export interface Asked {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  /** That of its table; null where there is none. */
+  readonly share: TableShare | null;
+}
+
+/** Executes a read on a connection of its own, unless it has been answered meanwhile. */
+export type AskElsewhere = (read: LaneRead) => void;
+
+/** A driver's errors have no severity. In some languages another word stands for FATAL, but not another code. */
+function isConnectionLost(error: Error): boolean {
+  const {
+    severity,
+    code = '',
+    message,
+  } = error as Error & {
+    readonly severity?: string;
+    readonly code?: string;
+  };
+  if (severity === undefined) return message !== 'Query read timeout';
+  return severity === 'FATAL' || /^(?:08|57P)/.test(code);
+}
+
+/** A read that shares a connection. */
+export class LaneRead implements Execution {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  readonly context = tracedContext();
+  /** Takes what became of it; the first call counts. */
+  readonly answer: Execution['settle'];
+  /** Takes why there is no connection. */
+  readonly fail: (error: unknown) => void;
+  readonly share: TableShare | null;
+  readonly #askElsewhere: AskElsewhere;
+  readonly #budget: RepeatBudget;
+  #isAskedAgain = false;
+  #isAnswered = false;
+
+  constructor(
+    { statement, values, share }: Asked,
+    answer: Execution['settle'],
+    fail: (error: unknown) => void,
+    askElsewhere: AskElsewhere,
+    budget: RepeatBudget,
+  ) {
+    budget.earn();
+    this.#budget = budget;
+    this.statement = statement;
+    this.values = values;
+    this.share = share;
+    this.answer = answer;
+    this.fail = fail;
+    this.#askElsewhere = askElsewhere;
+  }
+
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** Who asked elsewhere has nothing to do with what goes wrong here. */
+  settle(error: Error | null, result?: TextResult): void {
+    if (error && this.#isAskedAgain) return;
+    if (error instanceof LeftOutError) this.move();
+    else if (!error || !isConnectionLost(error) || !this.repeat()) {
+      this.#isAnswered = true;
+      this.answer(error, result);
+    }
+  }
+
+  /** Executes it elsewhere, where it is executed a second time; false when too many have been lately. */
+  repeat(): boolean {
+    const isRepeated = !this.#isAskedAgain && this.#budget.spend();
+    if (isRepeated) this.move();
+    return isRepeated;
+  }
+
+  /** Executes it elsewhere instead of here. */
+  move(): void {
+    if (this.#isAskedAgain) return;
+    this.#isAskedAgain = true;
+    this.#askElsewhere(this);
+  }
+}
+
+/** One connection at a time, shared. */
+export class ReadLane {
+  readonly #source: ConnectionSource;
+  readonly #executor: StatementExecutor;
+  /** Not sent yet. */
+  readonly #collected: LaneRead[] = [];
+  /** In the order in which PostgreSQL answers them. */
+  readonly #underway: (readonly LaneRead[])[] = [];
+  #load = 0;
+  #client: PooledClient | null = null;
+  #isOpening = false;
+  #isClosing = false;
+  #watch: NodeJS.Timeout | undefined;
+  #lastAnswer = 0;
+  /** The share of the table that its reads wait for. */
+  #held: TableShare | null = null;
+  #closesAt = Number.POSITIVE_INFINITY;
+
+  constructor(source: ConnectionSource, executor: StatementExecutor) {
+    this.#source = source;
+    this.#executor = executor;
+  }
+
+  /** How many reads it has. */
+  get load(): number {
+    return this.#load;
+  }
+
+  /** Whether it has a connection, or asks for one. */
+  get isInUse(): boolean {
+    return this.#client !== null || this.#isOpening;
+  }
+
+  /** Whether it takes reads: not while its connection is on its way back to others who wait for one. */
+  get isOpen(): boolean {
+    if (this.#client && this.#source.isReadWaiting) this.#isClosing = true;
+    return !this.#isClosing;
+  }
+
+  /** Takes a read. */
+  add(read: LaneRead): void {
+    this.#load += 1;
+    this.#collected.push(read);
+    if (!this.#client && !this.#isOpening) void this.#open();
+    else if (this.#client && this.#collected.length === 1) this.#sendSoon();
+  }
+
+  async #open(): Promise<void> {
+    this.#isOpening = true;
+    try {
+      this.#client = await this.#source.acquire('read');
+      this.#client.pipeline = true;
+      this.#lastAnswer = performance.now();
+      if (this.#source.readServers > 1) this.#closesAt = this.#lastAnswer + TENURE;
+      this.#watch ??= this.#checkIn(PATIENCE);
+      this.#sendSoon();
+    } catch (error) {
+      this.#load = 0;
+      for (const read of this.#collected.splice(0)) read.fail(error);
+    } finally {
+      this.#isOpening = false;
+    }
+  }
+
+  /** With all that come in this turn of the event loop. */
+  #sendSoon(): void {
+    setImmediate(() => {
+      const client = this.#client;
+      if (client) for (const batch of inBatches(this.#collected.splice(0))) this.#send(client, batch);
+    });
+  }
+
+  #send(client: PooledClient, reads: readonly LaneRead[]): void {
+    const [{ statement }] = reads as readonly [LaneRead];
+    this.#underway.push(reads);
+    this.#executor.execute(client, {
+      statement,
+      executions: reads,
+      end: (error) => {
+        markBroken(client, error);
+        this.#answered(client, statement, reads);
+      },
+    });
+  }
+
+  /** The answers come in the order of the batches, so each tells how long its own took. */
+  #answered(client: PooledClient, statement: PreparedStatement, reads: readonly LaneRead[]): void {
+    const now = performance.now();
+    statement.measure((now - this.#lastAnswer) / reads.length);
+    this.#lastAnswer = now;
+    this.#underway.splice(this.#underway.indexOf(reads), 1);
+    this.#load -= reads.length;
+    if (now > this.#closesAt) this.#isClosing = true;
+    if (this.#load === 0) this.#close(client);
+  }
+
+  #close(client: PooledClient): void {
+    client.pipeline = false;
+    this.#client = null;
+    this.#isClosing = false;
+    this.#source.release(client);
+    this.#held?.free();
+    this.#held = null;
+  }
+
+  /** It goes on when the lane closes: most are open for less time than it costs to start a timer and to stop it. */
+  #checkIn(milliseconds: number): NodeJS.Timeout {
+    // Behind whatever the event loop has not come to yet: an answer may be there and not have been read.
+    return setTimeout(() => setImmediate(() => this.#check()), milliseconds).unref();
+  }
+
+  #check(): void {
+    this.#watch = undefined;
+    if (!this.#client) return;
+    const silence = performance.now() - this.#lastAnswer;
+    if (silence >= PATIENCE) this.#giveUp(this.#client);
+    else this.#watch = this.#checkIn(PATIENCE - silence);
+  }
+
+  /**
+   * Nobody has to wait for a slow read but who asked for it. It is known where it was sent alone; else all of its batch
+   * are asked again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
+   */
+  #giveUp(client: PooledClient): void {
+    this.#isClosing = true;
+    const [slow, ...behind] = this.#underway;
+    this.#held = slow?.[0]?.share ?? null;
+    this.#held?.hold();
+    const stuck = slow?.length === 1 ? behind : this.#underway;
+    const unsent = this.#collected.splice(0);
+    this.#load -= unsent.length;
+    for (const read of unsent) read.move();
+    for (const read of stuck.flat()) read.repeat();
+    if (this.#load === 0) this.#close(client);
+  }
+}
+
+/**
+ * Reads of one statement go together: a transaction that reads one table holds no lock while it waits for one, so that it
+ * is part of no deadlock.
+ */
+function inBatches(reads: readonly LaneRead[]): Iterable<LaneRead[]> {
+  const open = new Map<PreparedStatement, LaneRead[]>();
+  const batches: LaneRead[][] = [];
+  for (const read of reads) {
+    const { statement } = read;
+    const batch = open.get(statement);
+    if (batch && batch.length < Math.min(BATCH_SIZE, BATCH_TIME / statement.cost)) batch.push(read);
+    else {
+      const next = [read];
+      open.set(statement, next);
+      batches.push(next);
+    }
+  }
+  return batches;
+}

@@ -1,0 +1,293 @@
+/** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
+import { DatabaseError, type Sequelize } from 'sequelize';
+import { forgetTriggers } from '../customization/table-triggers.js';
+import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
+import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
+import { PoolerSigns } from '../protocol/pooler-signs.js';
+import { isOfChangedTable, isStale, type PreparedStatement } from '../protocol/prepared-statement.js';
+import { StatementCache } from '../protocol/statement-cache.js';
+import { runIn, tracedContext } from '../protocol/traced-batch.js';
+import { warnOf } from '../session/engine-warnings.js';
+import { readOnPrimary } from '../session/read-on-primary.js';
+import type { ConnectionLine } from './connection-queue.js';
+import { ConnectionSource, type Destination } from './connection-source.js';
+import { type ExecuteAlone, type Single, WriteGroup } from './group-commit.js';
+import { type AskElsewhere, type Asked, LaneRead, ReadLane } from './pipelined-reader.js';
+import { markBroken, type PooledClient } from './pooled-client.js';
+import { RepeatBudget } from './repeat-budget.js';
+import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
+
+/** What Sequelize does not type of itself. */
+interface LoggingSequelize extends Sequelize {
+  readonly options: { readonly logging?: unknown };
+  log(message: string): void;
+}
+
+/** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
+const LANES = 2;
+/**
+ * Milliseconds of PostgreSQL's time that are under way on one lane before another is opened: the more reads go together,
+ * the cheaper each is, as long as it is Node that they wait for. The cost of a statement tells: answers that wait for Node
+ * are read one right after the other, which makes the fastest next to nothing.
+ */
+const LANE_TIME = 4;
+/** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
+const CHEAP = 2;
+
+const runners = new WeakMap<Sequelize, StatementRunner>();
+
+/** Instances whose connections keep no statements. */
+const unprepared = new WeakSet<Sequelize>();
+
+/** From now on statements are prepared anew for each execution: behind a pooler they may meet another connection. */
+export function keepNoStatements(sequelize: Sequelize): void {
+  unprepared.add(sequelize);
+  runners.delete(sequelize);
+}
+
+/** Instances whose writes may go together. */
+const grouping = new WeakSet<Sequelize>();
+
+/** From now on writes of one statement that wait for a connection share a transaction. */
+export function groupWrites(sequelize: Sequelize): void {
+  grouping.add(sequelize);
+  runners.delete(sequelize);
+}
+
+/** There is a pooler that has statements of ours where they are not looked for. */
+function assumePooler(sequelize: Sequelize): void {
+  if (unprepared.has(sequelize)) return;
+  keepNoStatements(sequelize);
+  warnOf(sequelize, POOLER);
+}
+
+const POOLER =
+  'A pooler gives each transaction another connection to PostgreSQL and does not know prepared statements, so that from ' +
+  'now on none are kept: set preparedStatements: false, or have the pooler keep them (PgBouncer since 1.21: max_prepared_statements).';
+
+/** The runner over the connections of a Sequelize instance. */
+export function statementRunner(sequelize: Sequelize): StatementRunner {
+  const known = runners.get(sequelize);
+  if (known !== undefined) return known;
+  const runner = new StatementRunner(sequelize, !unprepared.has(sequelize), grouping.has(sequelize));
+  runners.set(sequelize, runner);
+  return runner;
+}
+
+/** A statement, and the share of the table that it reads. */
+type ReadSingle = Single & { readonly share?: TableShare | null };
+
+/** Runs statements on the connections of one Sequelize instance. */
+export class StatementRunner {
+  readonly #sequelize: LoggingSequelize;
+  readonly #source: ConnectionSource;
+  readonly #executor: StatementExecutor;
+  readonly #lanes: readonly ReadLane[];
+  /** Whether all lanes get as many reads, for each of the servers. */
+  readonly #isDealing: boolean;
+  #turn = 0;
+  readonly #askElsewhere: AskElsewhere = (read) => this.#askAlone(read);
+  readonly #repeats = new RepeatBudget();
+  readonly #named: StatementCache;
+  readonly #unnamed = new StatementCache(false);
+  readonly #groups = new WeakMap<PreparedStatement, WriteGroup>();
+  readonly #shares: TableShares;
+  readonly #isGrouping: boolean;
+  readonly #executeAlone: ExecuteAlone = (line, client, single) => this.#execute(line, client, single);
+
+  constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
+    this.#sequelize = sequelize as LoggingSequelize;
+    this.#source = new ConnectionSource(sequelize);
+    const signs = new PoolerSigns();
+    this.#executor = createExecutor(this.#source.driver, (error) => {
+      if (isOfChangedTable(error)) forgetTriggers(sequelize);
+      else if (signs.add(error)) assumePooler(sequelize);
+    });
+    this.#named = new StatementCache(isNaming);
+    // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
+    const canShare = this.#executor.canPipeline && isNaming;
+    this.#shares = new TableShares(canShare ? this.#source.maxReads : 1, {
+      lanesInUse: () => this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0),
+      wake: () => this.#source.lines.read.wake(),
+    });
+    this.#isGrouping = canShare && isGrouping;
+    const { maxReads, readServers } = this.#source;
+    const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
+    this.#isDealing = readServers > 1;
+    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
+  }
+
+  /** Runs a read whose values do not change how it is planned, such as one by primary key. */
+  read(text: string, values: TextValues, table: string): Promise<TextResult> {
+    const share = this.#shares.of(table);
+    const asked = { statement: this.#named.get(text), values, share };
+    // Where the pool has to see each read, none shares a connection.
+    const isCheap = asked.statement.cost < CHEAP && (share?.mayShare ?? true);
+    const isShareable = isCheap && !this.#source.lines.read.isStrict;
+    const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
+    const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
+    return given.catch((error) => this.#readAgain(error, text, values));
+  }
+
+  /** Runs a read that is planned for its values, which can make it slow. */
+  readPlanned(text: string, values: TextValues, table: string): Promise<TextResult> {
+    const asked = { statement: this.#unnamed.get(text), values, share: this.#shares.of(table) };
+    return this.#run('read', asked).catch((error) => this.#readAgain(error, text, values));
+  }
+
+  /** Runs a write, or a read that has to see the last write, on the primary. */
+  write(text: string, values: TextValues): Promise<TextResult> {
+    return this.#run('write', { statement: this.#named.get(text), values, share: null });
+  }
+
+  /** Whether writes go together: the user says so, and the pool need not see each of them. */
+  get sharesWrites(): boolean {
+    return this.#isGrouping && !this.#source.lines.write.isStrict;
+  }
+
+  /**
+   * Runs a write, in one transaction with others of the same statement that wait for a connection.
+   *
+   * @param key of the row that is written; null for a new one
+   */
+  writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult> {
+    const statement = this.#named.get(text);
+    return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single, key));
+  }
+
+  /** What becomes of a read that failed. It is not prepared: a name that is stale would end the transaction. */
+  #readAgain(cause: unknown, text: string, values: TextValues): Promise<TextResult> {
+    return readOnPrimary(cause, this.#sequelize, (transaction) => {
+      const { connection: client } = transaction as unknown as { readonly connection: PooledClient };
+      const statement = this.#unnamed.get(text);
+      this.#log(statement);
+      return new Promise((resolve, reject) => {
+        const settle: Execution['settle'] = (error, result) =>
+          error ? reject(error) : resolve(result as TextResult);
+        const end: Batch['end'] = (error) => markBroken(client, error);
+        this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
+      });
+    });
+  }
+
+  #groupOf(statement: PreparedStatement): WriteGroup {
+    const known = this.#groups.get(statement);
+    if (known !== undefined) return known;
+    const group = new WriteGroup(this.#source.lines.write, this.#executor, this.#executeAlone);
+    this.#groups.set(statement, group);
+    return group;
+  }
+
+  /**
+   * The lane with the fewest reads. One that is not in use only when those that are have enough; but where each is to a
+   * server of its own, those that are equal in turn.
+   */
+  #laneFor({ cost }: PreparedStatement): ReadLane | undefined {
+    const count = this.#lanes.length;
+    if (this.#isDealing) this.#turn = (this.#turn + 1) % count;
+    let best: ReadLane | undefined;
+    for (let index = 0; index < count; index += 1) {
+      const lane = this.#lanes[(index + this.#turn) % count] as ReadLane;
+      if (!lane.isOpen || (best && lane.load >= best.load)) continue;
+      const isEnough = best && !this.#isDealing && best.load * cost < LANE_TIME && lane.load === 0;
+      if (!isEnough) best = lane;
+    }
+    return best;
+  }
+
+  #share(lane: ReadLane, asked: Asked): Promise<TextResult> {
+    const { statement, values } = asked;
+    return new Promise((resolve, reject) => {
+      const context = tracedContext();
+      this.#log(statement);
+      const answer: Execution['settle'] = (error, result) => {
+        if (!error) resolve(result as TextResult);
+        // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
+        else if (isStale(error)) resolve(runIn(context, () => this.#run('read', asked)));
+        else reject(asDatabaseError(error, statement, values));
+      };
+      lane.add(new LaneRead(asked, answer, reject, this.#askElsewhere, this.#repeats));
+    });
+  }
+
+  #askAlone(read: LaneRead): void {
+    this.#join(this.#source.lines.read, read, () => read.isAnswered);
+  }
+
+  #run(destination: Destination, { statement, values, share }: Asked): Promise<TextResult> {
+    return this.#ask(statement, values, (single) => {
+      this.#join(this.#source.lines[destination], { ...single, share });
+    });
+  }
+
+  /** In line, where a read of a table that is locked may be put back. */
+  #join(line: ConnectionLine, single: ReadSingle, isGone = () => false): void {
+    const again = (client: PooledClient): void => line.putBack(client, place);
+    const place = line.join({
+      use: (client) => this.#execute(line, client, single, again),
+      fail: single.fail,
+      isGone,
+      isHeldBack: () => single.share?.isHeldBack ?? false,
+    });
+  }
+
+  #ask(
+    statement: PreparedStatement,
+    values: TextValues,
+    start: (single: Single) => void,
+  ): Promise<TextResult> {
+    return new Promise((resolve, fail) => {
+      const answer: Execution['settle'] = (error, result) => {
+        if (error) fail(asDatabaseError(error, statement, values));
+        else resolve(result as TextResult);
+      };
+      this.#log(statement);
+      start({ statement, values, context: tracedContext(), answer, fail });
+    });
+  }
+
+  /**
+   * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
+   *
+   * @param putBack takes the connection of a read that is to begin again, because its table is locked
+   */
+  #execute(
+    line: ConnectionLine,
+    client: PooledClient,
+    single: ReadSingle,
+    putBack?: (client: PooledClient) => void,
+    isAgain = false,
+  ): void {
+    const { statement, values, context, answer } = single;
+    // A pool that has to see each use has to see it in the context of its request, which has no second turn in line.
+    const share = line.isStrict || !putBack ? null : single.share;
+    const isLimited = share?.begin() ?? false;
+    const started = performance.now();
+    let isStaleNow = false;
+    let isPutBack = false;
+    const end: Batch['end'] = (error) => {
+      if (error === null) statement.measure(performance.now() - started);
+      markBroken(client, error);
+      isPutBack = share?.end(isLimited, error) ?? false;
+      isStaleNow = !isAgain && error !== null && isStale(error);
+      if (isPutBack) putBack?.(client);
+      else if (!isStaleNow) line.leave(client);
+    };
+    const settle: Execution['settle'] = (error, result) => {
+      if (isStaleNow) this.#execute(line, client, single, putBack, true);
+      else if (!isPutBack) answer(error, result);
+    };
+    const before = isLimited ? { before: LIMIT_LOCKS } : {};
+    this.#executor.execute(client, { ...before, statement, executions: [{ values, context, settle }], end });
+  }
+
+  #log({ text }: PreparedStatement): void {
+    if (this.#sequelize.options.logging) this.#sequelize.log(`Executing (default): ${text}`);
+  }
+}
+
+/** As Sequelize's own queries tell a failure: with the statement. Several may share what ended their connection. */
+function asDatabaseError(error: Error, { text }: PreparedStatement, values: TextValues): DatabaseError {
+  const own: Error = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
+  return new DatabaseError(Object.assign(own, { sql: text, parameters: [...values] }));
+}

@@ -1,0 +1,107 @@
+/**
+ * Which part of the read connections the reads of one table may have while that table is locked, by a migration say. As long
+ * as nothing waits, a table may use all of them. Those beyond its share are told to wait for a lock only shortly, so that
+ * they give their connections back.
+ */
+import { PreparedStatement } from '../protocol/prepared-statement.js';
+import { statementName } from '../protocol/statement-name.js';
+
+/** Milliseconds that a read beyond the share waits for a lock. */
+const LOCK_TIMEOUT = 50;
+const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
+/** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
+export const LIMIT_LOCKS = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
+
+/** What shares have to do with those who read. */
+export interface Readers {
+  /** How many connections are shared, by reads of any table. */
+  lanesInUse(): number;
+  /** Has reads go on that were held back. */
+  wake(): void;
+}
+
+/** The share of one table. */
+export class TableShare {
+  readonly #size: number;
+  readonly #readers: Readers;
+  /** Reads under way that wait for locks as long as their connection lets them. */
+  #patient = 0;
+  #isLocked = false;
+  /** When one of them has begun alone, or any has ended. */
+  #progressAt = 0;
+
+  /** @param connections for reads that there may be */
+  constructor(connections: number, readers: Readers) {
+    this.#readers = readers;
+    this.#size = Math.max(1, Math.floor(connections / 2));
+  }
+
+  /**
+   * Whether a read may share a connection, on which others would come to wait. Not where its table has its share and none of
+   * its reads has ended for a while.
+   */
+  get mayShare(): boolean {
+    if (this.#patient === 0 || this.#patient + this.#readers.lanesInUse() < this.#size)
+      return !this.#isLocked;
+    return !this.#isLocked && performance.now() - this.#progressAt < LOCK_TIMEOUT;
+  }
+
+  /** Whether no other read of the table may begin. */
+  get isHeldBack(): boolean {
+    return this.#isLocked && this.#patient >= this.#size;
+  }
+
+  /** Begins a read; whether it has to be limited. */
+  begin(): boolean {
+    // What waits on a lane is not known at once, unless it is known that something waits.
+    const others = this.#isLocked ? 0 : this.#readers.lanesInUse();
+    const isLimited = this.#patient + others >= this.#size;
+    if (this.#patient === 0) this.#progressAt = performance.now();
+    if (!isLimited) this.#patient += 1;
+    return isLimited;
+  }
+
+  /** Ends a read; whether it is to begin again, because it has waited for a lock beyond the share. */
+  end(isLimited: boolean, error: Error | null): boolean {
+    this.#progressAt = performance.now();
+    if (!isLimited) this.#patient -= 1;
+    const hasWaited = (error as { readonly code?: unknown } | null)?.code === '55P03';
+    const isFree = this.#isLocked && !hasWaited;
+    this.#isLocked = hasWaited && (isLimited || this.#isLocked);
+    if (isFree) this.#readers.wake();
+    return hasWaited && isLimited;
+  }
+
+  /** Counts a connection that many reads share and that waits; until `free`. */
+  hold(): void {
+    this.#patient += 1;
+  }
+
+  /** Ends `hold`, when its reads are answered. */
+  free(): void {
+    this.end(false, null);
+  }
+}
+
+/** Those of all tables. */
+export class TableShares {
+  readonly #connections: number;
+  readonly #readers: Readers;
+  readonly #shares = new Map<string, TableShare>();
+
+  /** @param connections for reads that there may be; one alone cannot be shared out */
+  constructor(connections: number, readers: Readers) {
+    this.#connections = connections;
+    this.#readers = readers;
+  }
+
+  /** The share of a table; null where it may have all there is. */
+  of(table: string): TableShare | null {
+    if (this.#connections === 1) return null;
+    const known = this.#shares.get(table);
+    if (known !== undefined) return known;
+    const share = new TableShare(this.#connections, this.#readers);
+    this.#shares.set(table, share);
+    return share;
+  }
+}

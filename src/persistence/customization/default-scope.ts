@@ -1,0 +1,52 @@
+/**
+ * What a model's default scope does to a list. Sequelize merges it into every query, and two things of it must not be
+ * merged: its order comes before the order of the query, and a list of attributes replaces what a query includes.
+ */
+import type { IncludeOptions, Model, OrderItem, ProjectionAlias } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+
+/** The scope that a model applies, which Sequelize does not type. */
+export interface AppliedScope {
+  readonly attributes?: unknown;
+  readonly include?: readonly IncludeOptions[];
+  readonly order?: unknown;
+}
+
+/** The scope of a model; empty when it has none. */
+export function appliedScope<M extends Model>(model: ModelClass<M>): AppliedScope {
+  return (model as unknown as { _scope?: AppliedScope })._scope ?? {};
+}
+
+/** Whether the model applies any scope; `addScope` can give it one at any time. */
+export function hasScope<M extends Model>(model: ModelClass<M>): boolean {
+  for (const _ in appliedScope(model)) return true;
+  return false;
+}
+
+/**
+ * The same model without the order, limit and offset of its scope. Not a subclass, as `unscoped()` gives: records must
+ * be of the model's own class, by which their read schema is found.
+ */
+export function withoutScopedOrder<M extends Model>(model: ModelClass<M>): ModelClass<M> {
+  const scope = appliedScope(model);
+  if (!['order', 'limit', 'offset'].some((key) => key in scope)) return model;
+  const rest = { ...scope, order: undefined, limit: undefined, offset: undefined };
+  return new Proxy(model, {
+    get: (target, key, receiver) => (key === '_scope' ? rest : Reflect.get(target, key, receiver)),
+  });
+}
+
+/** What of a scope's order is left to say behind a total order: how joined rows are sorted within their record. */
+export function scopedInnerOrder({ include, order }: AppliedScope): OrderItem[] {
+  if (!include || !order) return [];
+  return (Array.isArray(order) ? order : [order]) as OrderItem[];
+}
+
+/** The `attributes` of a query that selects what it would select anyway, and some more. */
+export function withAttributes(
+  { attributes }: AppliedScope,
+  more: ProjectionAlias[],
+): ProjectionAlias[] | { include: ProjectionAlias[] } {
+  // Sequelize joins two lists, and two objects; an object in place of a list would select all attributes again.
+  return Array.isArray(attributes) ? more : { include: more };
+}

@@ -1,0 +1,35 @@
+/** Whether queries of a model are Sequelize's alone, so that nobody can see what is left out around them. */
+import type { Model } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { hasScope } from './default-scope.js';
+import { hasQueryHooks } from './model-hooks.js';
+import { queryReasons } from './query-customizations.js';
+
+/** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
+const PLAIN = new WeakMap<object, boolean>();
+
+/** Whether neither methods and settings nor hooks and scopes of the user's take part in reads or writes of a model. */
+export function hasPlainQueries<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): boolean {
+  return isPlainClass(model as unknown as ModelClass) && !hasScope(model) && !hasQueryHooks(model, kind);
+}
+
+/**
+ * An option of Sequelize's queries: it need not go through hooks that nobody has. It waits at each place for one otherwise,
+ * and validates an update a second time after them.
+ */
+export function hookOptions<M extends Model>(
+  model: ModelClass<M>,
+  kind: 'read' | 'write',
+): { readonly hooks?: false } {
+  return hasPlainQueries(model, kind) ? { hooks: false } : {};
+}
+
+/** Looked at once; hooks and scopes can come at any time. */
+function isPlainClass(model: ModelClass): boolean {
+  const { rawAttributes } = model as unknown as { rawAttributes: object };
+  const known = PLAIN.get(rawAttributes);
+  if (known !== undefined) return known;
+  const isPlain = queryReasons(model).length === 0;
+  PLAIN.set(rawAttributes, isPlain);
+  return isPlain;
+}

@@ -1,0 +1,252 @@
+/** `engineLifespan`: connects when an application starts, and disconnects when it ends. */
+
+import type { Express } from 'express';
+import type { SyncOptions } from 'sequelize';
+import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { crudRecords } from '../../metadata/registry.js';
+import { flagProblems } from '../../plan/flag-problems.js';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { dealReads } from '../connections/deal-reads.js';
+import { watchedDriver } from '../protocol/timeout-client.js';
+import { EngineSequelize } from '../session/engine-sequelize.js';
+import { holdInstance, ownerProblems } from '../session/model-owners.js';
+import { checkConnections, refusalAdvice } from './check-connections.js';
+import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { urlProblem } from './connection-url.js';
+import { checkParts, type Engine, openEngine } from './engine.js';
+import { untilConnected } from './optional-client.js';
+
+/** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
+export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
+  /**
+   * Model classes, or paths that sequelize-typescript loads them from. No class can be in two engines that are in use.
+   * Default: every `@Crud` class.
+   */
+  models?: readonly (ModelClass | string)[];
+  /** Creates the tables and indexes that do not exist before the promise resolves. Never changes one. Default: false. */
+  createAll?: boolean;
+  /**
+   * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. What is under way is dealt evenly over
+   * those that can be reached. The size of the pool is that of all of them together, at least one connection for each. Default: none.
+   */
+  replicas?: readonly string[];
+  /**
+   * ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Health probes ask through
+   * a client of yours, and through one of their own where it is a URL. Default: none.
+   */
+  clickhouse?: string | ClickHouseClient;
+  /**
+   * Redis: a URL, for which `ioredis` has to be installed, or a client of yours, which may be a `Cluster`. One made from a
+   * URL fails commands while it is not connected; the start waits for it 2 seconds at most. Default: none.
+   */
+  cache?: string | Redis | Cluster;
+  /**
+   * Whether connections keep prepared statements, at most 200 each, so that PostgreSQL plans a statement once. Use `false`
+   * behind a pooler that gives each transaction another connection and keeps none, such as PgBouncer before 1.21 in
+   * transaction mode. Reads then share no connections. With `true`, answers are right behind such a pooler, too: once it
+   * shows, a warning is logged and no statements are kept from then on. Default: true.
+   */
+  preparedStatements?: boolean;
+  /**
+   * Whether generated creates and updates of several requests may share a transaction. `true` makes writes half as fast
+   * again where many wait for a connection: up to eight of one statement are executed and committed together, each
+   * answered with its own outcome. They have one `now()` and one transaction id, which `DEFAULT now()` and logical
+   * replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back, and each is
+   * executed again in a transaction of its own. Tables with triggers or deferrable constraints take no part.
+   * A `ConfigError` together with `preparedStatements: false`. Default: false, one transaction for each write.
+   */
+  groupCommit?: boolean;
+}
+
+/** Waiting at most this long, in milliseconds, so that no request hangs. The order matters: lock < statement < query. */
+const TIMEOUTS = Object.freeze({
+  connectionTimeoutMillis: 3_000,
+  lock_timeout: 2_000,
+  statement_timeout: 5_000,
+  query_timeout: 6_000,
+  idle_in_transaction_session_timeout: 10_000,
+});
+/** https://www.postgresql.org/support/versioning/ */
+const OLDEST_SERVER = '13.0.0';
+const POOL = Object.freeze({ max: 10, acquire: 5_000 });
+
+/**
+ * Prepares a connection to PostgreSQL. The result, called with the application or without, connects and gives the
+ * engine; disposing the engine disconnects.
+ *
+ * Times out by default: connecting 3 s, waiting for a pooled connection 5 s, a lock 2 s, a statement 5 s, a query
+ * 6 s (0.2 s late at most), an idle transaction 10 s. `dialectOptions` and `pool` change single values and keep the others.
+ *
+ * @example
+ * ```ts
+ * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
+ * await bootstrap(app);
+ * ```
+ * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, for a model class that another
+ * engine in use has, and when the server cannot be reached, refuses the credentials or has no such
+ * database, or a pooler refuses the timeouts. The message never holds the password.
+ */
+export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
+  return async () => {
+    checkParts(options);
+    const sequelize = createSequelize(dsn, options);
+    const release = holdInstance(sequelize);
+    try {
+      await connect(sequelize, dsn, options);
+      // On the primary: a replica may not have seen the tables yet.
+      if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
+      const { clickhouse, cache, preparedStatements = true, groupCommit = false } = options;
+      const parts = {
+        sequelize,
+        preparedStatements,
+        groupCommit,
+        ...(clickhouse === undefined ? {} : { clickhouse }),
+        ...(cache === undefined ? {} : { cache }),
+      };
+      const engine = openEngine(parts, () => sequelize.close());
+      if (typeof cache === 'string' && engine.cache) await untilConnected(engine.cache);
+      return engine;
+    } catch (error) {
+      await sequelize.close();
+      throw error;
+    } finally {
+      // From here on the engine holds it, if there is one.
+      release();
+    }
+  };
+}
+
+function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
+  const {
+    models = crudRecords().map(({ model }) => model),
+    createAll = false,
+    replicas = [],
+    clickhouse: _clickhouse,
+    cache: _cache,
+    preparedStatements: _preparedStatements,
+    groupCommit: _groupCommit,
+    ...forwarded
+  } = options;
+  throwProblems([
+    ...flagProblems('createAll', createAll),
+    ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
+  ]);
+  for (const each of [dsn, ...replicas]) checkDsn(each);
+  const dialectOptions = { keepAlive: true, ...TIMEOUTS, ...forwarded.dialectOptions };
+  const settings = {
+    dialect: 'postgres',
+    logging: false,
+    // Known, so that Sequelize opens no extra connection to ask; older servers are not supported.
+    databaseVersion: OLDEST_SERVER,
+    dialectModule: watchedDriver,
+    ...forwarded,
+    pool: { ...POOL, ...forwarded.pool },
+    dialectOptions,
+    replication: {
+      write: {},
+      read: readConnections(replicas.length > 0 ? replicas : [dsn], dialectOptions),
+    },
+  };
+  const sequelize = new EngineSequelize(dsn, settings as SequelizeOptions);
+  if (replicas.length > 1) dealReads(sequelize);
+  const classes = loadModels([...new Set(models)], forwarded.modelMatch);
+  throwProblems(ownerProblems(sequelize, classes));
+  // sequelize-typescript types models as its own subclass of Sequelize's Model; at run time both are accepted.
+  sequelize.addModels(classes as unknown as ModelCtor[]);
+  return sequelize;
+}
+
+/** As `addModels` does it, before anything is attached: a class that belongs to another engine must stay there. */
+function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['modelMatch']): ModelClass[] {
+  const byName = match ?? ((file: string, member: string) => file === member);
+  return getModels(models as unknown as (ModelCtor | string)[], byName) as unknown as ModelClass[];
+}
+
+/** What Sequelize reads from a DSN. */
+interface Connection {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly username: string;
+  readonly password: string;
+  readonly dialectOptions: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * A pool of its own for reads, on the replicas or else on the same server, whose connections the server itself has set
+ * read-only. Sequelize sends every SELECT without a transaction there; `transaction({ readOnly: true })` alone only
+ * chooses the pool.
+ */
+function readConnections(dsns: readonly string[], dialectOptions: object): Connection[] {
+  return dsns.map((dsn) => {
+    const connection = parseConnection(dsn);
+    const all: Record<string, unknown> = { ...dialectOptions, ...connection.dialectOptions };
+    const options = `${all['options'] ?? ''} -c default_transaction_read_only=on`.trim();
+    return { ...connection, dialectOptions: { ...all, options } };
+  });
+}
+
+/** Sequelize reads a DSN only while it constructs an instance; this one never connects. */
+function parseConnection(dsn: string): Connection {
+  const { config, options } = new EngineSequelize(dsn, { dialect: 'postgres' }) as unknown as {
+    config: Omit<Connection, 'dialectOptions'>;
+    options: { dialectOptions?: Record<string, unknown> };
+  };
+  const { host, port, database, username, password } = config;
+  return { host, port, database, username, password, dialectOptions: options.dialectOptions ?? {} };
+}
+
+/** The parts of a DSN, of which all but the password may be shown. */
+function checkDsn(dsn: string): URL {
+  const example = 'one such as postgres://user:password@host:5432/database';
+  const problem =
+    typeof dsn !== 'string' || dsn === ''
+      ? `is ${dsn === '' ? 'empty' : typeof dsn}; use ${example}.`
+      : urlProblem(dsn, ['postgres:', 'postgresql:'], example);
+  if (problem !== null) throw new ConfigError([`The DSN ${problem}`]);
+  return new URL(dsn);
+}
+
+async function connect(sequelize: EngineSequelize, dsn: string, options: EngineOptions): Promise<void> {
+  try {
+    await checkConnections(sequelize, options);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { host, pathname, username } = checkDsn(dsn);
+    const { code, message = '' } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
+    const advice = refusalAdvice(message) ?? connectionAdvice(code ?? (message || undefined));
+    throw new ConfigError([
+      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${advice}.`,
+    ]);
+  }
+}
+
+/** A reason and a fix for what usually goes wrong when connecting, by SQLSTATE, system error or message of pg. */
+function connectionAdvice(code = 'unknown'): string {
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'nothing listens there; start the server or correct the port';
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return 'the host has no address; correct its name';
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+      return 'the server does not answer; correct the host and the port';
+    case '28P01':
+    case '28000':
+      return 'the server refuses the user or the password';
+    case '3D000':
+      return 'there is no such database; create it or correct its name';
+    case '53300':
+      return 'the server has no connection left';
+    case 'ECONNRESET':
+    case 'Connection terminated unexpectedly':
+      return 'the connection was cut; is there a PostgreSQL at the port?';
+    case 'timeout expired':
+    case 'Query read timeout':
+      return 'the server does not answer in time';
+    default:
+      return `connecting failed (${code})`;
+  }
+}

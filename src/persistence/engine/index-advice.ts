@@ -1,0 +1,146 @@
+/**
+ * Which orders and filters no index can serve, told once at the start: on a large table each of them reads all rows.
+ */
+import { QueryTypes, type Sequelize } from 'sequelize';
+import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
+import { quotedTable } from '../sql/quoted-table.js';
+import { identifier } from '../sql/sql-fragment.js';
+
+/** One key column of an index. */
+interface IndexKey {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** An index, as far as its use is concerned. */
+interface IndexInfo {
+  readonly method: string;
+  readonly keys: readonly IndexKey[];
+}
+
+interface IndexRow {
+  readonly table: string;
+  readonly method: string;
+  readonly columns: readonly (string | null)[];
+  readonly options: readonly number[];
+}
+
+/** Valid indexes over all rows of the tables, with their columns in order; an expression has no column name. */
+const INDEXES = `
+  SELECT t.name AS "table", am.amname AS "method",
+         ARRAY(SELECT a.attname::text FROM unnest(ix.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
+               LEFT JOIN pg_attribute a ON a.attrelid = ix.indrelid AND a.attnum = k.attnum
+               WHERE k.n <= ix.indnkeyatts ORDER BY k.n) AS "columns",
+         ix.indoption::int2[] AS "options"
+  FROM unnest($1::text[]) AS t(name)
+  JOIN pg_index ix ON ix.indrelid = to_regclass(t.name)
+  JOIN pg_class c ON c.oid = ix.indexrelid
+  JOIN pg_am am ON am.oid = c.relam
+  WHERE ix.indisvalid AND ix.indpred IS NULL`;
+
+/** `indoption` of an ascending key with NULLs last, and of a descending one with NULLs first: what ORDER BY means. */
+const ASCENDING = 0;
+const DESCENDING = 3;
+
+/** One line for each order and filter of the resources that no index serves, with the index that would. */
+export async function adviseIndexes(plans: readonly ResourcePlan[]): Promise<string[]> {
+  const databases = [...new Set(plans.map(({ model }) => model.sequelize))];
+  const advice = await Promise.all(
+    databases.map((database) =>
+      adviseGroup(
+        database,
+        plans.filter(({ model }) => model.sequelize === database),
+      ),
+    ),
+  );
+  return advice.flat();
+}
+
+async function adviseGroup(
+  sequelize: Sequelize | undefined,
+  plans: readonly ResourcePlan[],
+): Promise<string[]> {
+  if (!sequelize) return [];
+  const tables = plans.map(({ model }) => quotedTable(model));
+  const rows = await sequelize.query<IndexRow>(INDEXES, { type: QueryTypes.SELECT, bind: [tables] });
+  return plans.flatMap((plan, position) => {
+    const table = tables[position] as string;
+    return adviseResource(plan, table, rows.filter((row) => row.table === table).map(readIndex));
+  });
+}
+
+/** The usable part of an index: it ends at an expression, or at a key whose NULLs are on the other side. */
+function readIndex({ method, columns, options }: IndexRow): IndexInfo {
+  const keys: IndexKey[] = [];
+  for (const [position, column] of columns.entries()) {
+    const option = options[position];
+    if (column === null || (option !== ASCENDING && option !== DESCENDING)) break;
+    keys.push({ column, descending: option === DESCENDING });
+  }
+  return { method, keys };
+}
+
+function adviseResource(plan: ResourcePlan, table: string, indexes: readonly IndexInfo[]): string[] {
+  const orders = [
+    ...plan.sortable.map((attribute) => ({ option: 'sortAllow', terms: [{ attribute, descending: false }] })),
+    { option: 'defaultSort', terms: plan.defaultSort },
+  ];
+  const lines = [
+    ...orders
+      .filter(({ terms }) => !indexes.some((index) => servesOrder(plan, index, terms)))
+      .map(({ option, terms }) => orderLine(plan, table, option, terms)),
+    ...[...plan.filters.keys()]
+      .filter((attribute) => !indexes.some(({ keys }) => keys[0]?.column === columnOf(plan, attribute)))
+      .map((attribute) => filterLine(plan, table, attribute)),
+  ];
+  // An attribute may be both sortable and filterable; one index serves both.
+  const advised = new Set<string>();
+  return lines.filter(({ index }) => !advised.has(index) && advised.add(index)).map(({ text }) => text);
+}
+
+/** A B-tree whose first keys are the terms, walked forward or backward. Behind a unique prefix the rest is sorted. */
+function servesOrder(plan: ResourcePlan, { method, keys }: IndexInfo, terms: readonly SortTerm[]): boolean {
+  const needed = terms.filter(({ attribute }) => attribute !== plan.info.primaryKey.name);
+  const wanted = needed.length > 0 ? needed : terms.slice(0, 1);
+  if (method !== 'btree') return false;
+  const matches = (reverse: boolean): boolean =>
+    wanted.every(({ attribute, descending }, position) => {
+      const key = keys[position];
+      return key?.column === columnOf(plan, attribute) && key.descending === (descending !== reverse);
+    });
+  return matches(false) || matches(true);
+}
+
+interface Advice {
+  readonly text: string;
+  readonly index: string;
+}
+
+function orderLine(plan: ResourcePlan, table: string, option: string, terms: readonly SortTerm[]): Advice {
+  const key = plan.info.primaryKey.name;
+  const keys = terms.some(({ attribute }) => attribute === key)
+    ? terms
+    : [...terms, { attribute: key, descending: false }];
+  const columns = keys.map(
+    ({ attribute, descending }) => `${identifier(columnOf(plan, attribute))}${descending ? ' DESC' : ''}`,
+  );
+  const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`).join(',');
+  return line(plan, `no index serves the order '${names}' (${option})`, `${table} (${columns.join(', ')})`);
+}
+
+function filterLine(plan: ResourcePlan, table: string, attribute: string): Advice {
+  const columns = [attribute, plan.info.primaryKey.name].map((name) => identifier(columnOf(plan, name)));
+  return line(
+    plan,
+    `no index serves a filter by '${attribute}' (filterAllow)`,
+    `${table} (${columns.join(', ')})`,
+  );
+}
+
+function line({ name }: ResourcePlan, problem: string, index: string): Advice {
+  return { text: `${name}: ${problem}; CREATE INDEX ON ${index};`, index };
+}
+
+function columnOf({ info }: ResourcePlan, attribute: string): string {
+  return info.attributes.get(attribute)?.column ?? attribute;
+}

@@ -1,0 +1,120 @@
+/** Clients of back ends that not every application has: their packages are loaded only when they are asked for. */
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
+import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
+import { urlProblem } from './connection-url.js';
+
+/** A client, and what closes it where it is ours. */
+export interface OwnedClient<T> {
+  readonly client: T;
+  close(): Promise<void>;
+}
+
+const PROTOCOLS = Object.freeze({ clickhouse: ['http:', 'https:'], cache: ['redis:', 'rediss:'] });
+
+const PACKAGES = Object.freeze({ clickhouse: '@clickhouse/client', cache: 'ioredis' });
+
+/** Milliseconds. */
+const CONNECT_TIMEOUT = 2_000;
+
+/** How to make another client like one that was made here. */
+const SEPARATE = new WeakMap<ClickHouseClient, () => ClickHouseClient>();
+
+/**
+ * Looks at the URLs, and whether the packages for them are installed, without connecting to anything.
+ *
+ * @throws ConfigError for all that are none, or of another protocol, and for all packages that are missing
+ */
+export function checkClients(clients: {
+  readonly clickhouse?: string | ClickHouseClient | undefined;
+  readonly cache?: string | Redis | Cluster | undefined;
+}): void {
+  const options = ['clickhouse', 'cache'] as const;
+  throwProblems(
+    options.flatMap((option) => {
+      const given = clients[option];
+      return typeof given === 'string' ? [...clientUrlProblem(option, given), ...packageProblem(option)] : [];
+    }),
+  );
+}
+
+/** A client of ClickHouse: the user's own, which stays his to close, or one made from a URL that `checkClients` knows. */
+export function openClickHouse(given: string | ClickHouseClient): OwnedClient<ClickHouseClient> {
+  if (typeof given !== 'string') return { client: given, close: async () => {} };
+  const { createClient, ClickHouseLogLevel } = load<typeof import('@clickhouse/client')>('clickhouse');
+  const create = (): ClickHouseClient =>
+    // It prints each failed ping otherwise; the health report tells of it.
+    createClient({ url: given, log: { level: ClickHouseLogLevel.OFF } });
+  const client = accepted('clickhouse', create);
+  SEPARATE.set(client, create);
+  return { client, close: () => client.close() };
+}
+
+/**
+ * A client for one question besides those that the application asks: with connections of its own, where it was made from
+ * a URL. How a client of the user's reaches the server, only it knows; there it is that one.
+ */
+export function separateClickHouse(client: ClickHouseClient): OwnedClient<ClickHouseClient> {
+  const separate = SEPARATE.get(client)?.();
+  return separate ? { client: separate, close: () => separate.close() } : { client, close: async () => {} };
+}
+
+/**
+ * A client of Redis: the user's own, which stays his to close, or one made from a URL that `checkClients` knows. One of
+ * ours connects at once, and again by itself; commands fail instead of waiting for a server that is away, or not connected to yet.
+ */
+export function openCache(given: string | Redis | Cluster): OwnedClient<Redis> {
+  // A cluster has the commands of a server, and a public type that cannot be one of either.
+  if (typeof given !== 'string') return { client: given as Redis, close: async () => {} };
+  const { Redis: RedisClient } = load<typeof import('ioredis')>('cache');
+  const client = new RedisClient(given, { maxRetriesPerRequest: 1, enableOfflineQueue: false });
+  // Without a listener ioredis prints each failed attempt to connect. The health probe tells what is wrong.
+  client.on('error', () => {});
+  const close = async (): Promise<void> => {
+    if (client.status !== 'end') client.disconnect();
+  };
+  return { client: client as unknown as Redis, close };
+}
+
+/**
+ * Waits until a client made here has connected, so that the first commands do not fail. One that cannot be reached is not
+ * waited for any longer: an application works without its cache.
+ */
+export async function untilConnected(client: Redis): Promise<void> {
+  const tooLong = AbortSignal.timeout(CONNECT_TIMEOUT);
+  await once(client, 'ready', { signal: tooLong }).catch(() => {});
+}
+
+function load<T>(option: keyof typeof PACKAGES): T {
+  return createRequire(__filename)(PACKAGES[option]) as T;
+}
+
+function packageProblem(option: keyof typeof PACKAGES): string[] {
+  const name = PACKAGES[option];
+  try {
+    createRequire(__filename).resolve(name);
+    return [];
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
+    return [`The engine option ${option} needs the package ${name}; npm install ${name}.`];
+  }
+}
+
+/** A driver's own words about a URL may repeat parts of it that are secret. */
+function accepted<T>(option: keyof typeof PACKAGES, create: () => T): T {
+  try {
+    return create();
+  } catch {
+    throw new ConfigError([
+      `The engine option ${option} has a parameter that ${PACKAGES[option]} does not accept; correct it.`,
+    ]);
+  }
+}
+
+/** The message holds nothing of the URL but its scheme, because a URL may hold a password. */
+function clientUrlProblem(option: keyof typeof PROTOCOLS, url: string): string[] {
+  const protocols = PROTOCOLS[option];
+  const problem = urlProblem(url, protocols, `one that begins with ${protocols.join('// or ')}//`);
+  return problem === null ? [] : [`The engine option ${option} ${problem}`];
+}

@@ -1,0 +1,56 @@
+/**
+ * The attributes that a database error is about, found by the names of constraints and columns. PostgreSQL's `detail`
+ * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
+ */
+import type { ModelInfo } from '../../model/model-info.js';
+import type { DatabaseFault } from './database-fault.js';
+
+/** What Sequelize knows of a model's constraints; not in its types. */
+interface ConstraintSource {
+  readonly tableName: string;
+  readonly _indexes?: readonly { readonly name?: string; readonly fields?: readonly unknown[] }[];
+  readonly uniqueKeys?: Readonly<Record<string, { readonly fields: readonly string[] }>>;
+}
+
+/** The attributes that a refused write is about; empty when the names tell nothing, or tell of another table. */
+export function refusedAttributes(
+  info: ModelInfo,
+  { constraint, table, column }: DatabaseFault,
+): readonly string[] {
+  const { tableName } = info.model as unknown as ConstraintSource;
+  if (table !== null && table !== tableName) return [];
+  const byColumn = attributesOf(info, column === null ? [] : [column]);
+  if (byColumn.length > 0 || constraint === null) return byColumn;
+  return constraintAttributes(info).get(constraint) ?? [];
+}
+
+/** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares. */
+function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly string[]> {
+  const { tableName, _indexes = [], uniqueKeys = {} } = info.model as unknown as ConstraintSource;
+  const names = new Map<string, readonly string[]>();
+  for (const { column, name } of info.attributes.values()) {
+    for (const suffix of ['key', 'fkey', 'check']) names.set(`${tableName}_${column}_${suffix}`, [name]);
+  }
+  names.set(`${tableName}_pkey`, [info.primaryKey.name]);
+  for (const [name, { fields }] of Object.entries(uniqueKeys)) {
+    names.set(name, attributesOf(info, fields));
+    names.set(`${tableName}_${fields.join('_')}_key`, attributesOf(info, fields));
+  }
+  for (const { name, fields = [] } of _indexes) {
+    if (name) names.set(name, attributesOf(info, fields.map(fieldName)));
+  }
+  return names;
+}
+
+function fieldName(field: unknown): string {
+  return typeof field === 'string' ? field : String((field as { name?: unknown } | null)?.name);
+}
+
+/** Names are those of columns; only an index may name an attribute, whose name can be that of another one's column. */
+function attributesOf(info: ModelInfo, names: readonly string[]): string[] {
+  const attributes = [...info.attributes.values()];
+  const columns = new Set(attributes.map(({ column }) => column));
+  return attributes
+    .filter(({ column, name }) => names.includes(column) || (names.includes(name) && !columns.has(name)))
+    .map(({ name }) => name);
+}

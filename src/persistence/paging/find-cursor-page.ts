@@ -1,0 +1,94 @@
+/** One page of rows next to a place, in either direction, and the places where its neighbours begin. */
+import { InvalidCursorError } from '../../query/invalid-cursor-error.js';
+import type { Keyset, KeyValues } from '../../query/keyset.js';
+import { describeFault } from '../errors/database-fault.js';
+import { type KeyTerm, reversed } from '../sql/keyset-sql.js';
+import type { CursorPage, CursorPageRequest } from './page.js';
+
+/** Rows that can be walked in an order, from a place on. */
+export interface KeyedRows<Row, Range> {
+  /** The total order. */
+  readonly terms: readonly KeyTerm[];
+  /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
+  ranges(walk: readonly KeyTerm[], place: Keyset | null): Iterable<Range>;
+  /** The first rows of a range. */
+  find(range: Range, limit: number): Promise<Row[]>;
+  /** Whether a range has any row. */
+  hasAny(range: Range): Promise<boolean>;
+  /** The values that a row is sorted by. */
+  valuesOf(row: Row): KeyValues;
+  /** Whether the row is the one that the place of its range was made from. */
+  isPlace(row: Row): boolean;
+}
+
+/** What of a request says where the page is. */
+export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
+
+/**
+ * Finds a page. Whether rows lie beyond its ends is read from the table each time, never concluded from the request:
+ * the row that a cursor was made from may be gone, and others may have come.
+ *
+ * @throws InvalidCursorError for a place whose values are not of the columns' types
+ */
+export async function findCursorPage<Row, Range>(
+  source: KeyedRows<Row, Range>,
+  request: PlaceRequest,
+): Promise<CursorPage<Row>> {
+  try {
+    return await findPage(source, request);
+  } catch (error) {
+    // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
+    // was made up, which is possible where cursors are not signed.
+    const isMadeUp = (request.after || request.before) && describeFault(error)?.kind === 'invalid';
+    throw isMadeUp ? new InvalidCursorError('cursor.malformed', request.before ? 'before' : 'after') : error;
+  }
+}
+
+async function findPage<Row, Range>(
+  source: KeyedRows<Row, Range>,
+  { after = null, before = null, size }: PlaceRequest,
+): Promise<CursorPage<Row>> {
+  const { terms } = source;
+  const isBackward = before !== null;
+  const place = before ?? after;
+  const walk = isBackward ? reversed(terms) : terms;
+  const placeOf = (row: Row | undefined): Keyset | null =>
+    row === undefined ? null : { values: source.valuesOf(row), isInclusive: false };
+  // The row that the place was made from is asked for too: where it still is, the near side is known not to be empty.
+  const start = place && { values: place.values, isInclusive: true };
+  const rows = await findRows(source, walk, start, size + (start ? 2 : 1));
+  const [first] = rows;
+  const hasPlaceBefore = place !== null && !place.isInclusive && first !== undefined && source.isPlace(first);
+  if (hasPlaceBefore) rows.shift();
+  const items = rows.slice(0, size);
+  const far = rows.length > size ? placeOf(items.at(-1)) : null;
+  // Behind an empty page lies everything up to the place, and the row it was made from if that is still there.
+  const near = place && (placeOf(items[0]) ?? { values: place.values, isInclusive: !place.isInclusive });
+  const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
+  const back = hasNear ? near : null;
+  return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
+}
+
+async function hasRows<Row, Range>(
+  source: KeyedRows<Row, Range>,
+  walk: readonly KeyTerm[],
+  place: Keyset,
+): Promise<boolean> {
+  for (const range of source.ranges(walk, place)) if (await source.hasAny(range)) return true;
+  return false;
+}
+
+/** Rows in the order of the walk, range after range until there are enough. */
+async function findRows<Row, Range>(
+  source: KeyedRows<Row, Range>,
+  walk: readonly KeyTerm[],
+  place: Keyset | null,
+  limit: number,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const range of source.ranges(walk, place)) {
+    rows.push(...(await source.find(range, limit - rows.length)));
+    if (rows.length >= limit) break;
+  }
+  return rows;
+}

@@ -1,0 +1,298 @@
+/**
+ * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. This file and
+ * `traced-batch.ts` know pg's internals: its own query object asks for a description of the results each time, makes an
+ * object of each row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg,
+ * or another driver, is used through its public interface.
+ */
+import { createRequire } from 'node:module';
+import pg from 'pg';
+import { AnswerReader, type AnswerTaker } from './backend-message-parser.js';
+import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
+import { encodeExecutions } from './frontend-message-serializer.js';
+import { executePublicly, type Fields, parsersOf } from './portable-executor.js';
+import { type Preparation, Preparations } from './preparation.js';
+import { isStale } from './prepared-statement.js';
+import { queryWatch, type Watched, type WatchSlot } from './query-timeouts.js';
+import { watchedDriver } from './timeout-client.js';
+import { isTraced, type SentQuery, type TraceableClient, TracedBatch } from './traced-batch.js';
+
+/** What pg has to do with a socket. */
+interface DriverStream extends NodeJS.EventEmitter {
+  cork(): void;
+  uncork(): void;
+  write(bytes: Buffer): unknown;
+  destroy(): void;
+}
+
+/** pg's view of the socket, as far as it is used here. */
+interface DriverConnection {
+  readonly stream: DriverStream;
+  close(message: { type: 'S'; name: string }): void;
+  parse(message: { name: string; text: string; types: readonly number[] }): void;
+  bind(message: { statement: string; values: TextValues }): void;
+  describe(message: { type: 'P'; name: string }): void;
+  execute(message: object): void;
+  sync(): void;
+}
+
+/** A client of pg. */
+export interface DriverClient extends TraceableClient {
+  readonly connection?: DriverConnection;
+  readonly connectionParameters?: { query_timeout?: number | false | undefined };
+  /** That of a connection of the engine's own driver, which has no such parameter. */
+  readonly queryTimeout?: number;
+  /** Whether the next query is sent before the last one is answered. Since pg 8.23. */
+  pipeline?: boolean;
+  /** The query that is answered. Not every version has it. */
+  _getActiveQuery?(): object | null;
+}
+
+/** The module of the driver. */
+export interface Driver {
+  readonly Query?: { readonly prototype: object };
+}
+
+const { version } = createRequire(__filename)('pg/package.json') as { version: string };
+const [MAJOR = 0, MINOR = 0] = version.split('.').map(Number);
+/** Between these, what is used here is the same. */
+const IS_KNOWN_VERSION = MAJOR === 8 && MINOR >= 11;
+/** The first version with `pipeline`. */
+const HAS_PIPELINE = IS_KNOWN_VERSION && MINOR >= 23;
+
+/** Executes statements on the connections of one driver. */
+export interface StatementExecutor {
+  /** Whether a batch may have several executions, and several batches may be under way on a connection. */
+  readonly canPipeline: boolean;
+  execute(client: DriverClient, batch: Batch): void;
+}
+
+/**
+ * The executor for a driver: pg as it is installed here is known, others are not. What PostgreSQL says of something
+ * prepared that is of no use any more is given to `onStale`.
+ */
+export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
+  const isPg = driver === pg || driver === watchedDriver;
+  const isKnown = IS_KNOWN_VERSION && isPg && driver.Query !== undefined;
+  if (!isKnown) return { canPipeline: false, execute: executePublicly };
+  const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
+  return {
+    canPipeline: HAS_PIPELINE,
+    execute(client, batch) {
+      const { connection, connectionParameters } = client;
+      if (!connection || !connectionParameters) executePublicly(client, batch);
+      else {
+        const { query_timeout: own } = connectionParameters;
+        const limit = client.queryTimeout ?? own;
+        // pg looks at it now, and only to start a timer of its own.
+        connectionParameters.query_timeout = false;
+        try {
+          const traced = isTraced() ? new TracedBatch(client, batch) : null;
+          const query = new Query(client, traced?.batch ?? batch);
+          if (limit) query.limit(limit);
+          (traced ?? client).query(query);
+        } finally {
+          connectionParameters.query_timeout = own;
+        }
+      }
+    },
+  };
+}
+
+type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
+
+/**
+ * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
+ * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual), and takes it for done when PostgreSQL
+ * is ready for the next one.
+ */
+function textQueryClass(
+  Query: { readonly prototype: object },
+  onStale: (error: Error) => void,
+): TextQueryClass {
+  class TextQuery implements AnswerTaker, Watched {
+    readonly text: string;
+    readonly #client: DriverClient;
+    readonly #batch: Batch;
+    /** What the executions have given so far. Not `rows`: pg takes that for a limit. */
+    readonly #given: { readonly rows: readonly TextRow[]; readonly count: number }[] = [];
+    #found: TextRow[] = [];
+    /** What is executed, whatever the connection prepares under the same name meanwhile. */
+    #preparation: Preparation;
+    #before: Preparation | null;
+    /** Whether any of the two is prepared by this query. */
+    #isPreparing = false;
+    /** Whether what comes first is still to be done. */
+    #isBefore: boolean;
+    #isOver = false;
+    #slot: WatchSlot | null = null;
+
+    constructor(client: DriverClient, batch: Batch) {
+      const { statement, before } = batch;
+      this.text = statement.text;
+      this.#isBefore = before !== undefined;
+      this.#client = client;
+      this.#batch = batch;
+      this.#preparation = { statement, parsers: null, isLost: false };
+      this.#before = before ? { statement: before, parsers: null, isLost: false } : null;
+    }
+
+    /** Has the query given up after so many milliseconds. */
+    limit(milliseconds: number): void {
+      this.#slot = queryWatch.begin(milliseconds, this);
+    }
+
+    /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
+    giveUp(): void {
+      this.#slot = null;
+      this.#fail(new Error('Query read timeout'));
+      if (this.#client.pipeline) this.#client.connection?.stream.destroy();
+    }
+
+    submit(connection: DriverConnection): null {
+      const { before, statement, executions } = this.#batch;
+      const { name } = statement;
+      const kept = preparationsOf(connection, this.#client, TextQuery);
+      const known = kept.find(statement);
+      const knownBefore = before && kept.find(before);
+      if (known) this.#preparation = known;
+      if (knownBefore) this.#before = knownBefore;
+      this.#isPreparing = !known || (before !== undefined && !knownBefore);
+      if (this.#preparation.parsers !== null && !this.#isPreparing) {
+        connection.stream.write(encodeExecutions(name, executions, before?.name));
+        return null;
+      }
+      connection.stream.cork();
+      // Before all else, because nothing is done behind what fails.
+      for (const unused of kept.makeRoom(name)) connection.close({ type: 'S', name: unused });
+      if (this.#before) {
+        if (!knownBefore) prepare(connection, kept, this.#before);
+        connection.bind({ statement: this.#before.statement.name, values: [] });
+        connection.execute({});
+      }
+      if (!known) prepare(connection, kept, this.#preparation);
+      executions.forEach(({ values }, index) => {
+        connection.bind({ statement: name, values });
+        if (index === 0) connection.describe({ type: 'P', name: '' });
+        connection.execute({});
+      });
+      connection.sync();
+      connection.stream.uncork();
+      return null;
+    }
+
+    handleRowDescription(message: Fields): void {
+      this.#preparation.parsers = parsersOf(this.#batch.statement, this.#client, message);
+    }
+
+    handleDataRow({ fields }: { fields: TextRow }): void {
+      this.#found.push(fields);
+    }
+
+    handleCommandComplete({ text }: { text: string }): void {
+      if (this.#isBefore) {
+        this.#isBefore = false;
+        this.#found = [];
+        return;
+      }
+      // The tag ends with the number of rows: "UPDATE 1".
+      const count = Number(text.slice(text.lastIndexOf(' ') + 1));
+      this.#given.push({ rows: this.#found, count });
+      this.#found = [];
+    }
+
+    handleEmptyQuery(): void {}
+
+    handleError(error: Error): void {
+      // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
+      const isStaleNow = isStale(error);
+      if (this.#isPreparing || isStaleNow) {
+        this.#preparation.isLost = true;
+        if (this.#before) this.#before.isLost = true;
+      }
+      if (isStaleNow) onStale(error);
+      this.#fail(error);
+    }
+
+    /** Now it is committed, too. */
+    handleReadyForQuery(): void {
+      if (!this.#end(null)) return;
+      const { statement, executions } = this.#batch;
+      // What gives no rows has no description.
+      this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
+      const { parsers } = this.#preparation;
+      this.#given.forEach(({ rows, count }, index) => {
+        executions[index]?.settle(null, { rows, count, parsers });
+      });
+    }
+
+    /** The database has said of an error of its own which execution failed: the first that gave nothing, or the commit. */
+    #fail(error: Error): void {
+      if (!this.#end(error)) return;
+      const { executions } = this.#batch;
+      const failed = Math.min(this.#given.length, executions.length - 1);
+      const isOfOne = 'severity' in error;
+      executions.forEach((execution, index) => {
+        execution.settle(isOfOne && index !== failed ? new LeftOutError() : error);
+      });
+    }
+
+    /** Whether it was not over before. */
+    #end(error: Error | null): boolean {
+      if (this.#isOver) return false;
+      this.#isOver = true;
+      this.#slot?.end();
+      this.#batch.end(error);
+      return true;
+    }
+  }
+  Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
+  return TextQuery;
+}
+
+function prepare(connection: DriverConnection, kept: Preparations, preparation: Preparation): void {
+  const { text, name } = preparation.statement;
+  if (kept.has(name)) connection.close({ type: 'S', name });
+  connection.parse({ name, text, types: [] });
+  kept.add(preparation);
+}
+
+/** What each connection keeps prepared. Not pg's `parsedStatements`, which have one text for a name and no more. */
+const preparations = new WeakMap<DriverConnection, Preparations>();
+
+function preparationsOf(
+  connection: DriverConnection,
+  client: DriverClient,
+  Taker: AnswerTakerClass,
+): Preparations {
+  let kept = preparations.get(connection);
+  if (kept === undefined) {
+    readAnswers(connection, client, Taker);
+    kept = new Preparations();
+    preparations.set(connection, kept);
+  }
+  return kept;
+}
+
+type AnswerTakerClass = new (...args: never[]) => AnswerTaker;
+
+/** From the first query on, which prepares a statement and finds the connection at rest. pg goes on to read all else. */
+function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
+  const { stream } = connection;
+  const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];
+  if (listener === undefined || others.length > 0 || !client._getActiveQuery) return;
+  const currentTaker = () => {
+    const query = client._getActiveQuery?.();
+    return query instanceof Taker ? query : null;
+  };
+  const reader = new AnswerReader(currentTaker, listener);
+  stream.off('data', listener);
+  stream.on('data', (bytes: Buffer) => {
+    try {
+      reader.read(bytes);
+    } catch (error) {
+      // Thrown by somebody's listener of notices, say. What came behind is lost, so nobody may wait for answers here.
+      stream.destroy();
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,202 @@
+/**
+ * Shows statements to tracers. OpenTelemetry, dd-trace and others wrap pg's `Client.query`: a span begins with the call, in
+ * the async context of the caller, and ends with the query's own `callback`. A batch serves several requests with one query,
+ * and is sent while the code of any of them runs. So each execution is shown as a query of its own, in the async context of
+ * its request, to the wrapped method of a copy of the client that sends nothing. Whatever a tracer does to that query, the
+ * statement that is executed stays as it is.
+ */
+import { AsyncResource } from 'node:async_hooks';
+import { EventEmitter } from 'node:events';
+import { Client } from 'pg';
+import type { Batch, Execution, TextResult, TextValues } from './batch.js';
+import type { PublicClient } from './portable-executor.js';
+import type { PreparedStatement } from './prepared-statement.js';
+
+/** What becomes of a query, as pg tells it. */
+type Callback = (error: Error | null, result?: object) => void;
+
+/** A query that is sent. */
+export interface SentQuery {
+  /** Has it given up after so many milliseconds. */
+  limit(milliseconds: number): void;
+  handleError(error: Error): void;
+}
+
+/** pg's client, as far as it is used here. */
+export interface TraceableClient extends PublicClient {
+  /** Whether the connection is lost. */
+  readonly _queryable?: boolean;
+  /** Whether it is being closed. */
+  readonly _ending?: boolean;
+  /** What is to be sent, under its name in this version. */
+  readonly _queryQueue?: object[];
+  readonly queryQueue?: object[];
+  _pulseQueryQueue?(): void;
+}
+
+/** What pg says when it cannot send. */
+const CLOSED = 'Client was closed and is not queryable';
+
+/** Its queue is not where it was: a query would wait for ever. */
+const UNKNOWN =
+  'A tracer wraps Client.query of this version of pg, which keeps its queries elsewhere; use pg 8.23.';
+
+/** What pg's own method does, and none that wraps it. */
+const PG_OWN = /[qQ]ueryQueue\.push\(/;
+
+let judged: unknown;
+let isWrapped = false;
+
+/** Whether a tracer wraps pg's `Client.query`. It may come and go while the process runs. */
+export function isTraced(): boolean {
+  const { query } = Client.prototype;
+  if (query !== judged) {
+    judged = query;
+    isWrapped = !PG_OWN.test(Function.prototype.toString.call(query));
+  }
+  return isWrapped;
+}
+
+/** The async context of the code that runs, for what is executed later; undefined where no tracer asks for it. */
+export function tracedContext(): AsyncResource | undefined {
+  return isTraced() ? new AsyncResource('Statement') : undefined;
+}
+
+/** Runs work in a context, if there is one. */
+export function runIn<T>(context: AsyncResource | undefined, work: () => T): T {
+  return context ? context.runInAsyncScope(work) : work();
+}
+
+/** Shows the executions of a batch to tracers. */
+export class TracedBatch {
+  /** The same, with tracers told how each execution ends. */
+  readonly batch: Batch;
+  readonly #client: TraceableClient;
+  readonly #executions: readonly TracedExecution[];
+
+  constructor(client: TraceableClient, batch: Batch) {
+    const { statement } = batch;
+    const executions = batch.executions.map((execution) => new TracedExecution(execution, statement));
+    for (const { query, context } of executions) runIn(context, () => show(query, client));
+    this.batch = { ...batch, executions };
+    this.#client = client;
+    this.#executions = executions;
+  }
+
+  /** Sends the query for all of them past the tracers, as pg's own method does it. */
+  query(query: SentQuery): void {
+    const client = this.#client;
+    // pg warns of the old name where there is a new one.
+    const queue = client._queryQueue ?? client.queryQueue;
+    const refused = this.#executions.find((execution) => execution.query.refusal);
+    const refusal = refused?.query.refusal ?? reasonNotToSend(client, queue);
+    if (refusal) process.nextTick(() => query.handleError(refusal));
+    else {
+      queue?.push(query);
+      client._pulseQueryQueue?.();
+    }
+  }
+}
+
+function reasonNotToSend(client: TraceableClient, queue: object[] | undefined): Error | null {
+  if (!queue || !client._pulseQueryQueue) return new Error(UNKNOWN);
+  return client._queryable === false || client._ending ? new Error(CLOSED) : null;
+}
+
+/** An execution whose end is told to tracers first. */
+class TracedExecution implements Execution {
+  readonly values: TextValues;
+  readonly context: AsyncResource | undefined;
+  readonly query: ShownQuery;
+  readonly #execution: Execution;
+
+  constructor(execution: Execution, statement: PreparedStatement) {
+    this.values = execution.values;
+    this.context = execution.context;
+    this.query = new ShownQuery(statement, execution.values);
+    this.#execution = execution;
+  }
+
+  settle(error: Error | null, result?: TextResult): void {
+    this.query.end(error, result);
+    this.#execution.settle(error, result);
+  }
+}
+
+/** What tracers look at: own, writable properties, as pg's queries have them. It is an emitter as those are. */
+class ShownQuery extends EventEmitter {
+  text: string;
+  /** Names the span. OpenTelemetry writes comments into queries without a name, of which it makes plain objects. */
+  name: string;
+  /** Recorded where a tracer is told to. */
+  values: TextValues;
+  /** Wrapped by tracers. Called before the end by one that refuses the query. */
+  callback: Callback;
+  /** Why a tracer refuses it. */
+  refusal: Error | null = null;
+  #isOver = false;
+
+  constructor({ text }: PreparedStatement, values: TextValues) {
+    super();
+    this.text = text;
+    this.name = summarize(text);
+    this.values = values;
+    this.callback = (error) => {
+      if (!this.#isOver) this.refusal = error;
+    };
+  }
+
+  /** By this pg knows that it is a query. */
+  submit(): null {
+    return null;
+  }
+
+  /** Tells how it ended, once. */
+  end(error: Error | null, result?: TextResult): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const told = result && { rows: result.rows, rowCount: result.count };
+    try {
+      this.callback(error, told);
+      if (!error) this.emit('end', told);
+      else if (this.listenerCount('error') > 0) this.emit('error', error);
+    } catch (thrown) {
+      // As pg does it with what callbacks throw: the connection goes on.
+      process.nextTick(() => {
+        throw thrown;
+      });
+    }
+  }
+}
+
+/** Has the wrapped method called with a query, on a client that looks the same and sends nothing. */
+function show(query: ShownQuery, client: TraceableClient): void {
+  const queue: object[] = [];
+  const own = {
+    _queryQueue: queue,
+    queryQueue: queue,
+    _activeQuery: null,
+    activeQuery: null,
+    _queryable: true,
+    _ending: false,
+    pipeline: false,
+    _pulseQueryQueue: () => {},
+  };
+  const copy: TraceableClient = Object.create(client, Object.getOwnPropertyDescriptors(own));
+  try {
+    copy.query(query);
+  } catch (error) {
+    query.callback(error as Error);
+  }
+}
+
+const TABLE = /\b(?:FROM|INTO|UPDATE) (?:ONLY )?(?:"[^"]+"\.)?"([^"]+)"/;
+/** As long as names of PostgreSQL. */
+const MAX_NAME = 63;
+
+/** "SELECT cities": what the conventions of OpenTelemetry call a summary. */
+function summarize(text: string): string {
+  const [operation = ''] = text.trimStart().split(' ', 1);
+  const table = TABLE.exec(text)?.[1];
+  return (table ? `${operation} ${table}` : operation).slice(0, MAX_NAME);
+}

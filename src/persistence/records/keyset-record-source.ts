@@ -1,0 +1,125 @@
+/** Records of a model by place, through Sequelize's finders. */
+import type { Model } from 'sequelize';
+import type { Keyset, KeyValues } from '../../query/keyset.js';
+import type { KeyedRows } from '../paging/find-cursor-page.js';
+import { type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
+import { type SqlFragment, sql } from '../sql/sql-fragment.js';
+import type { RowFinder } from './row-finder.js';
+
+/** Names of the extra columns that hold the key values as text. No attribute can have one. */
+const keyColumn = (index: number): string => `keyset ${index}`;
+/** Name of the one that says whether the row is the one that the place was made from. */
+const PLACE_COLUMN = 'keyset place';
+
+/** A record, and where it is. */
+interface KeyedRecord<M> {
+  readonly record: M;
+  readonly values: KeyValues;
+  /** Whether it is the one that the place was made from. */
+  readonly isPlace: boolean;
+}
+
+/** Rows behind a place, or all. */
+interface RecordRange {
+  readonly walk: readonly KeyTerm[];
+  readonly place: Keyset | null;
+  readonly condition: SqlFragment | null;
+}
+
+/** How it is found out where a record is. */
+interface KeyReader {
+  /** What is selected for that, beside the attributes. */
+  columns(range: RecordRange): Readonly<Record<string, SqlFragment>> | undefined;
+  read<M extends Model>(record: M, range: RecordRange): KeyedRecord<M>;
+}
+
+/** The values of a record as they were read. */
+interface RawRecord {
+  readonly dataValues: Record<string, unknown>;
+}
+
+/** The records that a finder finds. */
+export function keyedRecords<M extends Model>(finder: RowFinder<M>): KeyedRows<KeyedRecord<M>, RecordRange> {
+  const terms = finder.terms();
+  const hasWholeKeys = finder.isPlain && terms.every(isWhole(finder));
+  const textKeys = textKeysOf(finder);
+  const keysOf = ({ place }: RecordRange) => (hasWholeKeys && isUsual(place) ? wholeKeys : textKeys);
+  return {
+    terms,
+    ranges(walk, place) {
+      const conditions = place ? rangesAfter(walk, place, finder.column) : [null];
+      return conditions.map((condition) => ({ walk, place, condition }));
+    },
+    async find(range, limit) {
+      const { walk, condition } = range;
+      const keys = keysOf(range);
+      const records = await finder.find(walk, condition, { limit }, keys.columns(range));
+      return records.map((record) => keys.read(record, range));
+    },
+    async hasAny({ walk, condition }) {
+      const found = await finder.find(walk, condition, {
+        // Where a scope joins other tables, Sequelize sorts by what is selected.
+        attributes: walk.map(({ attribute }) => attribute),
+        limit: 1,
+        raw: true,
+      });
+      return found.length > 0;
+    },
+    valuesOf: ({ values }) => values,
+    isPlace: ({ isPlace }) => isPlace,
+  };
+}
+
+function isWhole<M extends Model>({ info }: RowFinder<M>): (term: KeyTerm) => boolean {
+  return ({ attribute }) => info.attributes.get(attribute)?.type.kind === 'integer';
+}
+
+/** Whether the values are written as JavaScript writes numbers; ` 07` is one to the database, too. */
+function isUsual(place: Keyset | null): boolean {
+  return (place?.values ?? []).every((value) => value === null || String(Number(value)) === value);
+}
+
+/** JavaScript writes whole numbers of 32 bits as the database does, so the attributes themselves tell. */
+const wholeKeys: KeyReader = {
+  columns: () => undefined,
+  read(record, { walk, place }) {
+    const { dataValues } = record as unknown as RawRecord;
+    const values = walk.map(({ attribute }) => {
+      const value = dataValues[attribute];
+      return value === null ? null : String(value);
+    });
+    return {
+      record,
+      values,
+      isPlace: place?.values.every((value, index) => value === values[index]) ?? false,
+    };
+  },
+};
+
+/** The key values as the database writes them (a JavaScript date would lose the microseconds), and its comparison. */
+function textKeysOf<M extends Model>({ column }: RowFinder<M>): KeyReader {
+  return {
+    columns: ({ walk, place }) => ({
+      ...Object.fromEntries(
+        walk.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]),
+      ),
+      ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
+    }),
+    read(record, { walk, place }) {
+      const values = walk.map((_, index) => take(record, keyColumn(index)) as string | null);
+      return { record, values, isPlace: place !== null && take(record, PLACE_COLUMN) === true };
+    },
+  };
+}
+
+/** Reads an extra column off a record, and takes it away: nobody else is to see it. */
+function take(record: Model, name: string): unknown {
+  const { dataValues } = record as unknown as RawRecord;
+  const value = dataValues[name];
+  delete dataValues[name];
+  if (value !== undefined) return value;
+  const { name: model } = record.constructor;
+  throw new TypeError(
+    `A hook of ${model} replaced the attributes of a query; a list by cursor needs its own, too.`,
+  );
+}

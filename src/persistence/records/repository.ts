@@ -1,0 +1,269 @@
+/** Rows of one model: the data access that generated controllers use and that users subclass. */
+import {
+  type Attributes,
+  type CreationAttributes,
+  InstanceError,
+  type Model,
+  OptimisticLockError,
+  type OrderItem,
+  type Sequelize,
+  type Transaction,
+  type WhereOptions,
+} from 'sequelize';
+import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { ConfigError } from '../../util/config-error.js';
+import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
+import { hasDestroyHooks, hasWriteHooks } from '../customization/model-hooks.js';
+import { hookOptions } from '../customization/plain-queries.js';
+import {
+  ConcurrentModificationError,
+  MultipleResultsFound,
+  noSuchRecord,
+  RelationNotLoaded,
+} from '../errors/errors.js';
+import { findCursorPage } from '../paging/find-cursor-page.js';
+import type { ListOptions } from '../paging/list-options.js';
+import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
+import { DatabaseSession } from '../session/database-session.js';
+import { currentSession, type TransactionScope } from '../session/session.js';
+import { keyedRecords } from './keyset-record-source.js';
+import { RowFinder } from './row-finder.js';
+import { updateRecord, type WriteOptions } from './update-record.js';
+
+/** The value of a primary key. */
+export type Id = string | number | bigint;
+
+/**
+ * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
+ *
+ * @example
+ * ```ts
+ * class CityRepository extends Repository<City> {
+ *   static override model = City;
+ *   capitals() { return this.list({ where: { isCapital: true } }); }
+ * }
+ * const paris = await new CityRepository().get(2988507);
+ * const lyon = await new Repository(City).one({ name: 'Lyon' });
+ * ```
+ */
+export class Repository<M extends Model = Model> {
+  /** The model of a subclass; an instance of `Repository` itself gets its model from the constructor. */
+  // biome-ignore lint/suspicious/noExplicitAny: a static member cannot use the class's type parameter
+  static model: ModelClass<any> | undefined;
+
+  readonly model: ModelClass<M>;
+  /** The session that `with` bound this repository to. */
+  private readonly session: TransactionScope | null = null;
+
+  /**
+   * @param model default: the `static model` of the subclass
+   * @throws ConfigError when there is neither
+   */
+  constructor(model?: ModelClass<M>) {
+    const known = model ?? (new.target as typeof Repository).model;
+    if (!known) {
+      const { name } = new.target;
+      throw new ConfigError([
+        `${name} has no model; pass one, or write \`static override model = …\` in it.`,
+      ]);
+    }
+    this.model = known as ModelClass<M>;
+  }
+
+  /**
+   * The same repository, of the same class, with every query in the transaction of a unit of work or a read session.
+   *
+   * @example
+   * ```ts
+   * await unitOfWork(async (uow) => new CityRepository().with(uow).create({ name: 'Lyon' }));
+   * ```
+   */
+  with(session: TransactionScope): this {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { session });
+  }
+
+  /**
+   * The row with this primary key.
+   *
+   * @throws NotFoundError when there is none, or it is soft-deleted
+   */
+  async get(id: Id): Promise<M> {
+    return (await this.find(id)) ?? this.missing();
+  }
+
+  /** The row with this primary key, or null. */
+  async find(id: Id): Promise<M | null> {
+    return this.findByKey(id, await this.readOptions());
+  }
+
+  /**
+   * The only row that matches.
+   *
+   * @throws NotFoundError when no row matches
+   * @throws MultipleResultsFound when several do
+   */
+  async one(where: WhereOptions<Attributes<M>>): Promise<M> {
+    const [first, second] = await this.list({ where, limit: 2 });
+    if (second) throw new MultipleResultsFound(`There is more than one such ${this.model.name}.`);
+    return first ?? this.missing();
+  }
+
+  /** All rows that match, by primary key unless told otherwise. */
+  async list(options: ListOptions<M> = {}): Promise<M[]> {
+    const order: OrderItem[] = [[this.model.primaryKeyAttribute, 'ASC']];
+    return this.model.findAll({ order, ...options, ...(await this.transactionFor('select')) });
+  }
+
+  /**
+   * One page by number, and how many rows there are in all. The rows are read first. The count is not asked of the
+   * database where a short page tells it; otherwise it runs after the rows, so that rows which come or go between the
+   * two are seen by one of them only. In a `dbSession` both are of one snapshot.
+   */
+  async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
+    const { page, size } = request;
+    const finder = await this.finder(request);
+    const offset = (page - 1) * size;
+    const items = await finder.find(finder.terms(), null, { limit: size, offset });
+    const isLast = items.length < size && (items.length > 0 || page === 1);
+    const total = isLast ? offset + items.length : await finder.count();
+    return { items, total, page, size };
+  }
+
+  /**
+   * One page next to a place. Costs the same at any depth where an index serves the order.
+   *
+   * @example
+   * ```ts
+   * const first = await cities.cursorPage({ size: 20, sort: [{ attribute: 'population', descending: true }] });
+   * const second = await cities.cursorPage({ size: 20, sort: [...], after: first.next });
+   * ```
+   */
+  async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
+    const page = await findCursorPage(keyedRecords(await this.finder(request)), request);
+    return { ...page, items: page.items.map(({ record }) => record) };
+  }
+
+  /**
+   * Inserts a row and returns it as the database holds it, defaults included. A write that runs hooks has a transaction of
+   * its own where it is not in a unit of work, so that what the hooks write happens with it or not at all.
+   */
+  create(values: CreateValues<M>): Promise<M> {
+    // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
+    return this.write((options) => this.model.create(values as CreationAttributes<M>, options));
+  }
+
+  /**
+   * Writes the given attributes of a row, and only those, and returns the row after the change.
+   *
+   * @throws NotFoundError when there is no such row, or it goes away meanwhile
+   * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
+   */
+  update(id: Id, values: UpdateValues<M>): Promise<M> {
+    return this.write(async (options) => {
+      const record = await this.findByKey(id, options);
+      if (!record) return this.missing();
+      try {
+        return await updateRecord(record, values as Partial<Attributes<M>>, options);
+      } catch (error) {
+        if (error instanceof InstanceError) return this.missing();
+        if (error instanceof OptimisticLockError) return this.conflict(id, options);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * Deletes a row; marks it as deleted where the model is `paranoid`.
+   *
+   * @throws NotFoundError when there is no such row, or it is already soft-deleted
+   */
+  async delete(id: Id): Promise<void> {
+    // The static form reports how many rows it hit; the instance's does not where it only marks them.
+    const individualHooks = hasDestroyHooks(this.model);
+    const deleted = await this.write((options) =>
+      this.model.destroy({ where: this.byId(id), individualHooks, ...options }),
+    );
+    if (deleted === 0) this.missing();
+  }
+
+  /**
+   * What a query has loaded along with a record.
+   *
+   * @example
+   * ```ts
+   * const [review] = await reviews.list({ include: [City] });
+   * const city = reviews.related(review, 'city');
+   * ```
+   * @throws RelationNotLoaded when the query that read the record did not include it
+   */
+  related<K extends keyof M & string>(record: M, name: K): M[K] {
+    const { dataValues } = record as unknown as { dataValues: Record<string, unknown> };
+    if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
+    const relations = Object.keys(this.model.associations).join(', ') || 'none';
+    throw new RelationNotLoaded(
+      this.model.associations[name]
+        ? `The relation '${name}' of this ${this.model.name} was not loaded; include it in the query.`
+        : `${this.model.name} has no relation '${name}'; it has ${relations}.`,
+    );
+  }
+
+  /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
+  get isUnbound(): boolean {
+    return this.session === null && Object.keys(this).length === 2;
+  }
+
+  /** The transaction that a query of this repository belongs to, as a query option. */
+  private async transactionFor(query: 'select' | 'other'): Promise<{ transaction?: Transaction }> {
+    if (this.session) return { transaction: this.session.transaction };
+    const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
+    return transaction ? { transaction } : {};
+  }
+
+  /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
+  private async write<T>(work: (options: WriteOptions) => Promise<T>): Promise<T> {
+    const { transaction } = await this.transactionFor('other');
+    const options = hookOptions(this.model, 'write');
+    if (transaction) return work({ ...options, transaction });
+    // What a write reads it reads from the primary: a replica may be behind.
+    if (!hasWriteHooks(this.model)) return work({ ...options, useMaster: true });
+    const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
+    return session.run(async () => work({ transaction: await session.begin() }));
+  }
+
+  private async readOptions(): Promise<Pick<WriteOptions, 'hooks' | 'transaction'>> {
+    return { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
+  }
+
+  private async finder(criteria: RowCriteria<M>): Promise<RowFinder<M>> {
+    return new RowFinder(this.model, criteria, await this.readOptions());
+  }
+
+  private async findByKey(id: Id, options: WriteOptions): Promise<M | null> {
+    const query = { where: this.byId(id), ...options };
+    if (!hasPlainRecords(this.model)) return this.model.findOne(query);
+    const [record] = await findRecords(this.model, query);
+    return record ?? null;
+  }
+
+  private byId(id: Id): WhereOptions<Attributes<M>> {
+    return { [this.model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
+  }
+
+  /** A version that no longer matches means that the row was changed, or that it is gone. */
+  private async conflict(id: Id, options: WriteOptions): Promise<never> {
+    if (!(await this.findByKey(id, options))) this.missing();
+    throw new ConcurrentModificationError(
+      `Somebody else changed this ${this.model.name} at the same time; read it again and repeat the change.`,
+    );
+  }
+
+  private missing(): never {
+    throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
+  }
+}
+
+/** Whether a repository has no class, transaction, method or anything else of its own. */
+export function isPlainRepository(repository: Repository): boolean {
+  return repository.constructor === Repository && repository.isUnbound;
+}

@@ -1,0 +1,22 @@
+/** What `crudController`, `crudRouter` and `repository` accept as the source of rows. */
+import type { Model } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { ConfigError } from '../../util/config-error.js';
+import { Repository } from './repository.js';
+
+/** A subclass of `Repository` that knows its model. */
+export type RepositoryClass<M extends Model = Model> = new () => Repository<M>;
+
+/** A repository, a subclass of `Repository`, or a model class. */
+export type Source<M extends Model = Model> = Repository<M> | RepositoryClass<M> | ModelClass<M>;
+
+/** The repository of a source: the instance itself, one of the subclass, or a plain one over the model. */
+export function resolveSource<M extends Model>(source: Source<M>): Repository<M> {
+  if (source instanceof Repository) return source;
+  if (typeof source === 'function') {
+    if (source.prototype instanceof Repository) return new (source as RepositoryClass<M>)();
+    if ('getTableName' in source) return new Repository(source as ModelClass<M>);
+  }
+  const found = typeof source === 'function' ? `the class ${source.name}` : String(source);
+  throw new ConfigError([`Expected a model class, a Repository or a subclass of Repository; got ${found}.`]);
+}

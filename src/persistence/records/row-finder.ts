@@ -1,0 +1,140 @@
+/** Finds rows of a model by filter, order and range, through Sequelize's own finders, so that hooks and scopes hold. */
+import {
+  type FindOptions,
+  literal,
+  type Model,
+  Op,
+  type OrderItem,
+  type ProjectionAlias,
+  type Transaction,
+  type WhereOptions,
+} from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import type { ModelInfo } from '../../model/model-info.js';
+import { describeModel } from '../../plan/describe-model.js';
+import {
+  type AppliedScope,
+  appliedScope,
+  scopedInnerOrder,
+  withAttributes,
+  withoutScopedOrder,
+} from '../customization/default-scope.js';
+import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
+import { hasFindHooks } from '../customization/model-hooks.js';
+import { hasPlainQueries } from '../customization/plain-queries.js';
+import type { RowCriteria } from '../paging/page.js';
+import { type ColumnSql, columnsOf, compileFilter } from '../sql/filter-sql.js';
+import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
+import { joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+
+/** The values of one statement. */
+interface StatementValues {
+  /** Those that are bound so far, or null where all are quoted. */
+  readonly bind: string[] | null;
+  /** Takes a value, and gives what stands for it in the text. */
+  placeholder(value: string): string;
+}
+
+/** How the queries of a finder run, and where. */
+export interface FinderOptions {
+  readonly hooks?: false;
+  readonly transaction?: Transaction;
+}
+
+/** The rows of one model that meet some criteria, in their order. */
+export class RowFinder<M extends Model> {
+  readonly info: ModelInfo;
+  readonly column: ColumnSql;
+  readonly scope: AppliedScope;
+  /** Whether records are as Sequelize reads them from the table, whatever the user has. */
+  readonly isPlain: boolean;
+  readonly #model: ModelClass<M>;
+  readonly #criteria: RowCriteria<M>;
+  readonly #options: FinderOptions;
+
+  constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: FinderOptions) {
+    this.#model = model;
+    this.scope = appliedScope(model);
+    this.isPlain = hasPlainQueries(model, 'read');
+    this.#options = options;
+    this.#criteria = criteria;
+    this.info = describeModel(model as unknown as ModelClass);
+    // Sequelize gives the table the model's name in every query.
+    this.column = columnsOf(this.info, this.info.name);
+  }
+
+  /** The total order of the rows. */
+  terms(): KeyTerm[] {
+    return keyTerms(this.info, this.#criteria.sort);
+  }
+
+  /** Rows in this order, within a range if one is given, with more columns than their attributes. */
+  find(
+    terms: readonly KeyTerm[],
+    range: SqlFragment | null,
+    options: FindOptions,
+    columns?: Readonly<Record<string, SqlFragment>>,
+  ): Promise<M[]> {
+    const values = this.#values();
+    const order = terms.map(
+      ({ attribute, descending }): OrderItem => [attribute, descending ? 'DESC' : 'ASC'],
+    );
+    order.push(...scopedInnerOrder(this.scope));
+    const more = Object.entries(columns ?? {}).map(
+      ([name, column]): ProjectionAlias => [literal(renderSql(column, values.placeholder)), name],
+    );
+    const attributes = columns ? { attributes: withAttributes(this.scope, more) } : {};
+    const where = this.#where(range, values);
+    const query = { order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) };
+    if (!options.raw && hasPlainRecords(this.#model)) {
+      return findRecords(
+        this.#model,
+        query,
+        more.map(([, name]) => name),
+      );
+    }
+    return withoutScopedOrder(this.#model).findAll(query);
+  }
+
+  /** How many rows there are. */
+  count(): Promise<number> {
+    // A scope that joins many rows to one would have it counted as many times.
+    const once = this.scope.include ? { distinct: true, col: `${this.info.name}.${this.#keyColumn()}` } : {};
+    const values = this.#values();
+    return this.#model.count({ ...once, ...this.#options, ...this.#where(null, values), ...bound(values) });
+  }
+
+  #keyColumn(): string {
+    const { primaryKey, attributes } = this.info;
+    return attributes.get(primaryKey.name)?.column ?? primaryKey.name;
+  }
+
+  #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
+    const { where, filter } = this.#criteria;
+    const conditions = [...(filter ? [compileFilter(filter, this.column)] : []), ...(range ? [range] : [])];
+    if (conditions.length === 0) return where ? { where } : {};
+    const condition = joinSql(
+      conditions.map((each) => sql`(${each})`),
+      ' AND ',
+    );
+    const text = literal(renderSql(condition, placeholder));
+    return { where: bind ? text : ({ [Op.and]: [...(where ? [where] : []), text] } as WhereOptions) };
+  }
+
+  /**
+   * Sequelize finds bind parameters by looking for `$` in the whole statement, in quoted values too. Values that are
+   * not ours can hold one, and are quoted by Sequelize; then ours are quoted as well.
+   */
+  #values(): StatementValues {
+    const hasScope = Object.keys(this.scope).length > 0;
+    if (this.#criteria.where || hasScope || hasFindHooks(this.#model)) {
+      return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(value) ?? '' };
+    }
+    const bind: string[] = [];
+    return { bind, placeholder: (value) => `$${bind.push(value)}` };
+  }
+}
+
+function bound({ bind }: StatementValues): { bind?: string[] } {
+  return bind?.length ? { bind } : {};
+}

@@ -1,0 +1,85 @@
+/** Runs callbacks after a commit in the background. Only the end of the engine waits for them. */
+import type { Sequelize } from 'sequelize';
+import { describeError } from '../../util/describe-error.js';
+import type { Logger } from '../../util/logger.js';
+
+/** Milliseconds after which those behind a callback no longer wait for it. */
+const PATIENCE = 5_000;
+
+/** A callback after a commit. */
+type Callback = () => unknown;
+
+/** Callbacks under way, by the instance of the engine that waits for them. */
+const underWay = new WeakMap<Sequelize, Set<Promise<void>>>();
+
+/**
+ * Starts callbacks in their order, each when the one before it has ended, or has taken too long. Returns at once: the
+ * commit has happened, whatever becomes of them.
+ *
+ * @param patience milliseconds
+ */
+export function runCallbacks(
+  sequelize: Sequelize,
+  callbacks: readonly Callback[],
+  logger: Logger,
+  patience = PATIENCE,
+): void {
+  if (callbacks.length === 0) return;
+  const known = underWay.get(sequelize) ?? new Set();
+  underWay.set(sequelize, known);
+  const run = runInOrder(callbacks, logger, patience).finally(() => known.delete(run));
+  known.add(run);
+}
+
+/** Resolves when the callbacks of an instance have ended, or have taken too long; undefined when there are none. */
+export function callbacksUnderWay(sequelize: Sequelize): Promise<unknown> | undefined {
+  const known = underWay.get(sequelize);
+  return known?.size ? Promise.all(known) : undefined;
+}
+
+/** Callbacks without a promise have all run when this returns, as far as none with one is before them. */
+async function runInOrder(callbacks: readonly Callback[], logger: Logger, patience: number): Promise<void> {
+  for (const callback of callbacks) {
+    const ended = start(callback, logger);
+    if (ended) await endsOrTakesTooLong(ended, logger, patience);
+  }
+}
+
+/** Starts a callback; gives a promise, which never rejects, where it has not ended then. */
+function start(callback: Callback, logger: Logger): Promise<void> | undefined {
+  const fail = (error: unknown): void =>
+    log(logger, 'A callback after a commit failed', describeError(error));
+  try {
+    const ended = callback();
+    return isPromiseLike(ended) ? Promise.resolve(ended).then(() => {}, fail) : undefined;
+  } catch (error) {
+    fail(error);
+    return undefined;
+  }
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | undefined | null)?.then === 'function';
+}
+
+async function endsOrTakesTooLong(ended: Promise<void>, logger: Logger, patience: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(() => {
+      log(logger, 'A callback after a commit takes long; those behind it go on', {
+        error: `not ended in ${patience} ms`,
+      });
+      resolve();
+    }, patience);
+  });
+  await Promise.race([ended, late]);
+  clearTimeout(timer);
+}
+
+function log(logger: Logger, message: string, details: object): void {
+  try {
+    logger.error(message, details);
+  } catch {
+    // The logger was the last one to tell.
+  }
+}

@@ -1,0 +1,217 @@
+/** A transaction that begins when it is first needed, and ends once. */
+import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { defaultLogger } from '../../util/default-logger.js';
+import type { Logger } from '../../util/logger.js';
+import { RolledBackError } from '../errors/rolled-back-error.js';
+import { runCallbacks } from './commit-callbacks.js';
+import { EngineSequelize } from './engine-sequelize.js';
+import { refuseWrites } from './refuse-writes.js';
+import { runInSession, type SessionScope } from './session.js';
+import { commitTransaction, ownCallbacks, rollbackTransaction } from './transaction-end.js';
+
+/**
+ * What a session is for. `write`: a unit of work. `read`: several reads of one snapshot. `get`: single reads, each on
+ * its own; only what is not a read gets a transaction, and is refused in it.
+ */
+export type SessionMode = 'write' | 'read' | 'get';
+
+/** Options of a session: those of its transaction, and where errors go that nobody can be told of. */
+export interface DatabaseSessionOptions extends TransactionOptions {
+  readonly logger?: Logger;
+}
+
+/** A session of one Sequelize instance. */
+export class DatabaseSession implements SessionScope {
+  readonly sequelize: Sequelize;
+  readonly #mode: SessionMode;
+  readonly #options: TransactionOptions;
+  readonly #logger: Logger;
+  readonly #callbacks: (() => unknown)[] = [];
+  #begun: Promise<Transaction> | null = null;
+  #isEnded = false;
+  #isCommitted = false;
+  /** Whether something is lost when the transaction is rolled back. */
+  #isWork: boolean;
+  /** What failed inside, and must not be committed although its error was caught. */
+  #failure: { readonly cause: unknown } | null = null;
+  /** Why it was ended while its work still runs. */
+  #abortion: Error | null = null;
+  /** What a write fails with that comes after the rollback of the writes that it belongs to. */
+  #undone: Error | null = null;
+
+  constructor(
+    sequelize: Sequelize,
+    mode: SessionMode,
+    { logger = defaultLogger, ...options }: DatabaseSessionOptions = {},
+  ) {
+    this.sequelize = sequelize;
+    this.#mode = mode;
+    this.#isWork = mode === 'write';
+    this.#options = options;
+    this.#logger = logger;
+  }
+
+  get isReadOnly(): boolean {
+    return this.#mode !== 'write' && !this.#isOver;
+  }
+
+  /** Whether work for this mode can still become part of the session. One that was rolled back lets writes fail. */
+  canJoin(mode: SessionMode): boolean {
+    return this.#mode === mode && (!this.#isOver || this.#undone !== null);
+  }
+
+  async transactionFor(query: 'select' | 'other'): Promise<Transaction | null> {
+    if (this.#abortion) throw this.#abortion;
+    // Another branch of a Promise.all has thrown: what this one writes alone would be half of the work.
+    if (this.#undone && query === 'other') throw this.#undone;
+    // What outlives its session, such as work that nobody awaited, goes on without one.
+    if (this.#isEnded) return null;
+    // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
+    const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
+    return isAlone && !this.#isUnguarded ? null : this.begin();
+  }
+
+  /** The transaction; begun at the first call. */
+  begin(): Promise<Transaction> {
+    const refusal = this.#abortion ?? this.#undone;
+    if (refusal) return Promise.reject(refusal);
+    this.#begun ??= this.#begin();
+    return this.#begun;
+  }
+
+  /** Runs work in the session, and ends it: commits when the work returns, rolls back when it throws. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      const result = await runInSession(this, work);
+      await this.commit();
+      return result;
+    } catch (error) {
+      await this.rollback(error);
+      throw error;
+    }
+  }
+
+  /** Has the session fail where PostgreSQL rolls it back instead of committing it, even if it only reads. */
+  expectCommit(): void {
+    this.#isWork = true;
+  }
+
+  /** Runs a callback after a commit that succeeded. */
+  afterCommit(callback: () => unknown): void {
+    this.#callbacks.push(callback);
+  }
+
+  /** Runs a unit of work that is part of the session: when it throws, nothing of the session is committed. */
+  async runPart<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      this.#failure ??= { cause };
+      throw cause;
+    }
+  }
+
+  /** Runs work that can be undone alone; when it throws, what it failed with and wanted after the commit is forgotten. */
+  async runUndoable<T>(work: (checkParts: () => void) => Promise<T>): Promise<T> {
+    const count = this.#callbacks.length;
+    const failure = this.#failure;
+    const checkParts = (): void => {
+      if (this.#failure !== failure) this.#refuseFailure();
+    };
+    try {
+      return await work(checkParts);
+    } catch (error) {
+      this.#callbacks.length = count;
+      this.#failure = failure;
+      throw error;
+    }
+  }
+
+  /**
+   * Commits what has begun. When that fails nothing is committed, as far as anybody can know.
+   *
+   * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
+   */
+  async commit(): Promise<void> {
+    if (this.#abortion) throw this.#abortion;
+    if (this.#failure && !this.#isEnded) {
+      await this.rollback(this.#failure.cause);
+      this.#refuseFailure();
+    }
+    if (!this.#take()) return;
+    const transaction = await this.#begun;
+    if (!transaction) return;
+    this.#isCommitted = await commitTransaction(transaction);
+    if (!this.#isCommitted && this.#isWork) throw new RolledBackError('A query');
+    if (this.#isCommitted) this.#notify(transaction);
+  }
+
+  /** Rolls back what has begun. Never throws: whoever rolls back has a better error to tell. */
+  async rollback(cause?: unknown): Promise<void> {
+    if (this.#mode === 'write' && !this.#isCommitted) this.#undone ??= lateWrite(cause);
+    if (!this.#take()) return;
+    const transaction = await this.#begun?.catch(() => null);
+    if (transaction) await rollbackTransaction(transaction, cause);
+  }
+
+  /**
+   * Rolls back while the work still runs, behind a query that is under way: whatever the work asks of the session then
+   * fails with the reason. Never throws.
+   */
+  async abort(reason: Error): Promise<void> {
+    if (this.#isEnded) return;
+    const ended = this.rollback(reason);
+    this.#abortion = reason;
+    await ended;
+  }
+
+  /** Whether it has ended, and its work too. */
+  get #isOver(): boolean {
+    return this.#isEnded && this.#abortion === null;
+  }
+
+  /** True for the first one who ends a session that has begun. */
+  #take(): boolean {
+    const isFirst = !this.#isEnded;
+    this.#isEnded = true;
+    this.#abortion = null;
+    return isFirst && this.#begun !== null;
+  }
+
+  #refuseFailure(): never {
+    throw new RolledBackError('A unit of work', this.#failure ?? undefined);
+  }
+
+  /** Starts the callbacks; those of the transaction itself come last. */
+  #notify(transaction: Transaction): void {
+    const callbacks = [...this.#callbacks.splice(0), ...ownCallbacks(transaction)];
+    runCallbacks(this.sequelize, callbacks, this.#logger);
+  }
+
+  async #begin(): Promise<Transaction> {
+    const readOnly = this.#mode !== 'write';
+    const transaction = await this.sequelize.transaction({ ...this.#options, readOnly });
+    // An engine's instance does so itself, where its connections do not.
+    if (readOnly && !(this.sequelize instanceof EngineSequelize))
+      await refuseWrites(this.sequelize, transaction);
+    return transaction;
+  }
+
+  /** Whether what says that it is a SELECT could write on an engine's connection for reads. */
+  get #isUnguarded(): boolean {
+    return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
+  }
+}
+
+function lateWrite(cause: unknown): Error {
+  return new Error(
+    'A write came after the unit of work that it belongs to had been rolled back. Wait for all parts of a unit before it ' +
+      'throws, with Promise.allSettled for example, or give a query that is no part of it { transaction: null }.',
+    { cause },
+  );
+}
+
+/** One snapshot for all reads, so that a page and its count agree. It cannot fail to serialize, as it writes nothing. */
+export const SNAPSHOT: TransactionOptions = Object.freeze({
+  isolationLevel: Transaction.ISOLATION_LEVELS.REPEATABLE_READ,
+});

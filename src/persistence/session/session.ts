@@ -1,0 +1,30 @@
+/** Which database session the running code is in. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Sequelize, Transaction } from 'sequelize';
+
+/** A session, as far as queries that want to join it are concerned. */
+export interface SessionScope {
+  readonly sequelize: Sequelize;
+  /** Whether the database refuses writes in it; not when it is over. */
+  readonly isReadOnly: boolean;
+  /** The transaction for a query, begun when one first needs it; null for a query that needs none. */
+  transactionFor(query: 'select' | 'other'): Promise<Transaction | null>;
+}
+
+/** Work whose queries share one transaction, as far as a repository is concerned. */
+export interface TransactionScope {
+  readonly transaction: Transaction;
+}
+
+const storage = new AsyncLocalStorage<SessionScope>();
+
+/** Runs work inside a session: what it awaits, and what that awaits, is in it too. */
+export function runInSession<T>(session: SessionScope, work: () => T): T {
+  return storage.run(session, work);
+}
+
+/** The session that the running code is in, if that is one of this Sequelize instance. */
+export function currentSession(sequelize: Sequelize | undefined): SessionScope | undefined {
+  const session = storage.getStore();
+  return session && session.sequelize === sequelize ? session : undefined;
+}

@@ -1,0 +1,85 @@
+/** How a transaction of Sequelize's ends: with what PostgreSQL did, and never on a connection in doubt. */
+import type { EventEmitter } from 'node:events';
+import { QueryTypes, type Transaction } from 'sequelize';
+import { describeFault } from '../errors/database-fault.js';
+
+/** Internals of Sequelize's transactions that are not in its types. */
+interface TransactionInternals {
+  readonly sequelize: { getQueryInterface(): CommittingInterface };
+  readonly connection?: {
+    /** Sequelize marks a connection that was lost, or on which a query was given up. */
+    readonly _invalid?: boolean;
+    /** pg's side of the socket. Another driver may have none. */
+    readonly connection?: EventEmitter;
+  };
+  readonly options: object;
+  readonly finished?: 'commit' | 'rollback';
+  readonly _afterCommitHooks: readonly ((transaction: unknown) => unknown)[];
+  /** Gives the connection back. */
+  cleanup(): void;
+  /** Closes it. */
+  forceCleanup(): Promise<void>;
+}
+
+/** Sequelize passes on what the driver says of a COMMIT, against its types. */
+interface CommittingInterface {
+  commitTransaction(transaction: Transaction, options: object): Promise<unknown>;
+}
+
+/**
+ * Commits; whether PostgreSQL did. It ends a transaction in which a query has failed with the tag ROLLBACK and no error,
+ * which Sequelize's own `commit` passes over.
+ *
+ * @throws what the commit fails with; its connection is closed then
+ */
+export async function commitTransaction(transaction: Transaction): Promise<boolean> {
+  const internals = internalsOf(transaction);
+  if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
+  // Of a raw query Sequelize gives all that the driver says, and of others the rows.
+  const options = { ...internals.options, type: QueryTypes.RAW };
+  // An instance whose `query` passes on less does not keep the tag from being heard.
+  let heard: unknown;
+  const hear = ({ text }: { readonly text: string }): void => {
+    heard = text;
+  };
+  const socket = internals.connection?.connection;
+  socket?.on('commandComplete', hear);
+  try {
+    const answer = await internals.sequelize.getQueryInterface().commitTransaction(transaction, options);
+    internals.cleanup();
+    return (tagOf(answer) ?? heard) !== 'ROLLBACK';
+  } catch (error) {
+    await internals.forceCleanup();
+    throw error;
+  } finally {
+    socket?.off('commandComplete', hear);
+  }
+}
+
+/** Rolls back, or closes the connection where that cannot be. Never throws. */
+export async function rollbackTransaction(transaction: Transaction, cause: unknown): Promise<void> {
+  try {
+    // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
+    const internals = internalsOf(transaction);
+    if (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable')
+      await internals.forceCleanup();
+    else await transaction.rollback();
+  } catch {
+    // Sequelize has closed the connection, and with it the transaction has ended.
+  }
+}
+
+/** The callbacks that were given to the transaction itself; its own `commit` runs them when it has failed, too. */
+export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
+  return internalsOf(transaction)._afterCommitHooks.map((hook) => () => hook(transaction));
+}
+
+function internalsOf(transaction: Transaction): TransactionInternals {
+  return transaction as unknown as TransactionInternals;
+}
+
+/** What the driver reports as executed; undefined where something of the user's stands between and passes on less. */
+function tagOf(answer: unknown): unknown {
+  const [, result] = Array.isArray(answer) ? (answer as [unknown, { readonly command?: unknown }?]) : [];
+  return result?.command;
+}

@@ -1,0 +1,51 @@
+/** Values of a model -> the texts that PostgreSQL reads them from, by column type. */
+import type { ColumnType } from '../../model/column-type.js';
+
+/**
+ * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
+ * the type holds, such as Sequelize's `literal`.
+ */
+export function textValue(type: ColumnType, value: unknown): string | null | undefined {
+  if (value === null) return null;
+  switch (type.kind) {
+    case 'json':
+      return JSON.stringify(value);
+    case 'array':
+      return Array.isArray(value) ? arrayText(type.element, value) : undefined;
+    case 'date':
+      return value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : undefined;
+    case 'blob':
+      return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : undefined;
+    default:
+      return scalarText(value);
+  }
+}
+
+function scalarText(value: unknown): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      return undefined;
+  }
+}
+
+function arrayText(element: ColumnType, values: readonly unknown[]): string | undefined {
+  const texts: (string | null)[] = [];
+  for (const value of values) {
+    const text = textValue(element, value);
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  return element.kind === 'array' ? `{${texts.join(',')}}` : arrayLiteral(texts);
+}
+
+/** PostgreSQL's text form of an array; quoted members may hold anything (8.15.6 of its manual). */
+export function arrayLiteral(values: readonly (string | null)[]): string {
+  const members = values.map((value) => (value === null ? 'NULL' : `"${value.replace(/[\\"]/g, '\\$&')}"`));
+  return `{${members.join(',')}}`;
+}

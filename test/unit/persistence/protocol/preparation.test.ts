@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { Preparations } from '../../../../src/persistence/protocol/preparation.js';
+import { PreparedStatement } from '../../../../src/persistence/protocol/prepared-statement.js';
+import { StatementCache } from '../../../../src/persistence/protocol/statement-cache.js';
+
+const preparation = (statement: PreparedStatement) => ({ statement, parsers: null, isLost: false });
+
+describe('Preparations', () => {
+  it('make room for a new name by the one that was not used for longest', () => {
+    const kept = new Preparations();
+    const cache = new StatementCache(true);
+    const statements = Array.from({ length: 200 }, (_, index) => cache.get(`SELECT ${index}`));
+    for (const statement of statements) {
+      expect(kept.makeRoom(statement.name)).to.deep.equal([]);
+      kept.add(preparation(statement));
+    }
+    const [first, second] = statements as [PreparedStatement, PreparedStatement];
+    cache.get(first.text);
+    expect(kept.makeRoom(first.name)).to.deep.equal([]);
+    expect(kept.makeRoom('')).to.deep.equal([]);
+    expect(kept.makeRoom('new')).to.deep.equal([second.name]);
+    expect([kept.has(first.name), kept.has(second.name)]).to.deep.equal([true, false]);
+  });
+
+  it('never give up what belongs to no cache', () => {
+    const kept = new Preparations();
+    const own = new PreparedStatement('SELECT 0', 'own');
+    kept.add(preparation(own));
+    const cache = new StatementCache(true);
+    for (let index = 0; index < 300; index += 1) {
+      const statement = cache.get(`SELECT ${index}`);
+      kept.makeRoom(statement.name);
+      kept.add(preparation(statement));
+    }
+    expect(kept.find(own)).to.include({ statement: own });
+  });
+
+  it('find nothing that is lost, and still know its name', () => {
+    const kept = new Preparations();
+    const statement = new PreparedStatement('SELECT 0', 'name');
+    const known = preparation(statement);
+    kept.add(known);
+    expect(kept.find(statement)).to.equal(known);
+    known.isLost = true;
+    expect(kept.find(statement)).to.equal(undefined);
+    expect(kept.has('name')).to.equal(true);
+  });
+});

@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { ConfigError, throwProblems } from '../../../src/util/config-error.js';
+import { caughtError } from '../../support/caught-error.js';
+
+describe('ConfigError', () => {
+  it('says its only problem', () => {
+    expect(new ConfigError(['Article: wrong.']).message).to.equal('Article: wrong.');
+  });
+
+  it('lists several problems, one a line', () => {
+    expect(new ConfigError(['Article: wrong.', 'Tag: wrong too.']).message).to.equal(
+      '2 problems:\n  - Article: wrong.\n  - Tag: wrong too.',
+    );
+  });
+
+  it('has a name of its own', () => {
+    expect(String(new ConfigError(['Article: wrong.']))).to.equal('ConfigError: Article: wrong.');
+  });
+});
+
+describe('throwProblems', () => {
+  it('does nothing without a problem', () => {
+    expect(() => throwProblems([])).not.to.throw();
+  });
+
+  it('throws a frozen copy of all problems', async () => {
+    const problems = ['Article: wrong.', 'Tag: wrong too.'];
+    const error = await caughtError(() => throwProblems(problems));
+    problems.push('later');
+    expect(error).to.be.instanceOf(ConfigError);
+    expect((error as ConfigError).problems).to.deep.equal(['Article: wrong.', 'Tag: wrong too.']);
+    expect((error as ConfigError).problems).to.satisfy(Object.isFrozen);
+  });
+});
