@@ -5,7 +5,7 @@
  */
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
-import { Memo } from '../util/bounded-cache.js';
+import { BoundedCache } from '../util/bounded-cache.js';
 import type { Filter } from './filter.js';
 import { InvalidCursorError } from './invalid-cursor-error.js';
 import type { Keyset, KeyValues } from './keyset.js';
@@ -121,13 +121,13 @@ function parseJson(text: string): unknown {
 }
 
 /** Digests of lists without a filter, by the order: there are few of them, and each comes again. */
-const digests = new WeakMap<ResourcePlan, Memo<string>>();
+const digests = new WeakMap<ResourcePlan, BoundedCache<string>>();
 
 /** The typed filter, not its text: blanks and spellings do not make another list. */
 function digestOf(scope: CursorScope): string {
   const { plan, sort, filter } = scope;
   if (filter !== null) return computeDigest(scope);
-  const known = digests.get(plan) ?? new Memo<string>();
+  const known = digests.get(plan) ?? new BoundedCache<string>();
   digests.set(plan, known);
   const order = sort.map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`);
   return known.get(order.join('\0'), () => computeDigest(scope));

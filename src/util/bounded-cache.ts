@@ -3,7 +3,7 @@
 const MAX_VALUES = 500;
 
 /** A memo of what a function gives. */
-export class Memo<T> {
+export class BoundedCache<T> {
   readonly #values = new Map<string, T>();
 
   /** The value for the key; when it is not there, it is made. */

@@ -49,7 +49,7 @@ class Note extends Owned {}
 
 @Crud({ ...OPTIONS, pagination: 'cursor' } as object)
 @Table({ tableName: 'memos', timestamps: false })
-class Memo extends Owned {
+class BoundedCache extends Owned {
   @Exclude()
   @Column({ type: DataType.TEXT, defaultValue: 'secret' })
   declare secret: string;
@@ -135,13 +135,16 @@ class NoteController extends crudController(Note) {
   }
 }
 
-class MemoController extends crudController(Memo) {
+class MemoController extends crudController(BoundedCache) {
   @Get('/unscoped')
-  unscoped(): Promise<Memo[]> {
-    return Memo.unscoped().findAll({ where: { id: 1 } });
+  unscoped(): Promise<BoundedCache[]> {
+    return BoundedCache.unscoped().findAll({ where: { id: 1 } });
   }
 
-  override list(query: ListQuery, { repository }: CrudContext<Memo>): Promise<Page<Memo> | CursorPage<Memo>> {
+  override list(
+    query: ListQuery,
+    { repository }: CrudContext<BoundedCache>,
+  ): Promise<Page<BoundedCache> | CursorPage<BoundedCache>> {
     if (query.kind !== 'cursor') throw new TypeError('not a cursor list');
     return repository.cursorPage({ ...query, where: MINE });
   }
@@ -149,7 +152,7 @@ class MemoController extends crudController(Memo) {
 
 const MODELS: readonly ModelClass[] = [
   Note,
-  Memo,
+  BoundedCache,
   Scoped,
   ScopedPage,
   Narrow,

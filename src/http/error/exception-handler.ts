@@ -4,7 +4,7 @@ import type { ErrorRequestHandler, Express, NextFunction, Request, Response } fr
 import type { Logger } from '../../util/logger.js';
 import { requestLogger } from '../request/application-logger.js';
 import { requestResource } from '../request/request-resource.js';
-import { ClientGone, existingWork, SAFE_METHODS } from '../request/request-sessions.js';
+import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { logFailure } from './log-failure.js';
 import { type Problem, toProblem } from './problem.js';
 
@@ -59,7 +59,7 @@ export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
     // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.
     try {
       // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
-      await existingWork(request)?.rollback(error);
+      await existingSessions(request)?.rollback(error);
       const problem = problemOf(error, request);
       if (problem === null) return;
       if (problem.status >= 500) log(error, problem.status);

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import type { Operation } from '../../metadata/crud-options.js';
 import type { AttributeInfo } from '../../model/model-info.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
-import { recordMaker, storedAttributes } from '../../persistence/customization/hydrate-record.js';
+import { hydrator, storedAttributes } from '../../persistence/customization/hydrate-record.js';
 import { needsRecords } from '../../persistence/customization/model-fast-path-blockers.js';
 import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
@@ -12,7 +12,7 @@ import type { TextRow } from '../../persistence/protocol/batch.js';
 import { FastFinder, type TextPage, type TextRows } from '../../persistence/rows/fast-finder.js';
 import { FastWriter } from '../../persistence/rows/fast-writer.js';
 import { currentSession } from '../../persistence/session/session.js';
-import { textValue } from '../../persistence/sql/encode-parameter.js';
+import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import { describeTable } from '../../persistence/sql/table-sql.js';
 import type { Keyset } from '../../query/keyset.js';
 import type { ListQuery } from '../../query/list-query.js';
@@ -22,7 +22,7 @@ import { readableAttributes } from '../../schema/derive-read-class.js';
 import { locationOf } from '../answer/answer.js';
 import { EmptyAnswer, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import { existingWork } from '../request/request-sessions.js';
+import { existingSessions } from '../request/request-sessions.js';
 import type { Resource } from '../resources/resource.js';
 
 /** An answer that writes itself. */
@@ -51,7 +51,7 @@ export function compileFastActions(
     !hasQueryHooks(model, kind) &&
     !hasScope(model) &&
     currentSession(model.sequelize) === undefined &&
-    existingWork(request) === undefined &&
+    existingSessions(request) === undefined &&
     writesPlainJson(response);
   return new Map(
     operations.map((operation) => {
@@ -71,7 +71,7 @@ function describeRows(resource: Resource): RowsJson {
   }
   const attributes = storedAttributes(info);
   const writers: RowWriters = (parsers, fields) => {
-    const record = recordMaker(info, attributes, parsers);
+    const record = hydrator(info, attributes, parsers);
     return (row) => JSON.stringify(resource.serialize(record(row), fields));
   };
   return { resource, attributes, writers };
@@ -85,7 +85,7 @@ function operationAnswer(
 ): FastAction['answer'] {
   const { resource, attributes } = rows;
   const { primaryKey } = resource.plan.info;
-  const keyText = (id: unknown): string => textValue(primaryKey.type, id) as string;
+  const keyText = (id: unknown): string => encodeParameter(primaryKey.type, id) as string;
   const keyAt = attributes.indexOf(primaryKey);
   switch (operation) {
     case 'list':

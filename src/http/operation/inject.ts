@@ -4,7 +4,7 @@ import type { Model, Sequelize } from 'sequelize';
 import { currentEngine } from '../../persistence/engine/engine.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import { requestResource } from '../request/request-resource.js';
-import { requestWork } from '../request/request-sessions.js';
+import { requestSessions } from '../request/request-sessions.js';
 
 /**
  * Injects a repository. In a request that has a unit of work its queries are part of it.
@@ -34,7 +34,7 @@ export function InjectRepository<M extends Model>(source: Source<M>): ParameterD
  * ```
  */
 export function InjectUnitOfWork(): ParameterDecorator {
-  return parameter(({ request, response }) => requestWork(request, response).unit(sequelizeOf(request)));
+  return parameter(({ request, response }) => requestSessions(request, response).unit(sequelizeOf(request)));
 }
 
 /**
@@ -49,7 +49,7 @@ export function InjectUnitOfWork(): ParameterDecorator {
  */
 export function InjectSession(): ParameterDecorator {
   return parameter(({ request, response }) =>
-    requestWork(request, response).readSession(sequelizeOf(request)),
+    requestSessions(request, response).readSession(sequelizeOf(request)),
   );
 }
 

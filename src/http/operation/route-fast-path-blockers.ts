@@ -1,7 +1,7 @@
 /** Why a route must take the general path: what the user plugged in that the fast path would pass by. */
 import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Operation } from '../../metadata/crud-options.js';
-import { generalPathReasons } from '../../persistence/customization/model-fast-path-blockers.js';
+import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
 import { readableAttributes } from '../../schema/derive-read-class.js';
 import { hasTransform } from '../../schema/model-decorators.js';
@@ -18,7 +18,7 @@ export interface PathSettings {
 }
 
 /** The reasons; none when the route takes the fast path. `lineage` are the user's classes that the controller is made of. */
-export function generalRouteReasons(
+export function routeFastPathBlockers(
   resource: Resource,
   method: string,
   lineage: readonly object[],
@@ -34,7 +34,7 @@ export function generalRouteReasons(
     ...controllerReasons(resource, route),
     ...decoratorReasons(method, lineage),
     ...schemaReasons(resource, route.operation),
-    ...generalPathReasons(plan.info, route.operation, readable),
+    ...modelFastPathBlockers(plan.info, route.operation, readable),
   ]);
 }
 

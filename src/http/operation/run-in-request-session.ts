@@ -6,7 +6,7 @@ import type { Action } from 'routing-controllers';
 import { hasWriteHooks } from '../../persistence/customization/model-hooks.js';
 import { hasPlainQueries } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
-import { type RequestWork, requestWork } from '../request/request-sessions.js';
+import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { CrudController } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -25,13 +25,13 @@ export interface GeneratedCall {
 /**
  * Runs a method and shapes its result; the session of both is committed when this resolves, and rolled back when it rejects.
  */
-export async function runAction<T>(
+export async function runInRequestSession<T>(
   action: Action,
   call: () => unknown,
   shape: (result: unknown) => T | Promise<T>,
   generated?: GeneratedCall,
 ): Promise<T> {
-  const work = requestWork(action.request, action.response);
+  const work = requestSessions(action.request, action.response);
   try {
     const result = await runInSession(work, async () => shape(await call()), generated);
     await work.commit();
@@ -43,7 +43,7 @@ export async function runAction<T>(
   }
 }
 
-function runInSession<T>(work: RequestWork, call: () => T, generated?: GeneratedCall): T {
+function runInSession<T>(work: RequestSessions, call: () => T, generated?: GeneratedCall): T {
   if (!generated) return work.runAdded(call);
   const { resource, route, isShapedByUser } = generated;
   const { sequelize } = resource.plan.model;

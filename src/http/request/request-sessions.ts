@@ -18,18 +18,18 @@ const WORK = Symbol('work');
 
 /** A property, as the resource of a request is. */
 interface WorkingRequest extends Request {
-  [WORK]?: RequestWork;
+  [WORK]?: RequestSessions;
 }
 
 /** The work of a request; the same one at every call. */
-export function requestWork(request: WorkingRequest, response: Response): RequestWork {
-  const work = request[WORK] ?? new RequestWork(request, response);
+export function requestSessions(request: WorkingRequest, response: Response): RequestSessions {
+  const work = request[WORK] ?? new RequestSessions(request, response);
   request[WORK] = work;
   return work;
 }
 
 /** The work of a request that has any. */
-export function existingWork(request: WorkingRequest): RequestWork | undefined {
+export function existingSessions(request: WorkingRequest): RequestSessions | undefined {
   return request[WORK];
 }
 
@@ -41,7 +41,7 @@ export class ClientGone extends Error {
 }
 
 /** The sessions of one request. */
-export class RequestWork {
+export class RequestSessions {
   readonly #request: Request;
   readonly #response: Response;
   readonly #writes = new Map<Sequelize, DatabaseSession>();

@@ -22,7 +22,7 @@ import {
 } from '../../response/result-serializer.js';
 import { guardJson, releaseJson } from '../answer/guard-json.js';
 import { checkJson } from '../answer/json-answer.js';
-import { existingWork } from '../request/request-sessions.js';
+import { existingSessions } from '../request/request-sessions.js';
 
 /** What the answers of the user's methods go through. */
 export interface ResultShaper {
@@ -60,7 +60,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     options: Action,
   ): void | Promise<void> {
     const goOn = (): void => super.handleError(asError(error), action, options);
-    const work = existingWork(options.request);
+    const work = existingSessions(options.request);
     return work ? work.rollback(error).then(goOn) : goOn();
   }
 
@@ -106,7 +106,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     if (result === response) return result;
     releaseJson(response);
     const shown = serializeResult(result, this.#serializers);
-    if (!existingWork(request)?.hasWrites) return shown;
+    if (!existingSessions(request)?.hasWrites) return shown;
     const shaped = this.#transform(shown, method);
     if (method.isJsonTyped) checkJson(shaped, response);
     // A method may have answered by itself, and an interceptor may make something of nothing.

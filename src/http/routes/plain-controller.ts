@@ -1,7 +1,7 @@
 /** A hand-written controller of the user's, registered so that its methods run in the sessions they ask for. */
 import { getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
-import { type Controller, runAction } from '../operation/run-in-request-session.js';
+import { type Controller, runInRequestSession } from '../operation/run-in-request-session.js';
 import {
   applicationClass,
   declaredActions,
@@ -20,7 +20,7 @@ export function registerPlainController(base: Class, shaper: ResultShaper): Regi
     const call = () =>
       (getFromContainer(base as new () => object, action) as Controller)[metadata.method]?.(...params);
     shaper.guard(action.response);
-    return runAction(action, call, (result) => shaper.shape(result, metadata, action));
+    return runInRequestSession(action, call, (result) => shaper.shape(result, metadata, action));
   });
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));

@@ -5,11 +5,11 @@ import { type AnswerDraft, isShapedByUser, shapeAnswer } from '../answer/answer.
 import { releaseJson } from '../answer/guard-json.js';
 import { checkJson, jsonReplacer } from '../answer/json-answer.js';
 import { compileFastActions } from '../operation/fast-action.js';
-import { generalRouteReasons, type PathSettings } from '../operation/route-fast-path-blockers.js';
-import { type Controller, runAction } from '../operation/run-in-request-session.js';
+import { type PathSettings, routeFastPathBlockers } from '../operation/route-fast-path-blockers.js';
+import { type Controller, runInRequestSession } from '../operation/run-in-request-session.js';
 import { refuseCondition } from '../request/parse-request.js';
 import { setRequestResource } from '../request/request-resource.js';
-import { existingWork } from '../request/request-sessions.js';
+import { existingSessions } from '../request/request-sessions.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -46,7 +46,7 @@ export function registerResourceController(
   const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
   storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
   const reasons = new Map(
-    actions.map(({ method }) => [method, generalRouteReasons(resource, method, lineage, settings)]),
+    actions.map(({ method }) => [method, routeFastPathBlockers(resource, method, lineage, settings)]),
   );
   registerActions(actions, lineage, controller, createRunner(resource, shaper, reasons));
   for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
@@ -180,7 +180,7 @@ function createRunner(
     if (!route) {
       const call = () => instance(action)[method]?.(...params);
       shaper.guard(response);
-      return runAction(action, call, (result) => shaper.shape(result, metadata, action));
+      return runInRequestSession(action, call, (result) => shaper.shape(result, metadata, action));
     }
     const decorated = declared.length;
     const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
@@ -194,7 +194,7 @@ function createRunner(
     const call = () => instance(action)[method]?.(...values);
     if (!resource.isGenerated) shaper.guard(response);
     const context = { request, readArguments: readArguments ?? (() => args) };
-    const draft = await runAction<AnswerDraft | null>(
+    const draft = await runInRequestSession<AnswerDraft | null>(
       action,
       call,
       async (result) => {
@@ -202,7 +202,7 @@ function createRunner(
         if (result === response || (result === undefined && response.headersSent)) return null;
         releaseJson(response);
         const { body, location } = await shapeAnswer(resource, route.operation, result, context);
-        if (existingWork(request)?.hasWrites) checkJson(body, response);
+        if (existingSessions(request)?.hasWrites) checkJson(body, response);
         return { body, location };
       },
       { resource, route, isShapedByUser: isShaped || jsonReplacer(response) !== undefined },

@@ -1,22 +1,22 @@
 /**
- * Who needs a connection of a pool for one statement stands in line, and who is done hands his on to the next. Sequelize's
+ * The statements that wait for a connection of a pool. A finished statement passes its connection to the next one. Sequelize's
  * pool takes two promises, two hooks and a timer for that, and the connection has nothing to do meanwhile. The pool stays
- * the owner: its size and patience are those of the line, and neither who waits here nor who waits there is preferred.
+ * the owner: its size and acquire timeout are those of the queue, and it is as fair to its own waiters as to those here.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import type { PooledClient } from './pooled-client.js';
 
-/** What a line knows of its pool. */
-export interface LinePool {
+/** What a queue knows of its pool. */
+export interface QueuedPool {
   /** Connections that there may be. */
   readonly size: number;
   /** Milliseconds that anybody waits for one. */
-  readonly patience: number;
+  readonly acquireTimeout: number;
   /** How many wait in the pool itself. */
   readonly waiting: number;
   /** Whether everybody has to ask the pool for himself: it is closing, or has to see each use. */
-  readonly isStrict: boolean;
+  readonly bypassesQueue: boolean;
   /** Whether a connection may be used again. */
   isSound(client: PooledClient): boolean;
   acquire(): Promise<PooledClient>;
@@ -24,7 +24,7 @@ export interface LinePool {
 }
 
 /** One who needs a connection. */
-export interface Customer {
+export interface Waiter {
   /** Takes a connection, which must leave once, and not before this returns. */
   use(client: PooledClient): void;
   /** Takes what Sequelize says when there is no connection, or none in time. */
@@ -35,48 +35,48 @@ export interface Customer {
   isHeldBack?(): boolean;
 }
 
-/** Where a customer waits. What is logged and traced of him is part of his request, not of that which hands him a connection. */
-export class Place extends AsyncResource {
-  readonly customer: Customer;
+/** A waiter in the queue. What is logged and traced of it belongs to its own request, not to the one that passes the connection. */
+export class QueueEntry extends AsyncResource {
+  readonly waiter: Waiter;
   readonly deadline: number;
 
-  constructor(customer: Customer, deadline: number) {
-    super('ConnectionLine');
-    this.customer = customer;
+  constructor(waiter: Waiter, deadline: number) {
+    super('ConnectionQueue');
+    this.waiter = waiter;
     this.deadline = deadline;
   }
 
   use(client: PooledClient): void {
-    this.runInAsyncScope(this.customer.use, this.customer, client);
+    this.runInAsyncScope(this.waiter.use, this.waiter, client);
   }
 }
 
-/** The line for one pool. */
-export class ConnectionLine {
-  readonly #pool: LinePool;
+/** The queue for one pool. */
+export class ConnectionQueue {
+  readonly #pool: QueuedPool;
   /** First come, first served. */
-  readonly #waiting: Place[] = [];
+  readonly #waiting: QueueEntry[] = [];
   /** Those who had a connection and need one once more. They are before all others, who would else be before them now. */
-  readonly #returned: Place[] = [];
+  readonly #returned: QueueEntry[] = [];
   /** Connections that the pool has been asked for. */
   #asked = 0;
   /** Connections in use. */
   #held = 0;
   #clock: NodeJS.Timeout | null = null;
 
-  constructor(pool: LinePool) {
+  constructor(pool: QueuedPool) {
     this.#pool = pool;
   }
 
   /** Whether everybody who joins is alone, because the pool has to see each of them. */
-  get isStrict(): boolean {
-    return this.#pool.isStrict;
+  get bypassesQueue(): boolean {
+    return this.#pool.bypassesQueue;
   }
 
-  /** Serves a customer when it is his turn, later than now. */
-  join(customer: Customer): Place {
-    const last = new Place(customer, performance.now() + this.#pool.patience);
-    if (this.#pool.isStrict) {
+  /** Serves a waiter when it is its turn, later than now. */
+  join(waiter: Waiter): QueueEntry {
+    const last = new QueueEntry(waiter, performance.now() + this.#pool.acquireTimeout);
+    if (this.#pool.bypassesQueue) {
       void this.#acquire(last);
       return last;
     }
@@ -87,16 +87,16 @@ export class ConnectionLine {
   }
 
   /** Takes a connection back that several have used, who need one once more: this one, and others if there are any. */
-  goBack(client: PooledClient, places: readonly Place[]): void {
-    this.#returned.push(...places);
+  requeueFirst(client: PooledClient, entries: readonly QueueEntry[]): void {
+    this.#returned.push(...entries);
     this.leave(client);
     this.#ask();
   }
 
-  /** Takes a connection back whose customer waits once more, where he was in line, and no longer than he would have. */
-  putBack(client: PooledClient, place: Place): void {
-    const behind = this.#waiting.findIndex(({ deadline }) => deadline > place.deadline);
-    this.#waiting.splice(behind === -1 ? this.#waiting.length : behind, 0, place);
+  /** Takes a connection back whose waiter waits once more, where it was in the queue, and no longer than it would have. */
+  requeue(client: PooledClient, entry: QueueEntry): void {
+    const behind = this.#waiting.findIndex(({ deadline }) => deadline > entry.deadline);
+    this.#waiting.splice(behind === -1 ? this.#waiting.length : behind, 0, entry);
     // It may be set for one who came later.
     if (this.#clock) clearTimeout(this.#clock);
     this.#watchFirst();
@@ -116,32 +116,32 @@ export class ConnectionLine {
     else this.#release(client);
   }
 
-  /** Whether anybody waits in the pool who is not of this line. */
+  /** Whether anybody waits in the pool who is not of this queue. */
   get #isPoolAwaited(): boolean {
     return this.#pool.waiting > this.#asked;
   }
 
   /**
-   * For each in line, as long as the pool may have connections that are not here. Where others wait in the pool, it is they
-   * who get every connection, so that all of the line have to wait there, too.
+   * For each in the queue, as long as the pool may have connections that are not here. Where others wait in the pool, it is they
+   * who get every connection, so that all of the queue have to wait there, too.
    */
   #ask(): void {
     const isWorthwhile = () => this.#asked + this.#held < this.#pool.size || this.#isPoolAwaited;
     while (this.#isMoreNeeded && isWorthwhile()) void this.#acquire();
   }
 
-  /** Whether there are more in line than connections that the pool has been asked for. */
+  /** Whether there are more in the queue than connections that the pool has been asked for. */
   get #isMoreNeeded(): boolean {
     let count = this.#returned.length;
-    for (const { customer } of this.#waiting) {
+    for (const { waiter } of this.#waiting) {
       if (count > this.#asked) break;
-      if (!customer.isHeldBack?.()) count += 1;
+      if (!waiter.isHeldBack?.()) count += 1;
     }
     return count > this.#asked;
   }
 
-  /** @param only whom the connection is for, if it is not for the first in line */
-  async #acquire(only?: Place): Promise<void> {
+  /** @param only whom the connection is for, if it is not for the first in the queue */
+  async #acquire(only?: QueueEntry): Promise<void> {
     this.#asked += 1;
     let client: PooledClient;
     try {
@@ -153,38 +153,38 @@ export class ConnectionLine {
     }
     this.#asked -= 1;
     this.#held += 1;
-    const isGone = only?.customer.isGone?.() ?? false;
+    const isGone = only?.waiter.isGone?.() ?? false;
     this.#serve(isGone ? undefined : (only ?? this.#next()), client);
   }
 
   /** There is no connection for somebody. Those who returned are served with those in use, as long as there is one. */
-  #refuse(error: unknown, only: Place | undefined): void {
+  #refuse(error: unknown, only: QueueEntry | undefined): void {
     const isLate = !only && error instanceof ConnectionAcquireTimeoutError;
     const refused = this.#held === 0 ? this.#returned.splice(0) : [];
     const one = isLate ? undefined : (only ?? this.#nextWaiting());
-    if (one && !one.customer.isGone?.()) refused.push(one);
+    if (one && !one.waiter.isGone?.()) refused.push(one);
     if (isLate) this.#giveUp();
-    for (const { customer } of refused) customer.fail(error);
+    for (const { waiter } of refused) waiter.fail(error);
     // Else it might be refused at once, again and again.
     if (isLate || refused.length > 0) this.#ask();
   }
 
-  #next(): Place | undefined {
+  #next(): QueueEntry | undefined {
     return this.#returned.shift() ?? this.#nextWaiting();
   }
 
-  #nextWaiting(): Place | undefined {
+  #nextWaiting(): QueueEntry | undefined {
     let index = 0;
     while (index < this.#waiting.length) {
-      const { customer } = this.#waiting[index] as Place;
-      if (customer.isGone?.()) this.#waiting.splice(index, 1);
-      else if (customer.isHeldBack?.()) index += 1;
+      const { waiter } = this.#waiting[index] as QueueEntry;
+      if (waiter.isGone?.()) this.#waiting.splice(index, 1);
+      else if (waiter.isHeldBack?.()) index += 1;
       else return this.#waiting.splice(index, 1)[0];
     }
     return undefined;
   }
 
-  #serve(next: Place | undefined, client: PooledClient): void {
+  #serve(next: QueueEntry | undefined, client: PooledClient): void {
     if (!next) {
       this.#release(client);
       return;
@@ -195,7 +195,7 @@ export class ConnectionLine {
       // Nobody knows what has been sent.
       client._invalid = true;
       this.#release(client);
-      next.customer.fail(error);
+      next.waiter.fail(error);
     }
   }
 
@@ -205,7 +205,7 @@ export class ConnectionLine {
     this.#ask();
   }
 
-  /** All have the same patience, so that the first one's ends first. */
+  /** All have the same timeout, so that the first one's ends first. */
   #watchFirst(): void {
     const [first] = this.#waiting;
     const giveUp = (): void => {
@@ -218,9 +218,9 @@ export class ConnectionLine {
   #giveUp(): void {
     const now = performance.now();
     while (this.#waiting[0] && this.#waiting[0].deadline <= now) {
-      const customer = this.#waiting.shift()?.customer;
-      if (!customer?.isGone?.()) {
-        customer?.fail(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
+      const waiter = this.#waiting.shift()?.waiter;
+      if (!waiter?.isGone?.()) {
+        waiter?.fail(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
       }
     }
   }

@@ -1,7 +1,7 @@
 /** Where fast statements get their connections: Sequelize's own pools, so that their limits, settings and hooks hold. */
 import type { Sequelize } from 'sequelize';
 import type { Driver } from '../protocol/pg-text-query.js';
-import { ConnectionLine } from './connection-queue.js';
+import { ConnectionQueue } from './connection-queue.js';
 import type { PooledClient } from './pooled-client.js';
 
 /** One pool of Sequelize. */
@@ -36,14 +36,14 @@ export class ConnectionSource {
   readonly #sequelize: Sequelize;
   readonly #manager: ConnectionManager;
   /** Where a connection for one statement comes from. */
-  readonly lines: Readonly<Record<Destination, ConnectionLine>>;
+  readonly queues: Readonly<Record<Destination, ConnectionQueue>>;
 
   constructor(sequelize: Sequelize) {
     this.#sequelize = sequelize;
     this.#manager = sequelize.connectionManager as unknown as ConnectionManager;
     const { read, write } = this.#manager.pool;
-    const line = this.#lineOf('write', write);
-    this.lines = { read: read ? this.#lineOf('read', read) : line, write: line };
+    const queue = this.#queueOf('write', write);
+    this.queues = { read: read ? this.#queueOf('read', read) : queue, write: queue };
   }
 
   get driver(): Driver {
@@ -80,18 +80,18 @@ export class ConnectionSource {
     return pool.read ?? pool;
   }
 
-  #lineOf(destination: Destination, pool: Pool = this.#manager.pool): ConnectionLine {
+  #queueOf(destination: Destination, pool: Pool = this.#manager.pool): ConnectionQueue {
     const { validate } = this.#manager.config.pool;
-    const isStrict = () =>
+    const bypassesQueue = () =>
       pool._draining || pool.maxUsesPerResource < Number.POSITIVE_INFINITY || this.#hasPoolHooks;
-    return new ConnectionLine({
+    return new ConnectionQueue({
       size: pool.maxSize,
-      patience: pool.acquireTimeoutMillis,
+      acquireTimeout: pool.acquireTimeoutMillis,
       get waiting() {
         return pool.waiting;
       },
-      get isStrict() {
-        return isStrict();
+      get bypassesQueue() {
+        return bypassesQueue();
       },
       isSound: validate,
       acquire: () => this.acquire(destination),

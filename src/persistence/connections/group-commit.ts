@@ -7,15 +7,15 @@
  */
 import {
   type Batch,
+  BatchAbortedError,
   type Execution,
-  LeftOutError,
   type TextResult,
   type TextValues,
 } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { PreparedStatement } from '../protocol/prepared-statement.js';
 import { statementName } from '../protocol/statement-name.js';
-import type { ConnectionLine, Customer, Place } from './connection-queue.js';
+import type { ConnectionQueue, QueueEntry, Waiter } from './connection-queue.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 
 /** Milliseconds. */
@@ -25,7 +25,7 @@ const WRITE_TIMEOUT = 100;
 const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
 const LIMIT_TIMES = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
-/** How much of the driver's own patience with a query all of them may take: behind it nobody knows what was committed. */
+/** How much of the driver's own query timeout all of them may take: behind it the outcome of the commit is unknown. */
 const PATIENCE_SHARE = 0.5;
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
 const MAX_SIZE = 8;
@@ -35,7 +35,7 @@ const MAX_TIME = 100;
 const GROWTH = 1 / 16;
 
 /** A statement that is executed once. */
-export interface Single {
+export interface PendingStatement {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
   readonly context?: Execution['context'];
@@ -46,20 +46,20 @@ export interface Single {
 }
 
 /** Executes a statement by itself, on a connection that then leaves. */
-export type ExecuteAlone = (line: ConnectionLine, client: PooledClient, single: Single) => void;
+export type ExecuteAlone = (queue: ConnectionQueue, client: PooledClient, pending: PendingStatement) => void;
 
 /** The writes of one statement. */
-export class WriteGroup {
-  readonly #line: ConnectionLine;
+export class GroupCommit {
+  readonly #queue: ConnectionQueue;
   readonly #executor: StatementExecutor;
   readonly #executeAlone: ExecuteAlone;
-  /** Those in line, in order. */
+  /** Those in the queue, in order. */
   readonly #waiting: WaitingWrite[] = [];
   /** How many go together, rounded down. It grows by addition and shrinks by division, as the window of TCP does (RFC 5681). */
   #size = MAX_SIZE;
 
-  constructor(line: ConnectionLine, executor: StatementExecutor, executeAlone: ExecuteAlone) {
-    this.#line = line;
+  constructor(queue: ConnectionQueue, executor: StatementExecutor, executeAlone: ExecuteAlone) {
+    this.#queue = queue;
     this.#executor = executor;
     this.#executeAlone = executeAlone;
   }
@@ -69,25 +69,25 @@ export class WriteGroup {
    *
    * @param key of the row that is written; null for a new one
    */
-  add(single: Single, key: string | null): void {
+  add(pending: PendingStatement, key: string | null): void {
     const write: WaitingWrite = {
-      single,
+      pending,
       key,
-      place: null,
+      entry: null,
       isTaken: false,
       isGone: () => write.isTaken,
       use: (client) =>
-        this.#send(client, write.isTaken ? [write] : this.#take(write, this.#sizeFor(single, client))),
+        this.#send(client, write.isTaken ? [write] : this.#take(write, this.#sizeFor(pending, client))),
       fail: (error) => {
         if (!write.isTaken) this.#take(write, 1);
-        single.fail(error);
+        pending.fail(error);
       },
     };
     this.#waiting.push(write);
-    write.place = this.#line.join(write);
+    write.entry = this.#queue.join(write);
   }
 
-  /** Takes a write out of the line, which mostly is the first, and those behind it. */
+  /** Takes a write out of the queue, which mostly is the first, and those behind it. */
   #take(write: WaitingWrite, size: number): WaitingWrite[] {
     const taken = this.#waiting.splice(this.#waiting.indexOf(write), size);
     for (const each of taken) each.isTaken = true;
@@ -95,33 +95,33 @@ export class WriteGroup {
   }
 
   /** A statement of which nobody knows yet how long it takes is executed alone. */
-  #sizeFor({ statement }: Single, client: PooledClient): number {
-    const patience =
+  #sizeFor({ statement }: PendingStatement, client: PooledClient): number {
+    const queryTimeout =
       client.queryTimeout || client.connectionParameters?.query_timeout || Number.POSITIVE_INFINITY;
-    const inTime = (patience * PATIENCE_SHARE) / WRITE_TIMEOUT;
+    const inTime = (queryTimeout * PATIENCE_SHARE) / WRITE_TIMEOUT;
     return Math.max(1, Math.floor(Math.min(this.#size, MAX_TIME / statement.cost, inTime)));
   }
 
   #send(client: PooledClient, writes: readonly WaitingWrite[]): void {
-    const [{ single }] = writes as readonly [WaitingWrite];
+    const [{ pending }] = writes as readonly [WaitingWrite];
     try {
-      if (writes.length > 1) this.#executor.execute(client, this.#batchOf(client, single.statement, writes));
+      if (writes.length > 1) this.#executor.execute(client, this.#batchOf(client, pending.statement, writes));
       else {
         this.#grow();
-        this.#executeAlone(this.#line, client, single);
+        this.#executeAlone(this.#queue, client, pending);
       }
     } catch (error) {
-      for (const write of writes) write.single.fail(error);
+      for (const write of writes) write.pending.fail(error);
       throw error;
     }
   }
 
   #batchOf(client: PooledClient, statement: PreparedStatement, writes: readonly WaitingWrite[]): Batch {
     const started = performance.now();
-    let undone: UndoneWrites | null = null;
+    let undone: RolledBackBatch | null = null;
     let failure: Error | null = null;
     const settle = (write: WaitingWrite, error: Error | null, result?: TextResult): void => {
-      if (!undone) write.single.answer(failure ?? error, result);
+      if (!undone) write.pending.answer(failure ?? error, result);
       else if (undone.add(write, error) === writes.length) this.#executeAgain(client, undone);
     };
     const end = (error: Error | null): void => {
@@ -131,12 +131,12 @@ export class WriteGroup {
       else this.#grow();
       markBroken(client, error);
       failure = error;
-      if (error && isRolledBack(error)) undone = new UndoneWrites(duration);
-      else this.#line.leave(client);
+      if (error && isRolledBack(error)) undone = new RolledBackBatch(duration);
+      else this.#queue.leave(client);
     };
     const executions = inOneOrder(writes).map((write) => ({
-      values: write.single.values,
-      context: write.single.context,
+      values: write.pending.values,
+      context: write.pending.context,
       settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
     }));
     return { before: LIMIT_TIMES, statement, executions, end };
@@ -146,26 +146,26 @@ export class WriteGroup {
     this.#size = Math.min(MAX_SIZE, this.#size + GROWTH);
   }
 
-  /** Each by itself, with this connection and others: before those who are still in line, as if they had not been together. */
-  #executeAgain(client: PooledClient, { cancelled, leftOut, failed }: UndoneWrites): void {
-    const places = [...leftOut, ...failed].map(({ place }) => place as Place);
-    this.#line.goBack(client, places);
-    for (const { write, error } of cancelled) write.single.answer(error);
+  /** Each by itself, with this connection and others: before those who are still in the queue, as if they had not been together. */
+  #executeAgain(client: PooledClient, { cancelled, leftOut, failed }: RolledBackBatch): void {
+    const entries = [...leftOut, ...failed].map(({ entry }) => entry as QueueEntry);
+    this.#queue.requeueFirst(client, entries);
+    for (const { write, error } of cancelled) write.pending.answer(error);
   }
 }
 
-/** A write in line. */
-interface WaitingWrite extends Customer {
-  readonly single: Single;
+/** A write in the queue. */
+interface WaitingWrite extends Waiter {
+  readonly pending: PendingStatement;
   readonly key: string | null;
-  /** That of the line. */
-  place: Place | null;
+  /** That of the queue. */
+  entry: QueueEntry | null;
   /** Whether it has had a connection, with others or alone. */
   isTaken: boolean;
 }
 
 /** The writes of a transaction that was rolled back. */
-class UndoneWrites {
+class RolledBackBatch {
   /** What somebody wanted to end is not to begin again. */
   readonly cancelled: { readonly write: WaitingWrite; readonly error: Error }[] = [];
   /** Who has no part in it. */
@@ -184,7 +184,7 @@ class UndoneWrites {
   add(write: WaitingWrite, error: Error | null): number {
     this.#count += 1;
     if (error && this.#isCancelled(error)) this.cancelled.push({ write, error });
-    else (error instanceof LeftOutError ? this.leftOut : this.failed).push(write);
+    else (error instanceof BatchAbortedError ? this.leftOut : this.failed).push(write);
     return this.#count;
   }
 

@@ -3,7 +3,7 @@
  * answers to those before them, which saves both sides most of their system calls. It is one of the pool's and goes back
  * there as soon as nothing is under way.
  */
-import { type Execution, LeftOutError, type TextResult, type TextValues } from '../protocol/batch.js';
+import { BatchAbortedError, type Execution, type TextResult, type TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import { tracedContext } from '../protocol/traced-batch.js';
@@ -31,7 +31,7 @@ export interface Asked {
 }
 
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
-export type AskElsewhere = (read: LaneRead) => void;
+export type RetryElsewhere = (read: PipelinedRead) => void;
 
 /** A driver's errors have no severity. In some languages another word stands for FATAL, but not another code. */
 function isConnectionLost(error: Error): boolean {
@@ -48,7 +48,7 @@ function isConnectionLost(error: Error): boolean {
 }
 
 /** A read that shares a connection. */
-export class LaneRead implements Execution {
+export class PipelinedRead implements Execution {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
   readonly context = tracedContext();
@@ -57,7 +57,7 @@ export class LaneRead implements Execution {
   /** Takes why there is no connection. */
   readonly fail: (error: unknown) => void;
   readonly share: TableShare | null;
-  readonly #askElsewhere: AskElsewhere;
+  readonly #retryElsewhere: RetryElsewhere;
   readonly #budget: RepeatBudget;
   #isAskedAgain = false;
   #isAnswered = false;
@@ -66,7 +66,7 @@ export class LaneRead implements Execution {
     { statement, values, share }: Asked,
     answer: Execution['settle'],
     fail: (error: unknown) => void,
-    askElsewhere: AskElsewhere,
+    retryElsewhere: RetryElsewhere,
     budget: RepeatBudget,
   ) {
     budget.earn();
@@ -76,7 +76,7 @@ export class LaneRead implements Execution {
     this.share = share;
     this.answer = answer;
     this.fail = fail;
-    this.#askElsewhere = askElsewhere;
+    this.#retryElsewhere = retryElsewhere;
   }
 
   get isAnswered(): boolean {
@@ -86,7 +86,7 @@ export class LaneRead implements Execution {
   /** Who asked elsewhere has nothing to do with what goes wrong here. */
   settle(error: Error | null, result?: TextResult): void {
     if (error && this.#isAskedAgain) return;
-    if (error instanceof LeftOutError) this.move();
+    if (error instanceof BatchAbortedError) this.move();
     else if (!error || !isConnectionLost(error) || !this.repeat()) {
       this.#isAnswered = true;
       this.answer(error, result);
@@ -104,18 +104,18 @@ export class LaneRead implements Execution {
   move(): void {
     if (this.#isAskedAgain) return;
     this.#isAskedAgain = true;
-    this.#askElsewhere(this);
+    this.#retryElsewhere(this);
   }
 }
 
 /** One connection at a time, shared. */
-export class ReadLane {
+export class PipelinedReader {
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
   /** Not sent yet. */
-  readonly #collected: LaneRead[] = [];
+  readonly #collected: PipelinedRead[] = [];
   /** In the order in which PostgreSQL answers them. */
-  readonly #underway: (readonly LaneRead[])[] = [];
+  readonly #underway: (readonly PipelinedRead[])[] = [];
   #load = 0;
   #client: PooledClient | null = null;
   #isOpening = false;
@@ -148,7 +148,7 @@ export class ReadLane {
   }
 
   /** Takes a read. */
-  add(read: LaneRead): void {
+  add(read: PipelinedRead): void {
     this.#load += 1;
     this.#collected.push(read);
     if (!this.#client && !this.#isOpening) void this.#open();
@@ -180,8 +180,8 @@ export class ReadLane {
     });
   }
 
-  #send(client: PooledClient, reads: readonly LaneRead[]): void {
-    const [{ statement }] = reads as readonly [LaneRead];
+  #send(client: PooledClient, reads: readonly PipelinedRead[]): void {
+    const [{ statement }] = reads as readonly [PipelinedRead];
     this.#underway.push(reads);
     this.#executor.execute(client, {
       statement,
@@ -194,7 +194,7 @@ export class ReadLane {
   }
 
   /** The answers come in the order of the batches, so each tells how long its own took. */
-  #answered(client: PooledClient, statement: PreparedStatement, reads: readonly LaneRead[]): void {
+  #answered(client: PooledClient, statement: PreparedStatement, reads: readonly PipelinedRead[]): void {
     const now = performance.now();
     statement.measure((now - this.#lastAnswer) / reads.length);
     this.#lastAnswer = now;
@@ -249,9 +249,9 @@ export class ReadLane {
  * Reads of one statement go together: a transaction that reads one table holds no lock while it waits for one, so that it
  * is part of no deadlock.
  */
-function inBatches(reads: readonly LaneRead[]): Iterable<LaneRead[]> {
-  const open = new Map<PreparedStatement, LaneRead[]>();
-  const batches: LaneRead[][] = [];
+function inBatches(reads: readonly PipelinedRead[]): Iterable<PipelinedRead[]> {
+  const open = new Map<PreparedStatement, PipelinedRead[]>();
+  const batches: PipelinedRead[][] = [];
   for (const read of reads) {
     const { statement } = read;
     const batch = open.get(statement);

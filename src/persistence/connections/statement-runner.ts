@@ -9,10 +9,10 @@ import { StatementCache } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
-import type { ConnectionLine } from './connection-queue.js';
+import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination } from './connection-source.js';
-import { type ExecuteAlone, type Single, WriteGroup } from './group-commit.js';
-import { type AskElsewhere, type Asked, LaneRead, ReadLane } from './pipelined-reader.js';
+import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-commit.js';
+import { type Asked, PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
@@ -75,25 +75,25 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
 }
 
 /** A statement, and the share of the table that it reads. */
-type ReadSingle = Single & { readonly share?: TableShare | null };
+type PendingRead = PendingStatement & { readonly share?: TableShare | null };
 
 /** Runs statements on the connections of one Sequelize instance. */
 export class StatementRunner {
   readonly #sequelize: LoggingSequelize;
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
-  readonly #lanes: readonly ReadLane[];
+  readonly #lanes: readonly PipelinedReader[];
   /** Whether all lanes get as many reads, for each of the servers. */
   readonly #isDealing: boolean;
   #turn = 0;
-  readonly #askElsewhere: AskElsewhere = (read) => this.#askAlone(read);
+  readonly #retryElsewhere: RetryElsewhere = (read) => this.#askAlone(read);
   readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
   readonly #unnamed = new StatementCache(false);
-  readonly #groups = new WeakMap<PreparedStatement, WriteGroup>();
+  readonly #groups = new WeakMap<PreparedStatement, GroupCommit>();
   readonly #shares: TableShares;
   readonly #isGrouping: boolean;
-  readonly #executeAlone: ExecuteAlone = (line, client, single) => this.#execute(line, client, single);
+  readonly #executeAlone: ExecuteAlone = (queue, client, pending) => this.#execute(queue, client, pending);
 
   constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
     this.#sequelize = sequelize as LoggingSequelize;
@@ -108,13 +108,13 @@ export class StatementRunner {
     const canShare = this.#executor.canPipeline && isNaming;
     this.#shares = new TableShares(canShare ? this.#source.maxReads : 1, {
       lanesInUse: () => this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0),
-      wake: () => this.#source.lines.read.wake(),
+      wake: () => this.#source.queues.read.wake(),
     });
     this.#isGrouping = canShare && isGrouping;
     const { maxReads, readServers } = this.#source;
     const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
     this.#isDealing = readServers > 1;
-    this.#lanes = Array.from({ length: count }, () => new ReadLane(this.#source, this.#executor));
+    this.#lanes = Array.from({ length: count }, () => new PipelinedReader(this.#source, this.#executor));
   }
 
   /** Runs a read whose values do not change how it is planned, such as one by primary key. */
@@ -123,7 +123,7 @@ export class StatementRunner {
     const asked = { statement: this.#named.get(text), values, share };
     // Where the pool has to see each read, none shares a connection.
     const isCheap = asked.statement.cost < CHEAP && (share?.mayShare ?? true);
-    const isShareable = isCheap && !this.#source.lines.read.isStrict;
+    const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
     const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
     const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
     return given.catch((error) => this.#readAgain(error, text, values));
@@ -142,7 +142,7 @@ export class StatementRunner {
 
   /** Whether writes go together: the user says so, and the pool need not see each of them. */
   get sharesWrites(): boolean {
-    return this.#isGrouping && !this.#source.lines.write.isStrict;
+    return this.#isGrouping && !this.#source.queues.write.bypassesQueue;
   }
 
   /**
@@ -152,7 +152,7 @@ export class StatementRunner {
    */
   writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult> {
     const statement = this.#named.get(text);
-    return this.#ask(statement, values, (single) => this.#groupOf(statement).add(single, key));
+    return this.#ask(statement, values, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
   /** What becomes of a read that failed. It is not prepared: a name that is stale would end the transaction. */
@@ -170,10 +170,10 @@ export class StatementRunner {
     });
   }
 
-  #groupOf(statement: PreparedStatement): WriteGroup {
+  #groupOf(statement: PreparedStatement): GroupCommit {
     const known = this.#groups.get(statement);
     if (known !== undefined) return known;
-    const group = new WriteGroup(this.#source.lines.write, this.#executor, this.#executeAlone);
+    const group = new GroupCommit(this.#source.queues.write, this.#executor, this.#executeAlone);
     this.#groups.set(statement, group);
     return group;
   }
@@ -182,12 +182,12 @@ export class StatementRunner {
    * The lane with the fewest reads. One that is not in use only when those that are have enough; but where each is to a
    * server of its own, those that are equal in turn.
    */
-  #laneFor({ cost }: PreparedStatement): ReadLane | undefined {
+  #laneFor({ cost }: PreparedStatement): PipelinedReader | undefined {
     const count = this.#lanes.length;
     if (this.#isDealing) this.#turn = (this.#turn + 1) % count;
-    let best: ReadLane | undefined;
+    let best: PipelinedReader | undefined;
     for (let index = 0; index < count; index += 1) {
-      const lane = this.#lanes[(index + this.#turn) % count] as ReadLane;
+      const lane = this.#lanes[(index + this.#turn) % count] as PipelinedReader;
       if (!lane.isOpen || (best && lane.load >= best.load)) continue;
       const isEnough = best && !this.#isDealing && best.load * cost < LANE_TIME && lane.load === 0;
       if (!isEnough) best = lane;
@@ -195,7 +195,7 @@ export class StatementRunner {
     return best;
   }
 
-  #share(lane: ReadLane, asked: Asked): Promise<TextResult> {
+  #share(lane: PipelinedReader, asked: Asked): Promise<TextResult> {
     const { statement, values } = asked;
     return new Promise((resolve, reject) => {
       const context = tracedContext();
@@ -206,35 +206,35 @@ export class StatementRunner {
         else if (isStale(error)) resolve(runIn(context, () => this.#run('read', asked)));
         else reject(asDatabaseError(error, statement, values));
       };
-      lane.add(new LaneRead(asked, answer, reject, this.#askElsewhere, this.#repeats));
+      lane.add(new PipelinedRead(asked, answer, reject, this.#retryElsewhere, this.#repeats));
     });
   }
 
-  #askAlone(read: LaneRead): void {
-    this.#join(this.#source.lines.read, read, () => read.isAnswered);
+  #askAlone(read: PipelinedRead): void {
+    this.#join(this.#source.queues.read, read, () => read.isAnswered);
   }
 
   #run(destination: Destination, { statement, values, share }: Asked): Promise<TextResult> {
-    return this.#ask(statement, values, (single) => {
-      this.#join(this.#source.lines[destination], { ...single, share });
+    return this.#ask(statement, values, (pending) => {
+      this.#join(this.#source.queues[destination], { ...pending, share });
     });
   }
 
-  /** In line, where a read of a table that is locked may be put back. */
-  #join(line: ConnectionLine, single: ReadSingle, isGone = () => false): void {
-    const again = (client: PooledClient): void => line.putBack(client, place);
-    const place = line.join({
-      use: (client) => this.#execute(line, client, single, again),
-      fail: single.fail,
+  /** In queue, where a read of a table that is locked may be put back. */
+  #join(queue: ConnectionQueue, pending: PendingRead, isGone = () => false): void {
+    const again = (client: PooledClient): void => queue.requeue(client, entry);
+    const entry = queue.join({
+      use: (client) => this.#execute(queue, client, pending, again),
+      fail: pending.fail,
       isGone,
-      isHeldBack: () => single.share?.isHeldBack ?? false,
+      isHeldBack: () => pending.share?.isHeldBack ?? false,
     });
   }
 
   #ask(
     statement: PreparedStatement,
     values: TextValues,
-    start: (single: Single) => void,
+    start: (pending: PendingStatement) => void,
   ): Promise<TextResult> {
     return new Promise((resolve, fail) => {
       const answer: Execution['settle'] = (error, result) => {
@@ -249,18 +249,18 @@ export class StatementRunner {
   /**
    * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
    *
-   * @param putBack takes the connection of a read that is to begin again, because its table is locked
+   * @param requeue takes the connection of a read that is to begin again, because its table is locked
    */
   #execute(
-    line: ConnectionLine,
+    queue: ConnectionQueue,
     client: PooledClient,
-    single: ReadSingle,
-    putBack?: (client: PooledClient) => void,
+    pending: PendingRead,
+    requeue?: (client: PooledClient) => void,
     isAgain = false,
   ): void {
-    const { statement, values, context, answer } = single;
-    // A pool that has to see each use has to see it in the context of its request, which has no second turn in line.
-    const share = line.isStrict || !putBack ? null : single.share;
+    const { statement, values, context, answer } = pending;
+    // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
+    const share = queue.bypassesQueue || !requeue ? null : pending.share;
     const isLimited = share?.begin() ?? false;
     const started = performance.now();
     let isStaleNow = false;
@@ -270,11 +270,11 @@ export class StatementRunner {
       markBroken(client, error);
       isPutBack = share?.end(isLimited, error) ?? false;
       isStaleNow = !isAgain && error !== null && isStale(error);
-      if (isPutBack) putBack?.(client);
-      else if (!isStaleNow) line.leave(client);
+      if (isPutBack) requeue?.(client);
+      else if (!isStaleNow) queue.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(line, client, single, putBack, true);
+      if (isStaleNow) this.#execute(queue, client, pending, requeue, true);
       else if (!isPutBack) answer(error, result);
     };
     const before = isLimited ? { before: LIMIT_LOCKS } : {};

@@ -11,7 +11,7 @@ import { type AnyClass, lineageOf, textOf } from './class-lineage.js';
 import { hasPlainQueries } from './plain-queries.js';
 
 /** Makes a record of a row. */
-export type RecordMaker = (row: TextRow) => Model;
+export type Hydrate = (row: TextRow) => Model;
 
 /** What Sequelize's own constructor puts into an instance. */
 const OWN_PROPERTIES: ReadonlySet<string | symbol> = new Set([
@@ -50,11 +50,11 @@ export function storedAttributes({ attributes }: ModelInfo): AttributeInfo[] {
 }
 
 /** The maker of records from rows with these columns. */
-export function recordMaker(
+export function hydrator(
   { model }: ModelInfo,
   attributes: readonly AttributeInfo[],
   parsers: readonly TextParser[],
-): RecordMaker {
+): Hydrate {
   const names = attributes.map(({ name }) => name);
   return (row) => {
     const values: Values = {};

@@ -10,7 +10,7 @@ import { deletedAtOf, timestampsOf } from '../sql/table-sql.js';
 import { hasScope } from './default-scope.js';
 import { hasInstanceFields } from './hydrate-record.js';
 import { queryHooks } from './model-hooks.js';
-import { queryReasons } from './query-customizations.js';
+import { queryCustomizations } from './query-customizations.js';
 
 /** Internals of a model that are not in its types. */
 interface ModelInternals {
@@ -25,12 +25,12 @@ interface ModelInternals {
 }
 
 /** Why an operation must go through Sequelize; none when it need not. */
-export function generalPathReasons(
+export function modelFastPathBlockers(
   info: ModelInfo,
   operation: Operation,
   readable: readonly AttributeInfo[],
 ): string[] {
-  const always = [...queryReasons(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
+  const always = [...queryCustomizations(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
   const isWrite = operation === 'create' || operation === 'update';
   const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
   const writes = isWrite ? [...shownReasons(info, readable), ...writeReasons(info)] : [];
@@ -39,7 +39,7 @@ export function generalPathReasons(
 }
 
 /** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */
-export function presentReasons(info: ModelInfo, operation: Operation): string[] {
+export function presentModelBlockers(info: ModelInfo, operation: Operation): string[] {
   const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
   return [...scopeReasons(info), ...queryHooks(info.model, kind)];
 }

@@ -3,7 +3,7 @@ import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { hasScope } from './default-scope.js';
 import { hasQueryHooks } from './model-hooks.js';
-import { queryReasons } from './query-customizations.js';
+import { queryCustomizations } from './query-customizations.js';
 
 /** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
 const PLAIN = new WeakMap<object, boolean>();
@@ -29,7 +29,7 @@ function isPlainClass(model: ModelClass): boolean {
   const { rawAttributes } = model as unknown as { rawAttributes: object };
   const known = PLAIN.get(rawAttributes);
   if (known !== undefined) return known;
-  const isPlain = queryReasons(model).length === 0;
+  const isPlain = queryCustomizations(model).length === 0;
   PLAIN.set(rawAttributes, isPlain);
   return isPlain;
 }

@@ -28,7 +28,7 @@ interface QueryingModel {
 const UNUSED_METHODS: ReadonlySet<string> = new Set(['constructor', 'toJSON']);
 
 /** What there is; nothing where queries are Sequelize's alone. */
-export function queryReasons(model: ModelClass): string[] {
+export function queryCustomizations(model: ModelClass): string[] {
   return [...instanceReasons(model as unknown as QueryingModel), ...overrideReasons(model)];
 }
 

@@ -8,7 +8,7 @@ import { crudRecords } from '../../metadata/registry.js';
 import { flagProblems } from '../../plan/flag-problems.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { dealReads } from '../connections/deal-reads.js';
-import { watchedDriver } from '../protocol/timeout-client.js';
+import { timeoutDriver } from '../protocol/timeout-client.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { holdInstance, ownerProblems } from '../session/model-owners.js';
 import { checkConnections, refusalAdvice } from './check-connections.js';
@@ -139,7 +139,7 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     logging: false,
     // Known, so that Sequelize opens no extra connection to ask; older servers are not supported.
     databaseVersion: OLDEST_SERVER,
-    dialectModule: watchedDriver,
+    dialectModule: timeoutDriver,
     ...forwarded,
     pool: { ...POOL, ...forwarded.pool },
     dialectOptions,

@@ -6,7 +6,7 @@ import { type KeyTerm, reversed } from '../sql/keyset-sql.js';
 import type { CursorPage, CursorPageRequest } from './page.js';
 
 /** Rows that can be walked in an order, from a place on. */
-export interface KeyedRows<Row, Range> {
+export interface KeysetSource<Row, Range> {
   /** The total order. */
   readonly terms: readonly KeyTerm[];
   /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
@@ -31,7 +31,7 @@ export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
  * @throws InvalidCursorError for a place whose values are not of the columns' types
  */
 export async function findCursorPage<Row, Range>(
-  source: KeyedRows<Row, Range>,
+  source: KeysetSource<Row, Range>,
   request: PlaceRequest,
 ): Promise<CursorPage<Row>> {
   try {
@@ -45,7 +45,7 @@ export async function findCursorPage<Row, Range>(
 }
 
 async function findPage<Row, Range>(
-  source: KeyedRows<Row, Range>,
+  source: KeysetSource<Row, Range>,
   { after = null, before = null, size }: PlaceRequest,
 ): Promise<CursorPage<Row>> {
   const { terms } = source;
@@ -70,7 +70,7 @@ async function findPage<Row, Range>(
 }
 
 async function hasRows<Row, Range>(
-  source: KeyedRows<Row, Range>,
+  source: KeysetSource<Row, Range>,
   walk: readonly KeyTerm[],
   place: Keyset,
 ): Promise<boolean> {
@@ -80,7 +80,7 @@ async function hasRows<Row, Range>(
 
 /** Rows in the order of the walk, range after range until there are enough. */
 async function findRows<Row, Range>(
-  source: KeyedRows<Row, Range>,
+  source: KeysetSource<Row, Range>,
   walk: readonly KeyTerm[],
   place: Keyset | null,
   limit: number,

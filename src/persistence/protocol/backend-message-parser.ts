@@ -14,19 +14,19 @@ const HEAD = 5;
 const NOTHING = Buffer.alloc(0);
 
 /** Who takes the answers to a query. */
-export interface AnswerTaker {
+export interface BackendMessageHandler {
   handleDataRow(message: { readonly fields: TextRow }): void;
   handleCommandComplete(message: { readonly text: string }): void;
 }
 
 /** What arrives on one connection. */
-export class AnswerReader {
-  readonly #currentTaker: () => AnswerTaker | null;
+export class BackendMessageParser {
+  readonly #currentTaker: () => BackendMessageHandler | null;
   readonly #passOn: (bytes: Buffer) => void;
   /** Whether messages are where they seem to be; not known before something came. */
   #isInStep: boolean | undefined;
   /** Who takes what comes; not known after a message that may have changed it. */
-  #taker: AnswerTaker | null | undefined;
+  #taker: BackendMessageHandler | null | undefined;
   /** Bytes that are still to come of a message which is passed on. */
   #missing = 0;
   /** The beginning of a head. */
@@ -37,7 +37,7 @@ export class AnswerReader {
    *
    * @param currentTaker who takes the answers to the current query; null where the driver is to read them
    */
-  constructor(currentTaker: () => AnswerTaker | null, passOn: (bytes: Buffer) => void) {
+  constructor(currentTaker: () => BackendMessageHandler | null, passOn: (bytes: Buffer) => void) {
     this.#currentTaker = currentTaker;
     this.#passOn = passOn;
   }
@@ -82,7 +82,7 @@ function beginsWithParseComplete(bytes: Buffer): boolean {
   return bytes.length >= HEAD && bytes[0] === PARSE_COMPLETE && bytes.readUInt32BE(1) === HEAD - 1;
 }
 
-function give(taker: AnswerTaker, type: number, bytes: Buffer, start: number, end: number): void {
+function give(taker: BackendMessageHandler, type: number, bytes: Buffer, start: number, end: number): void {
   if (type === DATA_ROW) taker.handleDataRow({ fields: readRow(bytes, start + HEAD, end) });
   // The text ends with a zero.
   else if (type === COMMAND_COMPLETE) {

@@ -40,4 +40,4 @@ export interface Batch {
 }
 
 /** What is said of an execution that may have been left out, because another one of its batch failed. */
-export class LeftOutError extends Error {}
+export class BatchAbortedError extends Error {}

@@ -22,7 +22,7 @@ const NO_VALUES: readonly string[] = [];
  *
  * @param before the name of a statement that is executed first, without values
  */
-export function encodeExecutions(name: string, executions: readonly Execution[], before?: string): Buffer {
+export function serializeExecutions(name: string, executions: readonly Execution[], before?: string): Buffer {
   let length = SYNC.length;
   if (before !== undefined) length += bindLength(before, NO_VALUES) + EXECUTE.length;
   for (const { values } of executions) length += bindLength(name, values) + EXECUTE.length;

@@ -6,14 +6,14 @@
  */
 import { createRequire } from 'node:module';
 import pg from 'pg';
-import { AnswerReader, type AnswerTaker } from './backend-message-parser.js';
-import { type Batch, LeftOutError, type TextRow, type TextValues } from './batch.js';
-import { encodeExecutions } from './frontend-message-serializer.js';
-import { executePublicly, type Fields, parsersOf } from './portable-executor.js';
+import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
+import { type Batch, BatchAbortedError, type TextRow, type TextValues } from './batch.js';
+import { serializeExecutions } from './frontend-message-serializer.js';
+import { executePortably, type Fields, parsersOf } from './portable-executor.js';
 import { type Preparation, Preparations } from './preparation.js';
 import { isStale } from './prepared-statement.js';
-import { queryWatch, type Watched, type WatchSlot } from './query-timeouts.js';
-import { watchedDriver } from './timeout-client.js';
+import { queryTimeouts, type TimedQuery, type TimeoutSlot } from './query-timeouts.js';
+import { timeoutDriver } from './timeout-client.js';
 import { isTraced, type SentQuery, type TraceableClient, TracedBatch } from './traced-batch.js';
 
 /** What pg has to do with a socket. */
@@ -71,15 +71,15 @@ export interface StatementExecutor {
  * prepared that is of no use any more is given to `onStale`.
  */
 export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
-  const isPg = driver === pg || driver === watchedDriver;
+  const isPg = driver === pg || driver === timeoutDriver;
   const isKnown = IS_KNOWN_VERSION && isPg && driver.Query !== undefined;
-  if (!isKnown) return { canPipeline: false, execute: executePublicly };
+  if (!isKnown) return { canPipeline: false, execute: executePortably };
   const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
     canPipeline: HAS_PIPELINE,
     execute(client, batch) {
       const { connection, connectionParameters } = client;
-      if (!connection || !connectionParameters) executePublicly(client, batch);
+      if (!connection || !connectionParameters) executePortably(client, batch);
       else {
         const { query_timeout: own } = connectionParameters;
         const limit = client.queryTimeout ?? own;
@@ -109,7 +109,7 @@ function textQueryClass(
   Query: { readonly prototype: object },
   onStale: (error: Error) => void,
 ): TextQueryClass {
-  class TextQuery implements AnswerTaker, Watched {
+  class TextQuery implements BackendMessageHandler, TimedQuery {
     readonly text: string;
     readonly #client: DriverClient;
     readonly #batch: Batch;
@@ -124,7 +124,7 @@ function textQueryClass(
     /** Whether what comes first is still to be done. */
     #isBefore: boolean;
     #isOver = false;
-    #slot: WatchSlot | null = null;
+    #slot: TimeoutSlot | null = null;
 
     constructor(client: DriverClient, batch: Batch) {
       const { statement, before } = batch;
@@ -138,7 +138,7 @@ function textQueryClass(
 
     /** Has the query given up after so many milliseconds. */
     limit(milliseconds: number): void {
-      this.#slot = queryWatch.begin(milliseconds, this);
+      this.#slot = queryTimeouts.begin(milliseconds, this);
     }
 
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
@@ -158,7 +158,7 @@ function textQueryClass(
       if (knownBefore) this.#before = knownBefore;
       this.#isPreparing = !known || (before !== undefined && !knownBefore);
       if (this.#preparation.parsers !== null && !this.#isPreparing) {
-        connection.stream.write(encodeExecutions(name, executions, before?.name));
+        connection.stream.write(serializeExecutions(name, executions, before?.name));
         return null;
       }
       connection.stream.cork();
@@ -232,7 +232,7 @@ function textQueryClass(
       const failed = Math.min(this.#given.length, executions.length - 1);
       const isOfOne = 'severity' in error;
       executions.forEach((execution, index) => {
-        execution.settle(isOfOne && index !== failed ? new LeftOutError() : error);
+        execution.settle(isOfOne && index !== failed ? new BatchAbortedError() : error);
       });
     }
 
@@ -273,7 +273,7 @@ function preparationsOf(
   return kept;
 }
 
-type AnswerTakerClass = new (...args: never[]) => AnswerTaker;
+type AnswerTakerClass = new (...args: never[]) => BackendMessageHandler;
 
 /** From the first query on, which prepares a statement and finds the connection at rest. pg goes on to read all else. */
 function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
@@ -284,7 +284,7 @@ function readAnswers(connection: DriverConnection, client: DriverClient, Taker: 
     const query = client._getActiveQuery?.();
     return query instanceof Taker ? query : null;
   };
-  const reader = new AnswerReader(currentTaker, listener);
+  const reader = new BackendMessageParser(currentTaker, listener);
   stream.off('data', listener);
   stream.on('data', (bytes: Buffer) => {
     try {

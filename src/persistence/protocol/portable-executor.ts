@@ -20,7 +20,7 @@ export interface PublicClient {
 }
 
 /** One after the other. Not prepared under a name, because pg refuses to give a name to another text later. */
-export function executePublicly(client: PublicClient, { statement, executions, end }: Batch): void {
+export function executePortably(client: PublicClient, { statement, executions, end }: Batch): void {
   const last = executions.at(-1);
   for (const execution of executions) {
     const { values } = execution;

@@ -7,19 +7,19 @@
 const PRECISION = 100;
 
 /** What can be given up. */
-export interface Watched {
+export interface TimedQuery {
   giveUp(): void;
 }
 
 /** Room for one query under way; used again and again. */
-export class WatchSlot {
+export class TimeoutSlot {
   /** How many more looks it may see. */
   looks = 0;
-  query: Watched | null = null;
-  readonly #free: WatchSlot[];
+  query: TimedQuery | null = null;
+  readonly #free: TimeoutSlot[];
 
   /** @param free where it goes when its query is over */
-  constructor(free: WatchSlot[]) {
+  constructor(free: TimeoutSlot[]) {
     this.#free = free;
   }
 
@@ -33,12 +33,12 @@ export class WatchSlot {
 /** Queries under way. */
 class QueryWatch {
   /** As many as there have ever been at the same time. */
-  readonly #slots: WatchSlot[] = [];
-  readonly #free: WatchSlot[] = [];
+  readonly #slots: TimeoutSlot[] = [];
+  readonly #free: TimeoutSlot[] = [];
   #clock: NodeJS.Timeout | null = null;
 
   /** Gives the query up when it is not ended within the limit, in milliseconds. */
-  begin(limit: number, query: Watched): WatchSlot {
+  begin(limit: number, query: TimedQuery): TimeoutSlot {
     const slot = this.#free.pop() ?? this.#addSlot();
     // The next look may come at once.
     slot.looks = Math.ceil(limit / PRECISION) + 1;
@@ -47,8 +47,8 @@ class QueryWatch {
     return slot;
   }
 
-  #addSlot(): WatchSlot {
-    const slot = new WatchSlot(this.#free);
+  #addSlot(): TimeoutSlot {
+    const slot = new TimeoutSlot(this.#free);
     this.#slots.push(slot);
     return slot;
   }
@@ -71,4 +71,4 @@ class QueryWatch {
 }
 
 /** The one clock. */
-export const queryWatch = new QueryWatch();
+export const queryTimeouts = new QueryWatch();

@@ -4,12 +4,12 @@
  * work, which was a fifth of all their time.
  */
 import pg, { Client, type ClientConfig } from 'pg';
-import { queryWatch, type Watched } from './query-timeouts.js';
+import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
 
 type Answer = (error: Error | null, result?: unknown) => void;
 
 /** Who waits for the answer to a query, but not for ever. */
-class PatientAnswer implements Watched {
+class PatientAnswer implements TimedQuery {
   readonly #client: WatchedClient;
   #answer: Answer | null;
   readonly #slot;
@@ -17,7 +17,7 @@ class PatientAnswer implements Watched {
   constructor(client: WatchedClient, answer: Answer) {
     this.#client = client;
     this.#answer = answer;
-    this.#slot = queryWatch.begin(client.queryTimeout, this);
+    this.#slot = queryTimeouts.begin(client.queryTimeout, this);
   }
 
   /** Takes what pg says; nobody hears of it when the query has been given up. */
@@ -73,4 +73,4 @@ function isPlain(config: unknown): boolean {
 }
 
 /** The module: pg, but for the connections. */
-export const watchedDriver: object = Object.create(pg, { Client: { value: WatchedClient } });
+export const timeoutDriver: object = Object.create(pg, { Client: { value: WatchedClient } });

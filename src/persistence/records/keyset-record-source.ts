@@ -1,7 +1,7 @@
 /** Records of a model by place, through Sequelize's finders. */
 import type { Model } from 'sequelize';
 import type { Keyset, KeyValues } from '../../query/keyset.js';
-import type { KeyedRows } from '../paging/find-cursor-page.js';
+import type { KeysetSource } from '../paging/find-cursor-page.js';
 import { type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
 import { type SqlFragment, sql } from '../sql/sql-fragment.js';
 import type { RowFinder } from './row-finder.js';
@@ -39,7 +39,9 @@ interface RawRecord {
 }
 
 /** The records that a finder finds. */
-export function keyedRecords<M extends Model>(finder: RowFinder<M>): KeyedRows<KeyedRecord<M>, RecordRange> {
+export function keysetRecordSource<M extends Model>(
+  finder: RowFinder<M>,
+): KeysetSource<KeyedRecord<M>, RecordRange> {
   const terms = finder.terms();
   const hasWholeKeys = finder.isPlain && terms.every(isWhole(finder));
   const textKeys = textKeysOf(finder);

@@ -27,7 +27,7 @@ import type { ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import { DatabaseSession } from '../session/database-session.js';
 import { currentSession, type TransactionScope } from '../session/session.js';
-import { keyedRecords } from './keyset-record-source.js';
+import { keysetRecordSource } from './keyset-record-source.js';
 import { RowFinder } from './row-finder.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
 
@@ -140,7 +140,7 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const page = await findCursorPage(keyedRecords(await this.finder(request)), request);
+    const page = await findCursorPage(keysetRecordSource(await this.finder(request)), request);
     return { ...page, items: page.items.map(({ record }) => record) };
   }
 

@@ -13,7 +13,7 @@ import { keyTerms } from '../sql/keyset-sql.js';
 import { type Statement, select, selectRows } from '../sql/select-sql.js';
 import { raw, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import type { TableSql } from '../sql/table-sql.js';
-import { KeyedTextRows, PlaceStatements } from './keyset-row-source.js';
+import { KeysetRowSource, KeysetStatements } from './keyset-row-source.js';
 
 /** Rows, and how the driver would read their columns. */
 export interface TextRows {
@@ -32,13 +32,13 @@ export class FastFinder {
   readonly #info: ModelInfo;
   readonly #table: TableSql;
   readonly #byId: string;
-  readonly #places: PlaceStatements;
+  readonly #places: KeysetStatements;
 
   constructor(table: TableSql) {
     const { info } = table;
     this.#info = info;
     this.#table = table;
-    this.#places = new PlaceStatements(this.#table);
+    this.#places = new KeysetStatements(this.#table);
     const key = this.#table.column(info.primaryKey.name);
     // The value is another one each time; the text is what counts.
     this.#byId = selectRows(this.#table, { conditions: [sql`${key} = ${''}`] }).text;
@@ -73,7 +73,7 @@ export class FastFinder {
   ): Promise<TextPage<CursorPage<TextRow>>> {
     const filter = this.#conditions(query.filter);
     const terms = keyTerms(this.#info, query.sort);
-    const source = new KeyedTextRows(terms, this.#places, filter, (statement) =>
+    const source = new KeysetRowSource(terms, this.#places, filter, (statement) =>
       this.#run(statement, filter.length > 0),
     );
     const page = await findCursorPage(source, query);

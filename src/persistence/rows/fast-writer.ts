@@ -1,12 +1,12 @@
 /** Writes rows of a model, with statements made from the model alone. Knows no instances, hooks and setters. */
 import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { Memo } from '../../util/bounded-cache.js';
+import { BoundedCache } from '../../util/bounded-cache.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
 import type { TextResult, TextValues } from '../protocol/batch.js';
 import { changedSql } from '../sql/changed-sql.js';
-import { textValue } from '../sql/encode-parameter.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
 import { identifier } from '../sql/sql-fragment.js';
 import { deletedAtOf, type TableSql, timestampsOf } from '../sql/table-sql.js';
 import type { TextRows } from './fast-finder.js';
@@ -40,8 +40,8 @@ export class FastWriter {
   readonly #row: string;
   readonly #updatedAt: string | undefined;
   readonly #columns: readonly WrittenColumn[];
-  readonly #inserts = new Memo<string>();
-  readonly #updates = new Memo<string>();
+  readonly #inserts = new BoundedCache<string>();
+  readonly #updates = new BoundedCache<string>();
   readonly #ask = async (text: string, values: TextValues) => (await this.#run(text, values)).rows;
 
   constructor({ info, table, columns }: TableSql) {
@@ -106,7 +106,7 @@ export class FastWriter {
       shape += value === undefined ? '0' : '1';
       if (value === undefined) continue;
       // A timestamp of ours is a text already.
-      const text = column.isTimestamp && typeof value === 'string' ? value : textValue(type, value);
+      const text = column.isTimestamp && typeof value === 'string' ? value : encodeParameter(type, value);
       if (text === undefined) return null;
       texts.push(text);
     }

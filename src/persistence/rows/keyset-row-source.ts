@@ -4,8 +4,8 @@
  */
 import type { ColumnKind } from '../../model/column-type.js';
 import type { Keyset, KeyValues } from '../../query/keyset.js';
-import { Memo } from '../../util/bounded-cache.js';
-import type { KeyedRows } from '../paging/find-cursor-page.js';
+import { BoundedCache } from '../../util/bounded-cache.js';
+import type { KeysetSource } from '../paging/find-cursor-page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 import { type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
@@ -35,10 +35,10 @@ export interface TextRange {
 }
 
 /** What is kept for the places of a table. */
-export class PlaceStatements {
+export class KeysetStatements {
   readonly table: TableSql;
-  readonly #ranges = new Memo<readonly SqlFragment[]>();
-  readonly #statements = new Memo<Statement>();
+  readonly #ranges = new BoundedCache<readonly SqlFragment[]>();
+  readonly #statements = new BoundedCache<Statement>();
 
   constructor(table: TableSql) {
     this.table = table;
@@ -56,10 +56,10 @@ export class PlaceStatements {
 }
 
 /** The rows that one request walks. */
-export class KeyedTextRows implements KeyedRows<TextRow, TextRange> {
+export class KeysetRowSource implements KeysetSource<TextRow, TextRange> {
   readonly terms: readonly KeyTerm[];
   parsers: readonly TextParser[] = [];
-  readonly #statements: PlaceStatements;
+  readonly #statements: KeysetStatements;
   readonly #filter: readonly SqlFragment[];
   readonly #ask: (statement: Statement) => Promise<TextResult>;
   readonly #more: readonly SqlFragment[];
@@ -68,7 +68,7 @@ export class KeyedTextRows implements KeyedRows<TextRow, TextRange> {
   /** @param filter conditions of the request, which are no part of any shape */
   constructor(
     terms: readonly KeyTerm[],
-    statements: PlaceStatements,
+    statements: KeysetStatements,
     filter: readonly SqlFragment[],
     ask: (statement: Statement) => Promise<TextResult>,
   ) {

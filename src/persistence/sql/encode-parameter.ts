@@ -5,7 +5,7 @@ import type { ColumnType } from '../../model/column-type.js';
  * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
  * the type holds, such as Sequelize's `literal`.
  */
-export function textValue(type: ColumnType, value: unknown): string | null | undefined {
+export function encodeParameter(type: ColumnType, value: unknown): string | null | undefined {
   if (value === null) return null;
   switch (type.kind) {
     case 'json':
@@ -37,7 +37,7 @@ function scalarText(value: unknown): string | undefined {
 function arrayText(element: ColumnType, values: readonly unknown[]): string | undefined {
   const texts: (string | null)[] = [];
   for (const value of values) {
-    const text = textValue(element, value);
+    const text = encodeParameter(element, value);
     if (text === undefined) return undefined;
     texts.push(text);
   }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DataTypes, type Options, QueryTypes, Sequelize } from 'sequelize';
 import type { Operation } from '../../../../src/metadata/crud-options.js';
 import {
-  generalPathReasons,
+  modelFastPathBlockers,
   needsRecords,
 } from '../../../../src/persistence/customization/model-fast-path-blockers.js';
 import { defineModel, infoOf } from '../../../support/offline-models.js';
@@ -11,7 +11,7 @@ import { defineModel, infoOf } from '../../../support/offline-models.js';
 function reasonsWith(options: Options, operation: Operation = 'read', Instance = Sequelize): string[] {
   const sequelize = new Instance({ dialect: 'postgres', logging: false, ...options });
   const info = infoOf(sequelize.define('Pet', { name: DataTypes.STRING }, { timestamps: false }));
-  return generalPathReasons(info, operation, [...info.attributes.values()]);
+  return modelFastPathBlockers(info, operation, [...info.attributes.values()]);
 }
 
 const OPTIONS: readonly (readonly [option: string, options: Options])[] = [
@@ -64,7 +64,7 @@ describe('generalPathReasons', () => {
     const info = infoOf(
       defineModel('Pet', { tags: DataTypes.ARRAY(DataTypes.JSONB), place: DataTypes.GEOMETRY }),
     );
-    expect(generalPathReasons(info, 'create', [])).to.deep.equal([
+    expect(modelFastPathBlockers(info, 'create', [])).to.deep.equal([
       'tags is of a type that only Sequelize writes',
       'place is of a type that only Sequelize writes',
     ]);
@@ -81,6 +81,6 @@ describe('generalPathReasons', () => {
         all.filter(({ name }) => name !== 'secret'),
       ),
     ).to.equal(false);
-    expect(generalPathReasons(info, 'read', all)).to.deep.equal([]);
+    expect(modelFastPathBlockers(info, 'read', all)).to.deep.equal([]);
   });
 });

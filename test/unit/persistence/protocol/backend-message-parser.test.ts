@@ -1,6 +1,6 @@
 /** What PostgreSQL sends, however the network cuts it up: nothing is lost, and everything stays in order. */
 import { expect } from 'chai';
-import { AnswerReader } from '../../../../src/persistence/protocol/backend-message-parser.js';
+import { BackendMessageParser } from '../../../../src/persistence/protocol/backend-message-parser.js';
 
 type Row = readonly (string | null)[];
 
@@ -53,7 +53,7 @@ class Scene {
   rowsLeft = 0;
   readonly #takes: boolean[];
   #left = Buffer.alloc(0);
-  readonly reader: AnswerReader;
+  readonly reader: BackendMessageParser;
 
   constructor(takes: readonly boolean[]) {
     this.#takes = [...takes];
@@ -61,7 +61,7 @@ class Scene {
       handleDataRow: ({ fields }: { fields: Row }) => this.told.push(['row', [...fields]]),
       handleCommandComplete: ({ text }: { text: string }) => this.told.push(['tag', text]),
     };
-    this.reader = new AnswerReader(
+    this.reader = new BackendMessageParser(
       () => (this.#takes[0] ? taker : null),
       (bytes) => this.#drive(bytes),
     );

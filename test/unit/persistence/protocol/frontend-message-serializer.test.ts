@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { serialize } from 'pg-protocol';
-import { encodeExecutions } from '../../../../src/persistence/protocol/frontend-message-serializer.js';
+import { serializeExecutions } from '../../../../src/persistence/protocol/frontend-message-serializer.js';
 
 /** The same messages by pg's own encoder, which says of each parameter and of the results that it is a text. */
 function byDriver(statement: string, all: readonly (readonly (string | null)[])[]): Buffer {
@@ -14,7 +14,7 @@ function byDriver(statement: string, all: readonly (readonly (string | null)[])[
 
 /** What ours says, and what pg would say. */
 function expectSame(name: string, all: readonly (readonly (string | null)[])[]): void {
-  const ours = encodeExecutions(
+  const ours = serializeExecutions(
     name,
     all.map((values) => ({ values })),
   );
@@ -80,7 +80,7 @@ function read(bytes: Buffer): unknown[] {
   return said;
 }
 
-describe('encodeExecutions', () => {
+describe('serializeExecutions', () => {
   it('says what pg would', () => {
     const value = fc.option(fc.string({ unit: 'binary', maxLength: 60 }));
     const executions = fc.array(fc.array(value, { maxLength: 12 }), { minLength: 1, maxLength: 4 });
@@ -92,7 +92,7 @@ describe('encodeExecutions', () => {
   });
 
   it('puts another statement before them', () => {
-    const ours = encodeExecutions('crud_7', [{ values: ['1'] }, { values: ['2'] }], 'crud_first');
+    const ours = serializeExecutions('crud_7', [{ values: ['1'] }, { values: ['2'] }], 'crud_first');
     const first = byDriver('crud_first', [[]]).subarray(0, -serialize.sync().length);
     const expected = Buffer.concat([first, byDriver('crud_7', [['1'], ['2']])]);
     expect(read(ours)).to.deep.equal(read(expected));

@@ -21,7 +21,7 @@ describe('StatementCache', () => {
   });
 
   it('names nothing as another process does', () => {
-    const file = require.resolve('../../../src/persistence/statement-name.js');
+    const file = require.resolve('../../../../src/persistence/protocol/statement-name.js');
     const print = `process.stdout.write(require(${JSON.stringify(file)}).statementName('SELECT 1'))`;
     const other = execFileSync(process.execPath, ['-e', print], { encoding: 'utf8' });
     expect(other)

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parse } from 'postgres-array';
 import type { ColumnType } from '../../../../src/model/column-type.js';
-import { arrayLiteral, textValue } from '../../../../src/persistence/sql/encode-parameter.js';
+import { arrayLiteral, encodeParameter } from '../../../../src/persistence/sql/encode-parameter.js';
 
 const TEXT: ColumnType = { kind: 'string', maxLength: null };
 const DATE: ColumnType = { kind: 'date' };
@@ -33,10 +33,10 @@ const CASES: readonly (readonly [type: ColumnType, value: unknown, text: string 
   [TEXT, { literal: 'SQL' }, undefined],
 ];
 
-describe('textValue', () => {
+describe('encodeParameter', () => {
   for (const [type, value, text] of CASES) {
     it(`gives ${text} for a value of type ${type.kind}`, () => {
-      expect(textValue(type, value)).to.equal(text);
+      expect(encodeParameter(type, value)).to.equal(text);
     });
   }
 });
