@@ -13,7 +13,10 @@ export type Class<T = unknown> = new (...args: never[]) => T;
 export const OPERATIONS = ['list', 'read', 'create', 'update', 'delete'] as const;
 
 /** One of `list`, `read`, `create`, `update`, `delete`. */
-export type Operation = (typeof OPERATIONS)[number];
+export type Endpoint = (typeof OPERATIONS)[number];
+
+/** The same, by the name that users import. */
+export type Operation = Endpoint;
 
 /** The comparison operators of the `q` parameter, by their canonical names. */
 export const FILTER_OPERATORS = [
@@ -98,7 +101,7 @@ export interface CrudOptions<M extends Model = Model> {
   /** What the records are, in a sentence or more of Markdown, for the OpenAPI document. Default: none. */
   description?: string;
   /** The operations that get a route. Default: all five. */
-  endpoints?: Iterable<Operation>;
+  endpoints?: Iterable<Endpoint>;
   /** How the list is paged. Default: `'offset'`. */
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */

@@ -1,6 +1,6 @@
 /** One of the five generated operations, described. */
 import type { ActionDescription } from '../http/routes/describe-action.js';
-import type { Operation } from '../metadata/crud-options.js';
+import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
@@ -35,7 +35,7 @@ export interface DescribedResource {
 }
 
 /** What an operation can fail with, besides what every operation can. */
-const PROBLEMS: Readonly<Record<Operation, readonly ProblemStatus[]>> = {
+const PROBLEMS: Readonly<Record<Endpoint, readonly ProblemStatus[]>> = {
   list: [400],
   read: [400, 404],
   create: [400, 403, 409, 412, 413, 415, 422],
@@ -51,7 +51,7 @@ const LOCATION: HeaderObject = {
 };
 
 /** The statuses of the problems of an operation. */
-export function problemsOf(operation: Operation, { refusedStatus }: ActionDescription): ProblemStatus[] {
+export function problemsOf(operation: Endpoint, { refusedStatus }: ActionDescription): ProblemStatus[] {
   const guarded: readonly ProblemStatus[] = refusedStatus === undefined ? [] : [refusedStatus];
   const statuses = new Set([...PROBLEMS[operation], ...guarded, ...COMMON_PROBLEMS]);
   return [...statuses].sort((first, second) => first - second);
@@ -60,7 +60,7 @@ export function problemsOf(operation: Operation, { refusedStatus }: ActionDescri
 /** Describes an operation. */
 export function generatedOperation(
   resource: DescribedResource,
-  operation: Operation,
+  operation: Endpoint,
   action: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
@@ -84,7 +84,7 @@ export function generatedOperation(
   };
 }
 
-const SUMMARIES: Readonly<Record<Operation, (names: ResourceNames) => string>> = {
+const SUMMARIES: Readonly<Record<Endpoint, (names: ResourceNames) => string>> = {
   list: ({ phrases }) => `List ${phrases}`,
   read: ({ phrase }) => `Read ${phrase}`,
   create: ({ phrase }) => `Create ${phrase}`,
@@ -92,7 +92,7 @@ const SUMMARIES: Readonly<Record<Operation, (names: ResourceNames) => string>> =
   delete: ({ phrase }) => `Delete ${phrase}`,
 };
 
-function descriptionOf({ description, pagination, info }: ResourcePlan, operation: Operation): string {
+function descriptionOf({ description, pagination, info }: ResourcePlan, operation: Endpoint): string {
   switch (operation) {
     case 'list': {
       const paging = pagination === 'offset' ? 'Pages have numbers.' : 'Pages are followed by their cursors.';
@@ -109,12 +109,12 @@ function descriptionOf({ description, pagination, info }: ResourcePlan, operatio
   }
 }
 
-function successStatus(operation: Operation, { successStatus: given }: ActionDescription): number {
+function successStatus(operation: Endpoint, { successStatus: given }: ActionDescription): number {
   if (operation === 'delete') return 204;
   return given ?? (operation === 'create' ? 201 : 200);
 }
 
-function success({ plan, names }: DescribedResource, operation: Operation): ResponseObject {
+function success({ plan, names }: DescribedResource, operation: Endpoint): ResponseObject {
   switch (operation) {
     case 'list':
       return { description: 'A page.', content: jsonContent(pageRef(plan, names), pageExample(plan)) };
@@ -136,7 +136,7 @@ function success({ plan, names }: DescribedResource, operation: Operation): Resp
   }
 }
 
-function queryParameters({ plan, readable }: DescribedResource, operation: Operation): ParameterObject[] {
+function queryParameters({ plan, readable }: DescribedResource, operation: Endpoint): ParameterObject[] {
   if (operation === 'list') return listParameters(plan, readable);
   return operation === 'read' ? fieldsParameter(readable) : [];
 }
@@ -176,10 +176,7 @@ function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
   }
 }
 
-function requestBody(
-  { plan, names }: DescribedResource,
-  operation: Operation,
-): RequestBodyObject | undefined {
+function requestBody({ plan, names }: DescribedResource, operation: Endpoint): RequestBodyObject | undefined {
   if (operation !== 'create' && operation !== 'update') return undefined;
   const content = jsonContent(bodyRef(names, operation), bodyExample(plan, operation));
   if (operation === 'create') return { required: true, content };

@@ -4,7 +4,7 @@ import type { ControllerRoute } from '../http/resources/controller-metadata.js';
 import { generatedRouteOf } from '../http/resources/generated-routes.js';
 import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
-import type { Operation } from '../metadata/crud-options.js';
+import type { Endpoint } from '../metadata/crud-options.js';
 import { readableProperties } from '../response/record-serializer.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { addedOperation, addedProblems } from './added-operation.js';
@@ -78,7 +78,7 @@ class DocumentDraft {
     routes: readonly ControllerRoute[],
     describe: (method: string) => ActionDescription,
   ): void {
-    const operations = new Set<Operation>();
+    const operations = new Set<Endpoint>();
     for (const route of generatedFirst(routes)) {
       const operation = this.#addRoute(resource, route, describe(route.method));
       if (operation) operations.add(operation);
@@ -113,7 +113,7 @@ class DocumentDraft {
     resource: DescribedResource,
     { verb, path, method }: ControllerRoute,
     action: ActionDescription,
-  ): Operation | undefined {
+  ): Endpoint | undefined {
     const expressible = documentPath(path);
     const methods = DOCUMENT_METHODS.filter((each) => each === verb);
     if (!expressible || methods.length === 0) return undefined;

@@ -1,5 +1,5 @@
 /** The schemas of one resource: its records, its bodies and its page. */
-import type { Operation } from '../metadata/crud-options.js';
+import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
@@ -12,9 +12,9 @@ import type { ResourceNames } from './resource-names.js';
 export function resourceSchemas(
   plan: ResourcePlan,
   names: ResourceNames,
-  operations: ReadonlySet<Operation>,
+  operations: ReadonlySet<Endpoint>,
 ): Record<string, JsonSchema> {
-  const has = (...wanted: readonly Operation[]): boolean => wanted.some((each) => operations.has(each));
+  const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
   const record = recordJsonSchema(plan);
   const described = plan.description === null ? record : { description: plan.description, ...record };
   return {

@@ -2,8 +2,8 @@
 import {
   type CanonicalFilterOperator,
   type CrudOptions,
+  type Endpoint,
   OPERATIONS,
-  type Operation,
 } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
@@ -24,8 +24,8 @@ export interface OptionCheck {
 }
 
 /** The operations that get a route. */
-export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Operation> {
-  const endpoints = new Set<Operation>();
+export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Endpoint> {
+  const endpoints = new Set<Endpoint>();
   for (const name of options.endpoints ?? OPERATIONS) {
     if (OPERATIONS.includes(name)) endpoints.add(name);
     else {

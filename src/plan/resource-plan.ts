@@ -4,8 +4,8 @@ import type {
   Class,
   CrudOptions,
   Dependency,
+  Endpoint,
   ModelClass,
-  Operation,
 } from '../metadata/crud-options.js';
 import type { ModelInfo } from '../model/model-info.js';
 import type { IdKind, IdParser } from './compile-id.js';
@@ -47,7 +47,7 @@ export interface ResourcePlan {
   readonly tags: readonly string[];
   /** What the records are, for the documentation. */
   readonly description: string | null;
-  readonly endpoints: ReadonlySet<Operation>;
+  readonly endpoints: ReadonlySet<Endpoint>;
   readonly pagination: 'offset' | 'cursor';
   readonly pageSize: PageSize;
   readonly filters: ReadonlyMap<string, readonly CanonicalFilterOperator[]>;

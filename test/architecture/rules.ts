@@ -15,6 +15,8 @@ export const LAYERS = [
   'plan',
   'schema',
   'query',
+  'operation',
+  'features',
   'persistence/errors',
   'persistence/session',
   'persistence/sql',
@@ -46,7 +48,7 @@ const ROOT_FILES = ['bootstrap.ts', 'load-application.ts', 'command-line.ts', 'i
 /** The only file whose work it is to import what its user names. */
 const LOADER = 'load-application.ts';
 
-const PURE_LAYERS = ['util', 'metadata', 'model', 'plan', 'schema', 'query'];
+const PURE_LAYERS = ['util', 'metadata', 'model', 'plan', 'schema', 'query', 'operation', 'features'];
 /** The modules of Node that do no input or output. */
 const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'querystring', 'string_decoder', 'url', 'util'];
 
@@ -209,7 +211,7 @@ function packageOf({ specifier }: ModuleReference): string {
 }
 
 function layerOf(file: string): number {
-  const layer = LAYERS.findIndex((name) => name === posix.dirname(file));
+  const layer = (LAYERS as readonly string[]).indexOf(posix.dirname(file));
   const root = ROOT_FILES.indexOf(file);
   return root < 0 ? layer : LAYERS.length + root;
 }

@@ -1,6 +1,6 @@
 /** What a generated operation returned -> what leaves: through the read schema, in its envelope. Nothing is written yet. */
 import type { Request } from 'express';
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import { gettersOf } from '../../persistence/customization/model-fast-path-blockers.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { OffsetPage, Page } from '../../persistence/paging/page.js';
@@ -31,7 +31,7 @@ export interface AnswerDraft {
 /** Shapes the result of an operation. */
 export async function shapeAnswer(
   resource: Resource,
-  operation: Operation,
+  operation: Endpoint,
   result: unknown,
   { request, readArguments }: AnswerContext,
 ): Promise<AnswerDraft> {
@@ -70,7 +70,7 @@ function shapeList({ plan, serialize, cursors }: Resource, result: unknown, quer
 }
 
 /** An override that finds nothing may return nothing; one that creates must have created something. */
-function missingRecord(name: string, operation: Operation): never {
+function missingRecord(name: string, operation: Endpoint): never {
   if (operation === 'create') {
     throw new TypeError(`The create method of the ${name} controller must return the record it created.`);
   }

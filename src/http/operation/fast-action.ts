@@ -1,6 +1,6 @@
 /** The fast path of one generated route: rows of texts, written into JSON as they are. */
 import type { Request, Response } from 'express';
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AttributeInfo } from '../../model/model-info.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { hydrator, storedAttributes } from '../../persistence/customization/hydrate-record.js';
@@ -39,8 +39,8 @@ export interface FastAction {
 /** Compiles the fast paths of the operations that have one. */
 export function compileFastActions(
   resource: Resource,
-  operations: readonly Operation[],
-): ReadonlyMap<Operation, FastAction> {
+  operations: readonly Endpoint[],
+): ReadonlyMap<Endpoint, FastAction> {
   if (operations.length === 0) return new Map();
   const { info, model } = resource.plan;
   const rows = describeRows(resource);
@@ -81,7 +81,7 @@ function operationAnswer(
   rows: RowsJson,
   finder: FastFinder,
   writer: FastWriter,
-  operation: Operation,
+  operation: Endpoint,
 ): FastAction['answer'] {
   const { resource, attributes } = rows;
   const { primaryKey } = resource.plan.info;

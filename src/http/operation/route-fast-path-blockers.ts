@@ -1,6 +1,6 @@
 /** Why a route must take the general path: what the user plugged in that the fast path would pass by. */
 import { getMetadataArgsStorage } from 'routing-controllers';
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
 import { readableAttributes } from '../../schema/derive-read-class.js';
@@ -74,7 +74,7 @@ function decoratorReasons(method: string, lineage: readonly object[]): string[] 
   ];
 }
 
-function schemaReasons({ plan }: Resource, operation: Operation): string[] {
+function schemaReasons({ plan }: Resource, operation: Endpoint): string[] {
   const { explicitSchemas, info, exposure } = plan;
   const answersRecords = operation !== 'delete';
   const readable = readableAttributes(info, exposure);

@@ -4,7 +4,7 @@
  */
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -56,7 +56,7 @@ export function parseOnce(parse: RequestParser): (request: Request) => Promise<R
 }
 
 /** The parser of one operation of a resource. */
-export function compileParser(settings: ParserSettings, operation: Operation): RequestParser {
+export function compileParser(settings: ParserSettings, operation: Endpoint): RequestParser {
   const { plan, schemas, bodyLimit } = settings;
   switch (operation) {
     case 'list':

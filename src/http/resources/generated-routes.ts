@@ -1,5 +1,5 @@
 /** The five routes of a resource, as data. */
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { CrudController } from './crud-controller.js';
 
@@ -8,7 +8,7 @@ export type ControllerMethod = keyof CrudController;
 
 /** One generated route. */
 export interface GeneratedRoute {
-  readonly operation: Operation;
+  readonly operation: Endpoint;
   readonly method: ControllerMethod;
   readonly verb: 'get' | 'post' | 'patch' | 'delete';
   /** Whether the path goes on with `/{id}` after the prefix. */

@@ -1,5 +1,5 @@
 /** A resource at work: its plan, and what the later phases made of it. */
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { ApplicationPlan } from '../../plan/compile-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -28,9 +28,9 @@ export interface Resource {
   /** The same, with what it is made of. */
   readonly serializer: CompiledSerializer;
   readonly cursors: CursorCodec;
-  readonly parsers: Readonly<Record<Operation, RequestParser>>;
+  readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
   /** The same for those who ask several times about a request. */
-  readonly parseOnce: Readonly<Record<Operation, RequestParser>>;
+  readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
 }
 
 /** What all resources of an application share. */
@@ -85,7 +85,7 @@ function createResource(
   });
 }
 
-function forEachOperation<T>(make: (operation: Operation) => T): Readonly<Record<Operation, T>> {
+function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {
   return Object.freeze({
     list: make('list'),
     read: make('read'),

@@ -1,5 +1,5 @@
 /** The routes of an application, for people and programs to look at. */
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import { presentModelBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { generatedRouteOf } from '../resources/generated-routes.js';
 import type { MountedRouter } from './mount-resources.js';
@@ -13,7 +13,7 @@ export interface RouteInfo {
   /** The model's name. */
   readonly resource: string;
   /** The generated operation, or null for a route that a subclass added. */
-  readonly operation: Operation | null;
+  readonly operation: Endpoint | null;
   /** The controller's method that answers. */
   readonly handler: string;
   /** Why it does not take the fast path now, such as `the model has a hook beforeFind`; none when it does. */

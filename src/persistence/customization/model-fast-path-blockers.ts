@@ -3,7 +3,7 @@
  * plugged in. Fast statements would pass it by.
  */
 import type { ModelAttributeColumnOptions } from 'sequelize';
-import type { Operation } from '../../metadata/crud-options.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import type { ColumnType } from '../../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { deletedAtOf, timestampsOf } from '../sql/table-sql.js';
@@ -27,7 +27,7 @@ interface ModelInternals {
 /** Why an operation must go through Sequelize; none when it need not. */
 export function modelFastPathBlockers(
   info: ModelInfo,
-  operation: Operation,
+  operation: Endpoint,
   readable: readonly AttributeInfo[],
 ): string[] {
   const always = [...queryCustomizations(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
@@ -39,7 +39,7 @@ export function modelFastPathBlockers(
 }
 
 /** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */
-export function presentModelBlockers(info: ModelInfo, operation: Operation): string[] {
+export function presentModelBlockers(info: ModelInfo, operation: Endpoint): string[] {
   const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
   return [...scopeReasons(info), ...queryHooks(info.model, kind)];
 }

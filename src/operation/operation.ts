@@ -1,0 +1,95 @@
+/** What a request asks of the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
+import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
+import type { SortTerm } from '../plan/resource-plan.js';
+import type { Keyset } from '../query/keyset.js';
+
+/** Where the value of a parameter is found when the statement is executed: `id`, `keyset.0`, `set.name`. */
+export interface Slot {
+  readonly slot: string;
+}
+
+/** A value of a statement: the text that the database reads, which is bound, or where that text is found. */
+export type Value = string | Slot;
+
+/** A condition on the rows of one table. */
+export type Predicate = Comparison | Junction;
+
+/** An attribute compared with values of its column's type. */
+export interface Comparison {
+  readonly kind: 'comparison';
+  readonly attribute: string;
+  readonly operator: CanonicalFilterOperator;
+  readonly values: readonly Value[];
+}
+
+/** Several predicates, all or any of which must hold. */
+export interface Junction {
+  readonly kind: 'and' | 'or';
+  readonly operands: readonly Predicate[];
+}
+
+/** What of the rows is answered: names of attributes, in the order of their columns. */
+export interface Selection {
+  readonly columns: readonly string[];
+}
+
+/** A page by number. */
+export interface OffsetWindow {
+  readonly kind: 'offset';
+  /** From 1. */
+  readonly page: number;
+  readonly size: number;
+}
+
+/** A page next to a keyset. At most one of `after` and `before` is given. */
+export interface KeysetWindow {
+  readonly kind: 'keyset';
+  readonly after: Keyset | null;
+  readonly before: Keyset | null;
+  readonly size: number;
+}
+
+/** One row by its key. */
+export interface ReadOperation {
+  readonly kind: 'read';
+  readonly where: Predicate;
+  readonly select: Selection;
+}
+
+/** A page of rows. */
+export interface ListOperation {
+  readonly kind: 'list';
+  /** Null is every row. */
+  readonly where: Predicate | null;
+  readonly select: Selection;
+  /** A total order: the primary key is part of it. */
+  readonly order: readonly SortTerm[];
+  readonly window: OffsetWindow | KeysetWindow;
+  readonly count: 'exact' | 'none';
+}
+
+/** New rows. The values are as JavaScript has them, by attribute. */
+export interface InsertOperation {
+  readonly kind: 'insert';
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly returning: Selection;
+}
+
+/** A change of the rows that the predicate finds. */
+export interface UpdateOperation {
+  readonly kind: 'update';
+  readonly where: Predicate;
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly returning: Selection;
+}
+
+/** The end of the rows that the predicate finds. */
+export interface DeleteOperation {
+  readonly kind: 'delete';
+  readonly where: Predicate;
+  /** The attribute that tells when a row was deleted, where the row is kept; null removes the row. */
+  readonly mark: string | null;
+}
+
+/** One of the five. */
+export type Operation = ReadOperation | ListOperation | InsertOperation | UpdateOperation | DeleteOperation;
