@@ -180,6 +180,11 @@ describe('charts of the benchmark', () => {
     expect(chart).to.include('× 2.00').and.to.not.include('NestJS');
   });
 
+  it('draw no extension', () => {
+    const run = runOf([row('ours', [1_000]), row('ours-override', [900])], ['ours', 'ours-override']);
+    expect(drawChart(run)).to.include('>crud-controllers<').and.to.not.include('override');
+  });
+
   it('draw bars in proportion, and escape their texts', () => {
     const bars = [10, 5].map((value) => ({
       label: 'a < b & "c"',
