@@ -40,7 +40,7 @@ export async function shapeAnswer(
   if (operation === 'list')
     return { body: shapeList(resource, result, (await readArguments()).query as ListQuery) };
   if (typeof result !== 'object' || result === null) return missingRecord(plan.name, operation);
-  if (operation === 'read') return { body: serialize(result, (await readArguments()).fields) };
+  if (operation === 'read') return { body: serialize(result, (await readArguments()).query?.fields) };
   if (operation === 'update') return { body: serialize(result) };
   const location = locationOf(request, plan, idOf(result, plan.info.primaryKey.name));
   return { body: serialize(result), location };

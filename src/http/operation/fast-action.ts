@@ -91,8 +91,8 @@ function operationAnswer(
     case 'list':
       return async ({ query }) => new JsonAnswer(await listJson(rows, finder, query as ListQuery));
     case 'read':
-      return async ({ id, fields }) =>
-        new JsonAnswer(recordJson(rows, await finder.find(keyText(id)), fields));
+      return async ({ id, query }) =>
+        new JsonAnswer(recordJson(rows, await finder.find(keyText(id)), query?.fields));
     case 'create':
       return async ({ values = {} }, request) => {
         const created = await writer.insert(values);

@@ -14,6 +14,7 @@ import type { ListQuery } from '../../query/list-query.js';
 import { parseFields } from '../../query/parse-fields.js';
 import { parseListQuery } from '../../query/parse-list-query.js';
 import { parseQueryString, type QueryString, quote } from '../../query/query-string.js';
+import type { ReadQuery } from '../../query/read-query.js';
 import { parameterIssues, rejectUnknownParameters } from '../../query/unknown-parameters.js';
 import { type BodySchema, type BodyValues, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
@@ -21,9 +22,7 @@ import { readBody } from './read-body.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
-  readonly query?: ListQuery;
-  /** The properties that a read answers with; null is all. */
-  readonly fields?: readonly string[] | null;
+  readonly query?: ListQuery | ReadQuery;
   readonly id?: unknown;
   readonly values?: BodyValues;
 }
@@ -63,7 +62,7 @@ export function compileParser(settings: ParserSettings, operation: Endpoint): Re
       return ({ url }) => ({ query: parseListQuery(settings, parseQueryString(url)) });
     case 'read':
       return (request) => ({
-        fields: parseReadFields(settings, parseQueryString(request.url)),
+        query: parseReadQuery(settings, parseQueryString(request.url)),
         id: parsePathId(plan, request),
       });
     case 'delete':
@@ -105,11 +104,11 @@ export function refuseCondition({ name }: ResourcePlan, { headers }: Request): v
   );
 }
 
-function parseReadFields({ plan, readable }: ParserSettings, query: QueryString): readonly string[] | null {
+function parseReadQuery({ plan, readable }: ParserSettings, query: QueryString): ReadQuery {
   const issues = parameterIssues(plan, query, READ_PARAMETERS);
   const fields = parseFields(readable, query.parameters.get('fields'), issues);
   if (issues.length > 0) throw new InvalidQueryError(issues);
-  return fields;
+  return Object.freeze({ fields });
 }
 
 function parsePathId(plan: ResourcePlan, request: Request): unknown {
