@@ -12,6 +12,7 @@ import {
   recordPlan,
 } from '../../response/record-serializer.js';
 import { nestedRecords } from '../../response/result-serializer.js';
+import { compileRowView, type RowView } from '../../response/row-view.js';
 import { bodySchema } from '../../schema/body-schema.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
@@ -25,6 +26,8 @@ export interface Resource {
   readonly controller: CrudControllerClass;
   readonly isGenerated: boolean;
   readonly serialize: RecordSerializer;
+  /** How rows of our SQL leave. */
+  readonly rowView: RowView;
   /** The same, with what it is made of. */
   readonly serializer: CompiledSerializer;
   readonly cursors: CursorCodec;
@@ -78,6 +81,7 @@ function createResource(
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
     serialize: serializer.serialize,
+    rowView: compileRowView(plan, serializer.serialize),
     serializer,
     cursors,
     parsers,

@@ -13,7 +13,7 @@ const info = infoOf(
   }),
 );
 const attributes = [...info.attributes.values()];
-const writers = compileRowWriters(attributes);
+const writers = compileRowWriters(attributes.map(({ name, type }, index) => ({ name, type, index })));
 const parsers = attributes.map(() => asText);
 
 describe('compileRowWriters', () => {
