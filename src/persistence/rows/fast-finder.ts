@@ -4,6 +4,7 @@ import type { ModelInfo } from '../../model/model-info.js';
 import type { Filter } from '../../query/filter.js';
 import type { ListQuery } from '../../query/list-query.js';
 import { statementRunner } from '../connections/statement-runner.js';
+import type { StatementTarget } from '../connections/statement-target.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import type { CursorPage, OffsetPage } from '../paging/page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
@@ -27,7 +28,7 @@ export type TextPage<P> = P & { readonly parsers: readonly TextParser[] };
 /** Which rows of a list, in which order. */
 type RowsQuery = Pick<ListQuery, 'filter' | 'sort'>;
 
-/** Finds rows of one model. The columns of a row are those of the attributes, in their order; others may follow. */
+/** Finds rows of one model; on connections of the pool, unless another target is given. The columns of a row are those of the attributes, in their order; others may follow. */
 export class FastFinder {
   readonly #info: ModelInfo;
   readonly #table: TableSql;
@@ -45,12 +46,15 @@ export class FastFinder {
   }
 
   /** The row with this primary key, in its text form; the rows are one or none. */
-  find(id: string): Promise<TextRows> {
-    return this.#runner.read(this.#byId, [id], this.#table.table);
+  find(id: string, on: StatementTarget = this.#runner): Promise<TextRows> {
+    return on.read(this.#byId, [id], this.#table.table);
   }
 
   /** One page by number. As `Repository.page`, it does not count where a short page tells how many rows there are. */
-  async page(query: RowsQuery & Pick<ListQuery, 'page' | 'size'>): Promise<TextPage<OffsetPage<TextRow>>> {
+  async page(
+    query: RowsQuery & Pick<ListQuery, 'page' | 'size'>,
+    on: StatementTarget = this.#runner,
+  ): Promise<TextPage<OffsetPage<TextRow>>> {
     const { page, size, filter } = query;
     const offset = (page - 1) * size;
     const conditions = this.#conditions(filter);
@@ -61,28 +65,30 @@ export class FastFinder {
     const { rows, parsers } = await this.#run(
       selectRows(this.#table, selection),
       filter !== null || offset > 0,
+      on,
     );
     const isLast = rows.length < size && (rows.length > 0 || page === 1);
-    const total = isLast ? offset + rows.length : await this.#count(conditions);
+    const total = isLast ? offset + rows.length : await this.#count(conditions, on);
     return { items: [...rows], total, page, size, parsers };
   }
 
   /** One page next to a place. */
   async cursorPage(
     query: RowsQuery & Pick<ListQuery, 'after' | 'before' | 'size'>,
+    on: StatementTarget = this.#runner,
   ): Promise<TextPage<CursorPage<TextRow>>> {
     const filter = this.#conditions(query.filter);
     const terms = keyTerms(this.#info, query.sort);
     const source = new KeysetRowSource(terms, this.#places, filter, (statement) =>
-      this.#run(statement, filter.length > 0),
+      this.#run(statement, filter.length > 0, on),
     );
     const page = await findCursorPage(source, query);
     return { ...page, parsers: source.parsers };
   }
 
-  async #count(conditions: readonly SqlFragment[]): Promise<number> {
+  async #count(conditions: readonly SqlFragment[], on: StatementTarget): Promise<number> {
     const count = select(this.#table, raw('count(*)'), { conditions });
-    const { rows } = await this.#run(count, conditions.length > 0);
+    const { rows } = await this.#run(count, conditions.length > 0, on);
     return Number(rows[0]?.[0]);
   }
 
@@ -91,12 +97,12 @@ export class FastFinder {
   }
 
   /** @param isPlanned whether the values decide which plan is good */
-  #run({ text, values }: Statement, isPlanned: boolean): Promise<TextResult> {
+  #run({ text, values }: Statement, isPlanned: boolean, on: StatementTarget): Promise<TextResult> {
     const { table } = this.#table;
-    return isPlanned ? this.#runner.readPlanned(text, values, table) : this.#runner.read(text, values, table);
+    return isPlanned ? on.readPlanned(text, values, table) : on.read(text, values, table);
   }
 
-  get #runner() {
+  get #runner(): StatementTarget {
     return statementRunner(this.#info.model.sequelize as Sequelize);
   }
 }

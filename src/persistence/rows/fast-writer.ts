@@ -3,6 +3,7 @@ import type { Sequelize } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { statementRunner } from '../connections/statement-runner.js';
+import type { StatementTarget } from '../connections/statement-target.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
 import type { TextResult, TextValues } from '../protocol/batch.js';
 import { changedSql } from '../sql/changed-sql.js';
@@ -31,7 +32,7 @@ interface WrittenValues {
   readonly texts: (string | null)[];
 }
 
-/** Writes rows of one model, and gives them back with the columns of the attributes. */
+/** Writes rows of one model, on connections of the pool unless another target is given, and gives them back with the columns of the attributes. */
 export class FastWriter {
   readonly #info: ModelInfo;
   readonly #table: string;
@@ -42,7 +43,6 @@ export class FastWriter {
   readonly #columns: readonly WrittenColumn[];
   readonly #inserts = new BoundedCache<string>();
   readonly #updates = new BoundedCache<string>();
-  readonly #ask = async (text: string, values: TextValues) => (await this.#run(text, values)).rows;
 
   constructor({ info, table, columns }: TableSql) {
     this.#info = info;
@@ -56,7 +56,7 @@ export class FastWriter {
   }
 
   /** Inserts a row. Null for values that only Sequelize can write: nothing has happened then. */
-  async insert(given: WriteValues): Promise<TextRows | null> {
+  async insert(given: WriteValues, on: StatementTarget = this.#runner): Promise<TextRows | null> {
     const moment = now();
     const written = this.#textsOf(given, ({ isTimestamp, makeDefault }) =>
       isTimestamp ? moment : makeDefault?.(),
@@ -64,34 +64,38 @@ export class FastWriter {
     if (written === null || this.#lacksValue(written)) return null;
     const { shape, texts } = written;
     const text = this.#inserts.get(shape, () => this.#insertText(this.#columnsOf(shape)));
-    return this.#write(text, texts, null);
+    return this.#write(text, texts, null, on);
   }
 
   /**
    * Changes a row, when a value differs from what it has; and gives it, or no row where there is none. Null as for
    * `insert`, and where triggers may change the row once more.
    */
-  async update(id: string, changes: WriteValues): Promise<TextRows | null> {
+  async update(
+    id: string,
+    changes: WriteValues,
+    on: StatementTarget = this.#runner,
+  ): Promise<TextRows | null> {
     const written = this.#textsOf(changes, () => undefined);
-    if (written === null || (await this.#triggers()).hideUpdates) return null;
+    if (written === null || (await this.#triggers(on)).hideUpdates) return null;
     const { shape, texts } = written;
     if (texts.length > 0) {
       const moment = this.#updatedAt === undefined ? [] : [now()];
       const text = this.#updates.get(shape, () => this.#updateText(this.#columnsOf(shape)));
-      const changed = await this.#write(text, [id, ...texts, ...texts, ...moment], id);
+      const changed = await this.#write(text, [id, ...texts, ...texts, ...moment], id, on);
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
-      if (changed.rows.length > 0 && !(await this.#triggers()).hideUpdates) return changed;
+      if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
     }
-    return this.#run(`SELECT ${this.#returning} FROM ${this.#table} WHERE ${this.#row}`, [id]);
+    return on.write(`SELECT ${this.#returning} FROM ${this.#table} WHERE ${this.#row}`, [id]);
   }
 
   /** Deletes a row, or marks it as deleted; whether there was one. */
-  async delete(id: string): Promise<boolean> {
+  async delete(id: string, on: StatementTarget = this.#runner): Promise<boolean> {
     const deletedAt = this.#columnOf(deletedAtOf(this.#info));
     const { count } =
       deletedAt === undefined
-        ? await this.#run(`DELETE FROM ${this.#table} WHERE ${this.#row}`, [id])
-        : await this.#run(`UPDATE ${this.#table} SET ${deletedAt} = $2 WHERE ${this.#row}`, [id, now()]);
+        ? await on.write(`DELETE FROM ${this.#table} WHERE ${this.#row}`, [id])
+        : await on.write(`UPDATE ${this.#table} SET ${deletedAt} = $2 WHERE ${this.#row}`, [id, now()]);
     return count > 0;
   }
 
@@ -149,21 +153,26 @@ export class FastWriter {
     return column === undefined ? undefined : identifier(column);
   }
 
-  #triggers(): TableTriggers | Promise<TableTriggers> {
-    return tableTriggers(this.#info.model.sequelize as Sequelize, this.#table, this.#ask);
+  #triggers(on: StatementTarget): TableTriggers | Promise<TableTriggers> {
+    return tableTriggers(
+      this.#info.model.sequelize as Sequelize,
+      this.#table,
+      async (text, values) => (await on.write(text, values)).rows,
+    );
   }
 
   /** Together with others of the same statement, unless a trigger may do what could not be undone. */
-  async #write(text: string, values: TextValues, key: string | null): Promise<TextResult> {
-    const isShared = this.#runner.sharesWrites && !(await this.#triggers()).areThere;
-    return isShared ? this.#runner.writeTogether(text, values, key) : this.#run(text, values);
+  async #write(
+    text: string,
+    values: TextValues,
+    key: string | null,
+    on: StatementTarget,
+  ): Promise<TextResult> {
+    const isShared = on.sharesWrites && !(await this.#triggers(on)).areThere;
+    return isShared ? on.writeTogether(text, values, key) : on.write(text, values);
   }
 
-  #run(text: string, values: TextValues) {
-    return this.#runner.write(text, values);
-  }
-
-  get #runner() {
+  get #runner(): StatementTarget {
     return statementRunner(this.#info.model.sequelize as Sequelize);
   }
 }
