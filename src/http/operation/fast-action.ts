@@ -2,22 +2,29 @@
 import type { Request, Response } from 'express';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AttributeInfo } from '../../model/model-info.js';
+import { deletedAtOf } from '../../model/timestamps.js';
+import type {
+  DeleteOperation,
+  ListOperation,
+  Predicate,
+  ReadOperation,
+  Selection,
+  UpdateOperation,
+} from '../../operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { hydrator, storedAttributes } from '../../persistence/customization/hydrate-record.js';
 import { needsRecords } from '../../persistence/customization/model-fast-path-blockers.js';
 import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
-import type { Page } from '../../persistence/paging/page.js';
-import type { TextRow } from '../../persistence/protocol/batch.js';
-import { FastFinder, type TextPage, type TextRows } from '../../persistence/rows/fast-finder.js';
-import { FastWriter } from '../../persistence/rows/fast-writer.js';
+import { type FoundRows, RowExecutor, type RowPage } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
-import { describeTable } from '../../persistence/sql/table-sql.js';
+import type { Slots } from '../../persistence/sql/statement.js';
 import type { Keyset } from '../../query/keyset.js';
 import type { ListQuery } from '../../query/list-query.js';
 import { cursorEnvelope, envelopeJson, offsetEnvelope } from '../../response/envelope.js';
-import { compileRowWriters, type RowWriters } from '../../response/row-writer.js';
+import { compileRowWriters, type RowWriters, selectedOf } from '../../response/row-writer.js';
 import { readableAttributes } from '../../schema/derive-read-class.js';
 import { locationOf } from '../answer/answer.js';
 import { EmptyAnswer, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
@@ -44,9 +51,7 @@ export function compileFastActions(
   if (operations.length === 0) return new Map();
   const { info, model } = resource.plan;
   const rows = describeRows(resource);
-  const table = describeTable(info, rows.attributes);
-  const finder = new FastFinder(table);
-  const writer = new FastWriter(table);
+  const executor = new RowExecutor(info);
   const isOpen = (kind: 'read' | 'write') => (request: Request, response: Response) =>
     !hasQueryHooks(model, kind) &&
     !hasScope(model) &&
@@ -56,7 +61,7 @@ export function compileFastActions(
   return new Map(
     operations.map((operation) => {
       const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
-      const answer = operationAnswer(rows, finder, writer, operation);
+      const answer = operationAnswer(rows, executor, operation);
       return [operation, Object.freeze({ isOpen: isOpen(kind), answer })];
     }),
   );
@@ -67,49 +72,64 @@ function describeRows(resource: Resource): RowsJson {
   const { info, exposure } = resource.plan;
   const readable = readableAttributes(info, exposure);
   if (!needsRecords(info, readable)) {
-    return { resource, attributes: readable, writers: compileRowWriters(readable) };
+    const whole = Object.freeze(selectionOf(readable));
+    const select = (fields: readonly string[] | null) =>
+      fields ? selectionOf(selectedOf(readable, fields)) : whole;
+    return { resource, attributes: readable, select, writers: compileRowWriters(readable) };
   }
   const attributes = storedAttributes(info);
+  const whole = Object.freeze(selectionOf(attributes));
   const writers: RowWriters = (parsers, fields) => {
     const record = hydrator(info, attributes, parsers);
     return (row) => JSON.stringify(resource.serialize(record(row), fields));
   };
-  return { resource, attributes, writers };
+  return { resource, attributes, select: () => whole, writers };
 }
 
-function operationAnswer(
-  rows: RowsJson,
-  finder: FastFinder,
-  writer: FastWriter,
-  operation: Endpoint,
-): FastAction['answer'] {
-  const { resource, attributes } = rows;
-  const { primaryKey } = resource.plan.info;
-  const keyText = (id: unknown): string => encodeParameter(primaryKey.type, id) as string;
+function selectionOf(attributes: readonly AttributeInfo[]): Selection {
+  return { columns: attributes.map(({ name }) => name) };
+}
+
+function operationAnswer(rows: RowsJson, executor: RowExecutor, operation: Endpoint): FastAction['answer'] {
+  const { resource, attributes, select } = rows;
+  const { info } = resource.plan;
+  const { primaryKey } = info;
+  const slotsOf = (id: unknown): Slots => ({ id: encodeParameter(primaryKey.type, id) as string });
+  const alive = aliveRows(info);
+  const where = allOf(equalTo(primaryKey.name, { slot: 'id' }), alive);
   const keyAt = attributes.indexOf(primaryKey);
   switch (operation) {
     case 'list':
-      return async ({ query }) => new JsonAnswer(await listJson(rows, finder, query as ListQuery));
-    case 'read':
-      return async ({ id, fields }) =>
-        new JsonAnswer(recordJson(rows, await finder.find(keyText(id)), fields));
+      return async ({ query }) => new JsonAnswer(await listJson(rows, executor, query as ListQuery, alive));
+    case 'read': {
+      const whole: ReadOperation = Object.freeze({ kind: 'read', where, select: select(null) });
+      return async ({ id, fields = null }) => {
+        const read = fields ? { ...whole, select: select(fields) } : whole;
+        return new JsonAnswer(recordJson(rows, await executor.run(read, slotsOf(id)), fields));
+      };
+    }
     case 'create':
       return async ({ values = {} }, request) => {
-        const created = await writer.insert(values);
+        const created = await executor.run({ kind: 'insert', rows: [values], returning: select(null) });
         if (created === null) return null;
         const location = locationOf(request, resource.plan, created.rows[0]?.[keyAt]);
         return new JsonAnswer(recordJson(rows, created), location);
       };
     case 'update':
       return async ({ id, values = {} }) => {
-        const updated = await writer.update(keyText(id), values);
+        const update: UpdateOperation = { kind: 'update', where, set: values, returning: select(null) };
+        const updated = await executor.run(update, slotsOf(id));
         return updated && new JsonAnswer(recordJson(rows, updated));
       };
-    case 'delete':
+    case 'delete': {
+      const mark = deletedAtOf(info) ?? null;
+      const whole: DeleteOperation = Object.freeze({ kind: 'delete', where, mark });
       return async ({ id }) => {
-        if (!(await writer.delete(keyText(id)))) throw missing(resource);
+        const { count } = await executor.run(whole, slotsOf(id));
+        if (count === 0) throw missing(resource);
         return new EmptyAnswer();
       };
+    }
   }
 }
 
@@ -118,12 +138,14 @@ interface RowsJson {
   readonly resource: Resource;
   /** What rows are read with, in order. */
   readonly attributes: readonly AttributeInfo[];
+  /** Of all properties, or of some. */
+  readonly select: (fields: readonly string[] | null) => Selection;
   readonly writers: RowWriters;
 }
 
 function recordJson(
   { resource, writers }: RowsJson,
-  { rows, parsers }: TextRows,
+  { rows, parsers }: FoundRows,
   fields?: readonly string[] | null,
 ): string {
   const [row] = rows;
@@ -132,21 +154,27 @@ function recordJson(
 }
 
 async function listJson(
-  { resource: { plan, cursors }, writers }: RowsJson,
-  finder: FastFinder,
+  { resource: { plan, cursors }, select, writers }: RowsJson,
+  executor: RowExecutor,
   query: ListQuery,
+  alive: Predicate | null,
 ): Promise<string> {
+  const { kind, page, size, after, before, filter, sort, fields } = query;
+  const isOffset = kind === 'offset';
+  const list: ListOperation = {
+    kind: 'list',
+    where: allOf(alive, filter),
+    select: select(fields),
+    order: sort,
+    window: isOffset ? { kind, page, size } : { kind: 'keyset', after, before, size },
+    count: isOffset ? 'exact' : 'none',
+  };
+  const { rows, parsers, total = 0, next = null, prev = null }: RowPage = await executor.run(list);
   // Where there are no rows, nobody has said how to read one.
-  const write = ({ items, parsers }: TextPage<Page<TextRow>>): string[] =>
-    items.length === 0 ? [] : items.map(writers(parsers, query.fields));
-  if (query.kind === 'offset') {
-    const page = await finder.page(query);
-    return envelopeJson(offsetEnvelope({ ...page, items: [] }), write(page));
-  }
-  const page = await finder.cursorPage(query);
-  const encode = (place: Keyset | null) => place && cursors.encode(place, { plan, ...query });
-  const envelope = cursorEnvelope({ items: [], next: encode(page.next), prev: encode(page.prev) });
-  return envelopeJson(envelope, write(page));
+  const items = rows.length === 0 ? [] : rows.map(writers(parsers, fields));
+  if (isOffset) return envelopeJson(offsetEnvelope({ items: [], total, page, size }), items);
+  const encode = (keyset: Keyset | null) => keyset && cursors.encode(keyset, { plan, ...query });
+  return envelopeJson(cursorEnvelope({ items: [], next: encode(next), prev: encode(prev) }), items);
 }
 
 function missing({ plan }: Resource): Error {
