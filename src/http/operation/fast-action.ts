@@ -1,8 +1,8 @@
 /** The fast path of one generated route: rows of texts, written into JSON as they are. */
 import type { Request, Response } from 'express';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo } from '../../model/model-info.js';
-import { deletedAtOf } from '../../model/timestamps.js';
 import type {
   DeleteOperation,
   ListOperation,
