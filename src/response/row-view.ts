@@ -1,14 +1,14 @@
 /** How the rows of a resource leave: straight as JSON text, or as records where code of the user's looks at them. */
-import type { AttributeInfo } from '../model/model-info.js';
+import type { Selection } from '../operation/operation.js';
 import { hydrator, storedAttributes } from '../persistence/customization/hydrate-record.js';
 import { needsRecords } from '../persistence/customization/model-fast-path-blockers.js';
 import type { TextRow } from '../persistence/protocol/batch.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import { hasTransform } from '../schema/model-decorators.js';
-import { plainProperties } from '../schema/read-through-class.js';
+import { plainNames } from '../schema/read-through-class.js';
 import type { RecordSerializer, WireRecord } from './record-serializer.js';
-import { compileRowWriters, type RowProperty } from './row-writer.js';
+import { compileRowWriters, type RowProperty, selectedOf } from './row-writer.js';
 
 /** How one item of an answer leaves. */
 export interface ItemWriter<Item> {
@@ -20,34 +20,27 @@ export interface ItemWriter<Item> {
 
 /** How the rows of a resource leave. */
 export interface RowView {
-  /** What rows are read with, in order. */
-  readonly attributes: readonly AttributeInfo[];
   /** Whether code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
-  /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
+  /** The columns that rows are read with: for all properties, or for some. */
+  select(fields: readonly string[] | null): Selection;
+  /** The writer for rows with these columns, which are read by these parsers. */
   writer(
     parsers: readonly ((text: string) => unknown)[],
     fields?: readonly string[] | null,
   ): ItemWriter<TextRow>;
 }
 
-/** Compiles the view of a resource. The address of what was created has the primary key, also where answers do not. */
+/** Compiles the view of a resource. */
 export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
-  const { info } = plan;
-  const shown = plainColumns(plan, serialize);
-  if (!shown) return recordView(plan, serialize);
-  const attributes = [...new Set([...shown.map(({ attribute }) => attribute), info.primaryKey])];
-  const properties = shown.map(
-    ({ attribute, ...property }): RowProperty => ({
-      ...property,
-      type: attribute.type,
-      index: attributes.indexOf(attribute),
-    }),
-  );
+  const properties = plainProperties(plan, serialize);
+  if (!properties) return recordView(plan, serialize);
   const writers = compileRowWriters(properties);
+  const columns = (selected: readonly RowProperty[]) => selected.map(({ attribute }) => attribute.name);
+  const whole: Selection = Object.freeze({ columns: Object.freeze(columns(properties)) });
   return {
-    attributes,
     runsUserCode: false,
+    select: (fields) => (fields ? { columns: columns(selectedOf(properties, fields)) } : whole),
     writer(parsers, fields) {
       const text = writers(parsers, fields);
       // The values of the text are those that a serializer would make, at less cost.
@@ -56,14 +49,11 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
   };
 }
 
-/** A property that is written of a column alone. */
-type PlainColumn = Pick<RowProperty, 'name' | 'toWire'> & { readonly attribute: AttributeInfo };
-
 /** The properties of the answer; null where any of them takes more than its column. */
-function plainColumns(
+function plainProperties(
   { info, exposure, explicitSchemas: { read } }: ResourcePlan,
   serialize: RecordSerializer,
-): readonly PlainColumn[] | null {
+): readonly RowProperty[] | null {
   const readable = readableAttributes(info, exposure);
   if (!read) {
     const isShaped =
@@ -71,7 +61,7 @@ function plainColumns(
       readable.some(({ name }) => hasTransform(info, name, 'read'));
     return isShaped ? null : readable.map((attribute) => ({ name: attribute.name, attribute }));
   }
-  const shown = plainProperties(read, new Set(info.attributes.keys()));
+  const shown = plainNames(read, new Set(info.attributes.keys()));
   const attributes = [...(shown?.keys() ?? [])].map((property) => info.attributes.get(property));
   const known = attributes.filter((attribute) => attribute !== undefined);
   if (!shown || known.length < shown.size || needsRecords(info, [...known, info.primaryKey])) return null;
@@ -86,9 +76,10 @@ function plainColumns(
 /** Through records, with their getters, and the serializer. */
 function recordView({ info }: ResourcePlan, serialize: RecordSerializer): RowView {
   const attributes = storedAttributes(info);
+  const whole: Selection = Object.freeze({ columns: Object.freeze(attributes.map(({ name }) => name)) });
   return {
-    attributes,
     runsUserCode: true,
+    select: () => whole,
     writer(parsers, fields) {
       const hydrate = hydrator(info, attributes, parsers);
       const values = (row: TextRow): WireRecord => serialize(hydrate(row), fields);

@@ -1,14 +1,21 @@
 /** Runs an operation with our SQL: rows of texts, which are written into JSON as they are. */
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { deletedAtOf } from '../../model/attribute-notes.js';
+import type {
+  DeleteOperation,
+  InsertOperation,
+  ListOperation,
+  ReadOperation,
+  UpdateOperation,
+} from '../../operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
+import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
-import type { Page } from '../../persistence/paging/page.js';
-import type { TextRow } from '../../persistence/protocol/batch.js';
-import { FastFinder, type TextRows } from '../../persistence/rows/fast-finder.js';
-import { FastWriter } from '../../persistence/rows/fast-writer.js';
+import { type FoundRows, RowExecutor, type RowPage } from '../../persistence/rows/row-executor.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
-import { describeTable } from '../../persistence/sql/table-sql.js';
+import type { Slots } from '../../persistence/sql/statement.js';
 import type { ListQuery } from '../../query/list-query.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Resource } from '../resources/resource.js';
@@ -18,57 +25,82 @@ import type { Outcome } from './outcome.js';
 export interface RowRunner {
   /** Whether it may now: hooks and a scope can be added at any time, and would not see our SQL. */
   isOpen(): boolean;
-  /** Null when only Sequelize can, and then nothing has happened yet. */
-  run(input: RequestArguments): Promise<Outcome | null>;
+  /**
+   * Null when only Sequelize can, and then nothing has happened yet.
+   *
+   * @param on default: any connection of the pool
+   */
+  run(input: RequestArguments, on?: StatementTarget): Promise<Outcome | null>;
 }
 
 /** Compiles the runners of a resource's operations. */
-export function compileRowRunners(resource: Resource): (operation: Endpoint) => RowRunner {
-  const { plan, rowView: view } = resource;
-  const { info, model } = plan;
-  const table = describeTable(info, view.attributes);
-  const finder = new FastFinder(table);
-  const writer = new FastWriter(table);
-  const keyText = (id: unknown) => encodeParameter(info.primaryKey.type, id) as string;
-  const keyAt = view.attributes.indexOf(info.primaryKey);
+export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
+  const { model } = resource.plan;
+  const runs = compileRuns(resource);
+  return (endpoint) => {
+    const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
+    return { run: runs[endpoint], isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model) };
+  };
+}
 
-  const resultOf = (
-    rows: readonly TextRow[],
-    parsers: TextRows['parsers'],
-    page: Page<unknown> | null,
-  ): Outcome => ({
+function compileRuns({ plan, rowView: view }: Resource): Readonly<Record<Endpoint, RowRunner['run']>> {
+  const { info } = plan;
+  const { primaryKey } = info;
+  const executor = new RowExecutor(info);
+  const alive = aliveRows(info);
+  const where = allOf(equalTo(primaryKey.name, { slot: 'id' }), alive);
+  const slotsOf = (id: unknown): Slots => ({ id: encodeParameter(primaryKey.type, id) as string });
+  const select = view.select(null);
+  // The address of what was created has the primary key, also where answers do not.
+  const returning = { columns: Object.freeze([...new Set([...select.columns, primaryKey.name])]) };
+  const keyAt = returning.columns.indexOf(primaryKey.name);
+  const read: ReadOperation = Object.freeze({ kind: 'read', where, select });
+  const remove: DeleteOperation = Object.freeze({ kind: 'delete', where, mark: deletedAtOf(info) ?? null });
+
+  const outcomeOf = ({ rows, parsers }: FoundRows, page: Outcome['page']): Outcome => ({
     page,
     key: () => rows[0]?.[keyAt],
     // Where there are no rows, nobody has said how to read one.
     texts: (fields) => (rows.length === 0 ? [] : rows.map(view.writer(parsers, fields).text)),
     values: (fields) => (rows.length === 0 ? [] : rows.map(view.writer(parsers, fields).values)),
   });
-  const recordOf = ({ rows, parsers }: TextRows): Outcome => {
-    if (rows.length === 0) throw noSuchRecord({ name: plan.name, key: info.primaryKey.name });
-    return resultOf(rows, parsers, null);
+  const recordOf = (found: FoundRows, count = found.rows.length): Outcome => {
+    if (count === 0) throw noSuchRecord({ name: plan.name, key: primaryKey.name });
+    return outcomeOf(found, null);
   };
-  const runs: Readonly<Record<Endpoint, RowRunner['run']>> = {
-    async list({ query }) {
-      const list = query as ListQuery;
-      const page = await (list.kind === 'offset' ? finder.page(list) : finder.cursorPage(list));
-      return resultOf(page.items, page.parsers, page);
+  return {
+    async list({ query }, on) {
+      const { kind, page, size, after, before, filter, sort, fields } = query as ListQuery;
+      const isOffset = kind === 'offset';
+      const list: ListOperation = {
+        kind: 'list',
+        where: allOf(alive, filter),
+        select: view.select(fields),
+        order: sort,
+        window: isOffset ? { kind, page, size } : { kind: 'keyset', after, before, size },
+        count: isOffset ? 'exact' : 'none',
+      };
+      const found: RowPage = await executor.run(list, undefined, on);
+      return outcomeOf(found, { ...found, items: [], page, size });
     },
-    read: async ({ id }) => recordOf(await finder.find(keyText(id))),
-    async create({ values = {} }) {
-      const created = await writer.insert(values);
+    async read({ id, query }, on) {
+      const fields = query?.fields ?? null;
+      const one = fields ? { ...read, select: view.select(fields) } : read;
+      return recordOf(await executor.run(one, slotsOf(id), on));
+    },
+    async create({ values = {} }, on) {
+      const insert: InsertOperation = { kind: 'insert', rows: [values], returning };
+      const created = await executor.run(insert, undefined, on);
       return created && recordOf(created);
     },
-    async update({ id, values = {} }) {
-      const updated = await writer.update(keyText(id), values);
+    async update({ id, values = {} }, on) {
+      const update: UpdateOperation = { kind: 'update', where, set: values, returning: select };
+      const updated = await executor.run(update, slotsOf(id), on);
       return updated && recordOf(updated);
     },
-    async delete({ id }) {
-      if (await writer.delete(keyText(id))) return resultOf([], [], null);
-      return recordOf({ rows: [], parsers: [] });
+    async delete({ id }, on) {
+      const found = await executor.run(remove, slotsOf(id), on);
+      return recordOf(found, found.count);
     },
-  };
-  return (operation) => {
-    const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';
-    return { run: runs[operation], isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model) };
   };
 }
