@@ -26,6 +26,7 @@ interface ConnectionManager {
   };
   getConnection(options: { type: string; useMaster: boolean }): Promise<PooledClient>;
   releaseConnection(client: PooledClient): void;
+  destroyConnection(client: PooledClient): Promise<void>;
 }
 
 /** Reads go where Sequelize sends a SELECT, to the read pool if there is one; writes to the primary. */
@@ -96,6 +97,7 @@ export class ConnectionSource {
       isSound: validate,
       acquire: () => this.acquire(destination),
       release: (client) => this.release(client),
+      destroy: (client) => this.#manager.destroyConnection(client),
     });
   }
 

@@ -5,6 +5,8 @@ import type { DriverClient } from '../protocol/pg-text-query.js';
 export interface PooledClient extends DriverClient {
   /** Sequelize's mark for one that must not be used again. */
   _invalid?: boolean;
+  /** Sequelize's mark for the transaction that has it. */
+  uuid?: string | undefined;
 }
 
 /**

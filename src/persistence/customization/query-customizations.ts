@@ -32,6 +32,12 @@ export function queryCustomizations(model: ModelClass): string[] {
   return [...instanceReasons(model as unknown as QueryingModel), ...overrideReasons(model)];
 }
 
+/** Whether settings, hooks or methods of the user's take part in every query of an instance. */
+export function seesQueries(sequelize: Sequelize): boolean {
+  const hasHook = ['beforeQuery', 'afterQuery'].some((name) => sequelize.hasHook(name as 'beforeQuery'));
+  return hasHook || instanceReasons({ sequelize } as unknown as QueryingModel).length > 0;
+}
+
 /** Settings of the Sequelize instance that change what a query does or tells. */
 function instanceReasons({ sequelize }: QueryingModel): string[] {
   const { query, searchPath, benchmark, logQueryParameters, dialectOptions, ...others } = sequelize.options;

@@ -50,6 +50,7 @@ export class EngineSequelize extends Sequelize {
     options: QueryOptions = {},
   ): Promise<never> {
     const joined = await this.#joinSession(options);
+    await begun(joined.transaction);
     refuseDoubtful(joined.transaction);
     const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
     if (!this.#isSingleRead(sql, joined)) return ask(joined);
@@ -116,6 +117,11 @@ export class EngineSequelize extends Sequelize {
 /** Sequelize marks a connection that was lost, or on which a query was given up. */
 interface MarkedTransaction {
   readonly connection?: { readonly _invalid?: boolean };
+}
+
+/** A transaction of a session may have sent nothing yet. A null in its place is none. */
+async function begun(transaction: Transaction | null | undefined): Promise<void> {
+  await (transaction as { begun?(): Promise<void> } | null | undefined)?.begun?.();
 }
 
 /** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */
