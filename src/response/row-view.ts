@@ -18,29 +18,38 @@ export interface ItemWriter<Item> {
   values(item: Item): WireRecord;
 }
 
+type TextParsers = readonly ((text: string) => unknown)[];
+
 /** How the rows of a resource leave. */
 export interface RowView {
   /** Whether code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
   /** The columns that rows are read with: for all properties, or for some. */
   select(fields: readonly string[] | null): Selection;
+  /** The same for new rows: with the primary key, which their address has, also where answers do not. */
+  readonly returning: Selection;
+  /** The primary key of a new row, as its address has it. */
+  key(row: TextRow, parsers: TextParsers): unknown;
   /** The writer for rows with these columns, which are read by these parsers. */
-  writer(
-    parsers: readonly ((text: string) => unknown)[],
-    fields?: readonly string[] | null,
-  ): ItemWriter<TextRow>;
+  writer(parsers: TextParsers, fields?: readonly string[] | null): ItemWriter<TextRow>;
 }
 
 /** Compiles the view of a resource. */
 export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
+  const { primaryKey } = plan.info;
   const properties = plainProperties(plan, serialize);
   if (!properties) return recordView(plan, serialize);
   const writers = compileRowWriters(properties);
-  const columns = (selected: readonly RowProperty[]) => selected.map(({ attribute }) => attribute.name);
-  const whole: Selection = Object.freeze({ columns: Object.freeze(columns(properties)) });
+  const columnsOf = (selected: readonly RowProperty[]) => selected.map(({ attribute }) => attribute.name);
+  const columns = columnsOf(properties);
+  const whole = selection(columns);
+  const returning = selection([...new Set([...columns, primaryKey.name])]);
+  const keyAt = returning.columns.indexOf(primaryKey.name);
   return {
     runsUserCode: false,
-    select: (fields) => (fields ? { columns: columns(selectedOf(properties, fields)) } : whole),
+    select: (fields) => (fields ? { columns: columnsOf(selectedOf(properties, fields)) } : whole),
+    returning,
+    key: (row) => row[keyAt],
     writer(parsers, fields) {
       const text = writers(parsers, fields);
       // The values of the text are those that a serializer would make, at less cost.
@@ -76,14 +85,21 @@ function plainProperties(
 /** Through records, with their getters, and the serializer. */
 function recordView({ info }: ResourcePlan, serialize: RecordSerializer): RowView {
   const attributes = storedAttributes(info);
-  const whole: Selection = Object.freeze({ columns: Object.freeze(attributes.map(({ name }) => name)) });
+  const whole = selection(attributes.map(({ name }) => name));
   return {
     runsUserCode: true,
     select: () => whole,
+    returning: whole,
+    key: (row, parsers) => hydrator(info, attributes, parsers)(row).get(info.primaryKey.name),
     writer(parsers, fields) {
       const hydrate = hydrator(info, attributes, parsers);
       const values = (row: TextRow): WireRecord => serialize(hydrate(row), fields);
       return { values, text: (row) => JSON.stringify(values(row)) };
     },
   };
+}
+
+/** Frozen, because a compiler knows it again by its identity. */
+function selection(columns: readonly string[]): Selection {
+  return Object.freeze({ columns: Object.freeze([...columns]) });
 }

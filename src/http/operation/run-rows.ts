@@ -1,4 +1,5 @@
 /** Runs an operation with our SQL: rows of texts, which are written into JSON as they are. */
+import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import type {
@@ -9,15 +10,18 @@ import type {
   UpdateOperation,
 } from '../../operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
+import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type FoundRows, RowExecutor, type RowPage } from '../../persistence/rows/row-executor.js';
+import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import type { Slots } from '../../persistence/sql/statement.js';
 import type { ListQuery } from '../../query/list-query.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
 
@@ -31,6 +35,16 @@ export interface RowRunner {
    * @param on default: any connection of the pool
    */
   run(input: RequestArguments, on?: StatementTarget): Promise<Outcome | null>;
+}
+
+/** Where statements run that join the session of the running code; undefined is any connection of the pool. */
+export async function sessionTarget(
+  sequelize: Sequelize | undefined,
+  verb: GeneratedRoute['verb'],
+): Promise<StatementTarget | undefined> {
+  const session = currentSession(sequelize);
+  const transaction = await session?.transactionFor(verb === 'get' ? 'select' : 'other');
+  return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
 }
 
 /** Compiles the runners of a resource's operations. */
@@ -51,15 +65,12 @@ function compileRuns({ plan, rowView: view }: Resource): Readonly<Record<Endpoin
   const where = allOf(equalTo(primaryKey.name, { slot: 'id' }), alive);
   const slotsOf = (id: unknown): Slots => ({ id: encodeParameter(primaryKey.type, id) as string });
   const select = view.select(null);
-  // The address of what was created has the primary key, also where answers do not.
-  const returning = { columns: Object.freeze([...new Set([...select.columns, primaryKey.name])]) };
-  const keyAt = returning.columns.indexOf(primaryKey.name);
   const read: ReadOperation = Object.freeze({ kind: 'read', where, select });
   const remove: DeleteOperation = Object.freeze({ kind: 'delete', where, mark: deletedAtOf(info) ?? null });
 
   const outcomeOf = ({ rows, parsers }: FoundRows, page: Outcome['page']): Outcome => ({
     page,
-    key: () => rows[0]?.[keyAt],
+    key: () => (rows[0] ? view.key(rows[0], parsers) : undefined),
     // Where there are no rows, nobody has said how to read one.
     texts: (fields) => (rows.length === 0 ? [] : rows.map(view.writer(parsers, fields).text)),
     values: (fields) => (rows.length === 0 ? [] : rows.map(view.writer(parsers, fields).values)),
@@ -89,7 +100,7 @@ function compileRuns({ plan, rowView: view }: Resource): Readonly<Record<Endpoin
       return recordOf(await executor.run(one, slotsOf(id), on));
     },
     async create({ values = {} }, on) {
-      const insert: InsertOperation = { kind: 'insert', rows: [values], returning };
+      const insert: InsertOperation = { kind: 'insert', rows: [values], returning: view.returning };
       const created = await executor.run(insert, undefined, on);
       return created && recordOf(created);
     },
