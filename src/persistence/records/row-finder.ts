@@ -19,9 +19,7 @@ import {
   withAttributes,
   withoutScopedOrder,
 } from '../customization/default-scope.js';
-import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
 import { hasFindHooks } from '../customization/model-hooks.js';
-import { hasPlainQueries } from '../customization/plain-queries.js';
 import type { RowCriteria } from '../paging/page.js';
 import { type ColumnSql, columnsOf, compileFilter } from '../sql/filter-sql.js';
 import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
@@ -46,8 +44,6 @@ export class RowFinder<M extends Model> {
   readonly info: ModelInfo;
   readonly column: ColumnSql;
   readonly scope: AppliedScope;
-  /** Whether records are as Sequelize reads them from the table, whatever the user has. */
-  readonly isPlain: boolean;
   readonly #model: ModelClass<M>;
   readonly #criteria: RowCriteria<M>;
   readonly #options: FinderOptions;
@@ -55,7 +51,6 @@ export class RowFinder<M extends Model> {
   constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: FinderOptions) {
     this.#model = model;
     this.scope = appliedScope(model);
-    this.isPlain = hasPlainQueries(model, 'read');
     this.#options = options;
     this.#criteria = criteria;
     this.info = describeModel(model as unknown as ModelClass);
@@ -86,13 +81,6 @@ export class RowFinder<M extends Model> {
     const attributes = columns ? { attributes: withAttributes(this.scope, more) } : {};
     const where = this.#where(range, values);
     const query = { order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) };
-    if (!options.raw && hasPlainRecords(this.#model)) {
-      return findRecords(
-        this.#model,
-        query,
-        more.map(([, name]) => name),
-      );
-    }
     return withoutScopedOrder(this.#model).findAll(query);
   }
 

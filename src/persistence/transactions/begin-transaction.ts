@@ -2,9 +2,9 @@
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { statementRunner } from '../connections/statement-runner.js';
 import { seesQueries } from '../customization/query-customizations.js';
-import { EngineSequelize } from './engine-sequelize.js';
-import { refuseWrites } from './refuse-writes.js';
-import { currentSession } from './session.js';
+import { EngineSequelize } from '../session/engine-sequelize.js';
+import { refuseWrites } from '../session/refuse-writes.js';
+import { currentSession } from '../session/session.js';
 
 /** By Sequelize itself, where code of the user's would see its queries, or another driver sends them. */
 export async function beginTransaction(
