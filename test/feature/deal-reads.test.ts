@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, dbSession } from '../../src/index.js';
+import type { EngineSequelize } from '../../src/persistence/engine-sequelize.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { untilConnectionsRest } from '../support/connections-at-rest.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
@@ -108,6 +109,8 @@ for (const fastPath of [true, false]) {
       expect(await shareOf(list)).to.be.within(0.4, 0.6);
     });
 
+    const refuseWrites = () => (site.engine.sequelize as EngineSequelize).readsRefuseWrites;
+
     /** Until both have a connection and nothing else uses one, such as the look for indexes at the start. */
     async function untilBothRest(): Promise<void> {
       const seen = new Set<string>();
@@ -126,6 +129,16 @@ for (const fastPath of [true, false]) {
       site = await start(2);
       await untilBothRest();
       expect(await shareOf(read, 1)).to.equal(0.5);
+    });
+
+    it('are known to refuse writes when all of them have said so at the start', async () => {
+      expect(refuseWrites()).to.equal(true);
+      await site[Symbol.asyncDispose]();
+      await proxies[1].down();
+      site = await start(6);
+      await shareOf(read);
+      expect(refuseWrites()).to.equal(false);
+      await proxies[1].up();
     });
 
     it('have as many sessions each', async () => {
