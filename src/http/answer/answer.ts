@@ -1,6 +1,7 @@
 /** What a generated operation returned -> what leaves: through the read schema, in its envelope. Nothing is written yet. */
 import type { Request } from 'express';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import type { AnswerDraft, Inputs, OperationResult } from '../../operation/feature.js';
 import { gettersOf } from '../../persistence/customization/model-fast-path-blockers.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { OffsetPage, Page } from '../../persistence/paging/page.js';
@@ -10,22 +11,19 @@ import type { ListQuery } from '../../query/list-query.js';
 import { cursorEnvelope, offsetEnvelope } from '../../response/envelope.js';
 import { readableAttributes } from '../../schema/derive-read-class.js';
 import { hasTransform } from '../../schema/model-decorators.js';
-import type { RequestArguments } from '../request/parse-request.js';
 import type { Resource } from '../resources/resource.js';
 
 /** What an answer is made for. */
 export interface AnswerContext {
   readonly request: Request;
-  /** What the request asked for, where the answer depends on it. */
-  readArguments(): RequestArguments | Promise<RequestArguments>;
+  /** What the request asked for. */
+  readInputs(): Inputs | Promise<Inputs>;
 }
 
 /** An answer before it is sent: what shapes it may still fail, and what was written is undone then. */
-export interface AnswerDraft {
+export interface ShapedAnswer extends AnswerDraft {
   /** Undefined is an answer without a body. */
   readonly body: object | undefined;
-  /** The address of what was created. */
-  readonly location?: string | undefined;
 }
 
 /** Shapes the result of an operation. */
@@ -33,17 +31,23 @@ export async function shapeAnswer(
   resource: Resource,
   operation: Endpoint,
   result: unknown,
-  { request, readArguments }: AnswerContext,
-): Promise<AnswerDraft> {
+  { request, readInputs }: AnswerContext,
+): Promise<ShapedAnswer> {
+  const inputs = await readInputs();
+  const { body, ...outcome } = shapeResult(resource, operation, result, inputs);
+  return { body, ...resource.features[operation].present({ inputs, ...outcome }, request) };
+}
+
+/** A body, and what headers depend on. */
+type ShapedResult = Pick<ShapedAnswer, 'body'> & Omit<OperationResult, 'inputs'>;
+
+function shapeResult(resource: Resource, operation: Endpoint, result: unknown, inputs: Inputs): ShapedResult {
   const { plan, serialize } = resource;
-  if (operation === 'delete') return { body: undefined };
-  if (operation === 'list')
-    return { body: shapeList(resource, result, (await readArguments()).query as ListQuery) };
+  if (operation === 'delete') return { body: undefined, count: 1 };
+  if (operation === 'list') return shapeList(resource, result, inputs as ListQuery);
   if (typeof result !== 'object' || result === null) return missingRecord(plan.name, operation);
-  if (operation === 'read') return { body: serialize(result, (await readArguments()).fields) };
-  if (operation === 'update') return { body: serialize(result) };
-  const location = locationOf(request, plan, idOf(result, plan.info.primaryKey.name));
-  return { body: serialize(result), location };
+  const id = operation === 'create' ? idOf(result, plan.info.primaryKey.name) : undefined;
+  return { id, body: serialize(result, inputs.fields), count: 1 };
 }
 
 /** Whether code of the user's takes part in what records look like. It may throw, and nothing must be written then. */
@@ -57,16 +61,19 @@ export function isShapedByUser({ info, exposure, explicitSchemas }: ResourcePlan
   );
 }
 
-function shapeList({ plan, serialize, cursors }: Resource, result: unknown, query: ListQuery): object {
+function shapeList({ plan, serialize, cursors }: Resource, result: unknown, query: ListQuery): ShapedResult {
   const page = (result ?? {}) as Partial<Page<object>>;
   if (!Array.isArray(page.items)) {
     throw new TypeError(`The list method of the ${plan.name} controller must return a page with items.`);
   }
   const items = page.items.map((record) => serialize(record, query.fields));
-  if (query.kind === 'offset') return offsetEnvelope({ ...(page as OffsetPage<object>), items });
+  const count = items.length;
+  if (query.kind === 'offset') {
+    return { body: offsetEnvelope({ ...(page as OffsetPage<object>), items }), count };
+  }
   const encode = (place: Keyset | null | undefined): string | null =>
     place ? cursors.encode(place, { plan, ...query }) : null;
-  return cursorEnvelope({ items, next: encode(page.next), prev: encode(page.prev) });
+  return { body: cursorEnvelope({ items, next: encode(page.next), prev: encode(page.prev) }), count };
 }
 
 /** An override that finds nothing may return nothing; one that creates must have created something. */
@@ -79,10 +86,4 @@ function missingRecord(name: string, operation: Endpoint): never {
 
 function idOf(record: object, primaryKey: string): unknown {
   return (record as Record<string, unknown>)[primaryKey];
-}
-
-/** RFC 9110, 15.3.2: the address of what was created. */
-export function locationOf(request: Request, { prefix }: ResourcePlan, id: unknown): string | undefined {
-  if (id === undefined || id === null) return undefined;
-  return `${request.baseUrl}${prefix}/${encodeURIComponent(String(id))}`;
 }

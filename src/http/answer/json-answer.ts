@@ -1,6 +1,7 @@
 /** An answer whose JSON text is ready: the same headers and bytes as `response.json()`, in one write. */
 import { hash } from 'node:crypto';
 import express, { type Response } from 'express';
+import type { AnswerDraft } from '../../operation/feature.js';
 
 /** Express's own, before anybody's middleware puts another in its place. */
 const { json: ownJson, send: ownSend } = express.response;
@@ -52,16 +53,15 @@ function isBytesOrStream(value: unknown): boolean {
  */
 export class JsonAnswer {
   readonly #text: string;
-  readonly #location: string | undefined;
+  readonly #headers: AnswerDraft['headers'];
 
-  /** @param location the address of what was created */
-  constructor(text: string, location?: string) {
+  constructor(text: string, { headers }: AnswerDraft) {
     this.#text = text;
-    this.#location = location;
+    this.#headers = headers;
   }
 
   pipe(response: Response): void {
-    if (this.#location !== undefined) response.setHeader('Location', this.#location);
+    setHeaders(response, this.#headers);
     if (!isUsual(response)) {
       // What is less usual is Express's to do, which does it no differently.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
@@ -103,8 +103,20 @@ function isUsual(response: Response): boolean {
 
 /** An answer without a body. */
 export class EmptyAnswer {
+  readonly #headers: AnswerDraft['headers'];
+
+  constructor({ headers }: AnswerDraft) {
+    this.#headers = headers;
+  }
+
   pipe(response: Response): void {
+    setHeaders(response, this.#headers);
     response.statusCode = 204;
     response.end();
   }
+}
+
+/** Sets what the features of an operation add to its answer. */
+export function setHeaders(response: Response, headers: AnswerDraft['headers']): void {
+  for (const name in headers) response.setHeader(name, headers[name] as string);
 }

@@ -19,7 +19,6 @@ import type { ListQuery } from '../../query/list-query.js';
 import { cursorEnvelope, envelopeJson, offsetEnvelope } from '../../response/envelope.js';
 import { compileRowWriters, type RowWriters } from '../../response/row-writer.js';
 import { readableAttributes } from '../../schema/derive-read-class.js';
-import { locationOf } from '../answer/answer.js';
 import { EmptyAnswer, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
@@ -86,29 +85,36 @@ function operationAnswer(
   const { resource, attributes } = rows;
   const { primaryKey } = resource.plan.info;
   const keyText = (id: unknown): string => encodeParameter(primaryKey.type, id) as string;
+  const { present } = resource.features[operation];
   const keyAt = attributes.indexOf(primaryKey);
   switch (operation) {
     case 'list':
-      return async ({ query }) => new JsonAnswer(await listJson(rows, finder, query as ListQuery));
+      return async ({ query }, request) => {
+        const { text, count } = await listJson(rows, finder, query as ListQuery);
+        return new JsonAnswer(text, present({ inputs: query, count }, request));
+      };
     case 'read':
-      return async ({ id, fields }) =>
-        new JsonAnswer(recordJson(rows, await finder.find(keyText(id)), fields));
+      return async ({ query, id }, request) => {
+        const text = recordJson(rows, await finder.find(keyText(id)), query.fields);
+        return new JsonAnswer(text, present({ inputs: query, count: 1 }, request));
+      };
     case 'create':
-      return async ({ values = {} }, request) => {
+      return async ({ query, values = {} }, request) => {
         const created = await writer.insert(values);
         if (created === null) return null;
-        const location = locationOf(request, resource.plan, created.rows[0]?.[keyAt]);
-        return new JsonAnswer(recordJson(rows, created), location);
+        const result = { inputs: query, count: 1, id: created.rows[0]?.[keyAt] };
+        return new JsonAnswer(recordJson(rows, created), present(result, request));
       };
     case 'update':
-      return async ({ id, values = {} }) => {
+      return async ({ query, id, values = {} }, request) => {
         const updated = await writer.update(keyText(id), values);
-        return updated && new JsonAnswer(recordJson(rows, updated));
+        if (updated === null) return null;
+        return new JsonAnswer(recordJson(rows, updated), present({ inputs: query, count: 1 }, request));
       };
     case 'delete':
-      return async ({ id }) => {
+      return async ({ query, id }, request) => {
         if (!(await writer.delete(keyText(id)))) throw missing(resource);
-        return new EmptyAnswer();
+        return new EmptyAnswer(present({ inputs: query, count: 1 }, request));
       };
   }
 }
@@ -135,18 +141,19 @@ async function listJson(
   { resource: { plan, cursors }, writers }: RowsJson,
   finder: FastFinder,
   query: ListQuery,
-): Promise<string> {
+): Promise<{ readonly text: string; readonly count: number }> {
   // Where there are no rows, nobody has said how to read one.
   const write = ({ items, parsers }: TextPage<Page<TextRow>>): string[] =>
     items.length === 0 ? [] : items.map(writers(parsers, query.fields));
   if (query.kind === 'offset') {
     const page = await finder.page(query);
-    return envelopeJson(offsetEnvelope({ ...page, items: [] }), write(page));
+    const text = envelopeJson(offsetEnvelope({ ...page, items: [] }), write(page));
+    return { text, count: page.items.length };
   }
   const page = await finder.cursorPage(query);
   const encode = (place: Keyset | null) => place && cursors.encode(place, { plan, ...query });
   const envelope = cursorEnvelope({ items: [], next: encode(page.next), prev: encode(page.prev) });
-  return envelopeJson(envelope, write(page));
+  return { text: envelopeJson(envelope, write(page)), count: page.items.length };
 }
 
 function missing({ plan }: Resource): Error {

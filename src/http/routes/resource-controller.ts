@@ -1,13 +1,14 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
 import { type Action, getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import type { EndpointFeatures } from '../../operation/compile-features.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
-import { type AnswerDraft, isShapedByUser, shapeAnswer } from '../answer/answer.js';
+import { isShapedByUser, type ShapedAnswer, shapeAnswer } from '../answer/answer.js';
 import { releaseJson } from '../answer/guard-json.js';
-import { checkJson, jsonReplacer } from '../answer/json-answer.js';
+import { checkJson, jsonReplacer, setHeaders } from '../answer/json-answer.js';
 import { compileFastActions } from '../operation/fast-action.js';
 import { type PathSettings, routeFastPathBlockers } from '../operation/route-fast-path-blockers.js';
 import { type Controller, runInRequestSession } from '../operation/run-in-request-session.js';
-import { refuseCondition } from '../request/parse-request.js';
+import type { RequestArguments } from '../request/parse-request.js';
 import { setRequestResource } from '../request/request-resource.js';
 import { existingSessions } from '../request/request-sessions.js';
 import {
@@ -84,9 +85,9 @@ function rememberResource({ plan }: Resource) {
   };
 }
 
-function conditionGuard({ plan }: Resource) {
+function headerGuard({ readHeaders, absent }: EndpointFeatures) {
   return (request: Action['request'], _response: unknown, next: () => void): void => {
-    refuseCondition(plan, request);
+    readHeaders(request, absent);
     next();
   };
 }
@@ -126,7 +127,7 @@ function addGeneratedMetadata(
       storage.uses.push({
         target: controller,
         method,
-        middleware: conditionGuard(resource),
+        middleware: headerGuard(resource.features[route.operation]),
         afterAction: false,
       });
     }
@@ -184,7 +185,10 @@ function createRunner(
     }
     const decorated = declared.length;
     const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
-    const args = readArguments ? {} : await resource.parsers[route.operation](request);
+    const { absent } = resource.features[route.operation];
+    const args: RequestArguments = readArguments
+      ? { query: absent }
+      : await resource.parsers[route.operation](request);
     const fast = fastActions.get(route.operation);
     const answer = fast?.isOpen(request, response) ? await fast.answer(args, request) : null;
     if (answer) return answer;
@@ -193,23 +197,25 @@ function createRunner(
       : route.parameters.map((name) => (name === 'context' ? contextOf(resource, action) : args[name]));
     const call = () => instance(action)[method]?.(...values);
     if (!resource.isGenerated) shaper.guard(response);
-    const context = { request, readArguments: readArguments ?? (() => args) };
-    const draft = await runInRequestSession<AnswerDraft | null>(
+    // The body of a write is its own parameters' to read.
+    const asksAgain = readArguments && route.verb === 'get';
+    const readInputs = async () => (asksAgain ? await readArguments() : args).query;
+    const draft = await runInRequestSession<ShapedAnswer | null>(
       action,
       call,
       async (result) => {
         // A method may have answered by itself, and returned nothing.
         if (result === response || (result === undefined && response.headersSent)) return null;
         releaseJson(response);
-        const { body, location } = await shapeAnswer(resource, route.operation, result, context);
-        if (existingSessions(request)?.hasWrites) checkJson(body, response);
-        return { body, location };
+        const shaped = await shapeAnswer(resource, route.operation, result, { request, readInputs });
+        if (existingSessions(request)?.hasWrites) checkJson(shaped.body, response);
+        return shaped;
       },
       { resource, route, isShapedByUser: isShaped || jsonReplacer(response) !== undefined },
     );
     // What routing-controllers takes for "the method answers itself".
     if (draft === null) return response;
-    if (draft.location !== undefined) response.setHeader('Location', draft.location);
+    setHeaders(response, draft.headers);
     // An override's page may hold more than the records that were shaped.
     if (resource.isGenerated) shaper.settle(draft.body, metadata);
     return draft.body;

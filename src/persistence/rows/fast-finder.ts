@@ -2,7 +2,7 @@
 import type { Sequelize } from 'sequelize';
 import type { ModelInfo } from '../../model/model-info.js';
 import type { Filter } from '../../query/filter.js';
-import type { ListQuery } from '../../query/list-query.js';
+import type { CursorListQuery, ListCriteria, OffsetListQuery } from '../../query/list-query.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import type { CursorPage, OffsetPage } from '../paging/page.js';
@@ -25,7 +25,7 @@ export interface TextRows {
 export type TextPage<P> = P & { readonly parsers: readonly TextParser[] };
 
 /** Which rows of a list, in which order. */
-type RowsQuery = Pick<ListQuery, 'filter' | 'sort'>;
+type RowsQuery = Pick<ListCriteria, 'filter' | 'sort'>;
 
 /** Finds rows of one model. The columns of a row are those of the attributes, in their order; others may follow. */
 export class FastFinder {
@@ -50,7 +50,9 @@ export class FastFinder {
   }
 
   /** One page by number. As `Repository.page`, it does not count where a short page tells how many rows there are. */
-  async page(query: RowsQuery & Pick<ListQuery, 'page' | 'size'>): Promise<TextPage<OffsetPage<TextRow>>> {
+  async page(
+    query: RowsQuery & Pick<OffsetListQuery, 'page' | 'size'>,
+  ): Promise<TextPage<OffsetPage<TextRow>>> {
     const { page, size, filter } = query;
     const offset = (page - 1) * size;
     const conditions = this.#conditions(filter);
@@ -69,7 +71,7 @@ export class FastFinder {
 
   /** One page next to a place. */
   async cursorPage(
-    query: RowsQuery & Pick<ListQuery, 'after' | 'before' | 'size'>,
+    query: RowsQuery & Pick<CursorListQuery, 'after' | 'before' | 'size'>,
   ): Promise<TextPage<CursorPage<TextRow>>> {
     const filter = this.#conditions(query.filter);
     const terms = keyTerms(this.#info, query.sort);

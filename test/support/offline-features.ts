@@ -1,0 +1,11 @@
+/** The features of a resource without a database. */
+import { FEATURES } from '../../src/features/features.js';
+import { compileFeatures, type ResourceFeatures } from '../../src/operation/compile-features.js';
+import type { ResourcePlan } from '../../src/plan/resource-plan.js';
+import { createCursorCodec } from '../../src/query/cursor-codec.js';
+
+/** All of them; every attribute can be read. */
+export function featuresOf(plan: ResourcePlan): ResourceFeatures {
+  const readable = [...plan.info.attributes.keys()];
+  return compileFeatures({ plan, readable, cursors: createCursorCodec([]) }, FEATURES);
+}
