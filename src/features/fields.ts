@@ -1,6 +1,8 @@
 /** The properties of answers: `fields`. */
 import type { FeatureFactory } from '../operation/feature.js';
-import { parseFields } from '../query/parse-fields.js';
+import { quote } from '../query/query-string.js';
+import type { RequestIssue } from '../schema/request-issue.js';
+import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 
 /** Some of the properties. */
@@ -17,3 +19,32 @@ export const fields: FeatureFactory = ({ readable }) => ({
     },
   ],
 });
+
+/** Parses `name,population`. What is wrong is added to `issues`. */
+export function parseFields(
+  readable: readonly string[],
+  text: string,
+  issues: RequestIssue[],
+): readonly string[] {
+  const names = text.split(',', readable.length + 1);
+  const unknown = names.filter((name) => !readable.includes(name));
+  issues.push(...unknown.map((name) => unknownIssue(readable, name)));
+  const repeated = names.find((name, index) => readable.includes(name) && names.indexOf(name) !== index);
+  if (repeated !== undefined) {
+    issues.push({
+      parameter: 'fields',
+      code: 'fields.repeated',
+      detail: `'${repeated}' may be named once in fields.`,
+    });
+  }
+  return Object.freeze(readable.filter((name) => names.includes(name)));
+}
+
+function unknownIssue(readable: readonly string[], name: string): RequestIssue {
+  return {
+    parameter: 'fields',
+    code: 'fields.unknown',
+    detail: `There is no field ${quote(name)}.${didYouMean(name, readable)} The fields are ${readable.join(', ')}.`,
+    allowed: readable,
+  };
+}
