@@ -5,7 +5,14 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import supertest from 'supertest';
 import { buildApplication } from '../../src/bootstrap.js';
 import { FEATURES } from '../../src/features/features.js';
-import { Crud, type CrudApplication, type CrudContext, crudController, type Id } from '../../src/index.js';
+import {
+  Crud,
+  type CrudApplication,
+  type CrudContext,
+  crudController,
+  type Id,
+  type ReadQuery,
+} from '../../src/index.js';
 import type { Endpoint } from '../../src/metadata/crud-options.js';
 import type { Feature, FeatureFactory, Input } from '../../src/operation/feature.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -76,8 +83,8 @@ class Cloud extends Model {
 }
 
 class StarController extends crudController(Star) {
-  override read(id: Id, context: CrudContext<Star>) {
-    return super.read(id, context);
+  override read(id: Id, query: ReadQuery, context: CrudContext<Star>) {
+    return super.read(id, query, context);
   }
 }
 

@@ -30,6 +30,7 @@ import {
   crudController,
   type ListQuery,
   type ModelClass,
+  type ReadQuery,
   Repository,
   type RouteInfo,
   unitOfWork,
@@ -235,8 +236,8 @@ class WithOwnEnd extends Row {
 class Overridden extends Row {}
 
 class OverriddenController extends crudController(Overridden) {
-  override async read(id: number, context: CrudContext<Overridden>): Promise<Overridden> {
-    const row = await super.read(id, context);
+  override async read(id: number, query: ReadQuery, context: CrudContext<Overridden>): Promise<Overridden> {
+    const row = await super.read(id, query, context);
     row.name = `overridden ${row.name}`;
     return row;
   }
