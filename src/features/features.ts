@@ -5,6 +5,7 @@ import { fields } from './fields.js';
 import { filter } from './filter.js';
 import { location } from './location.js';
 import { paging } from './paging.js';
+import { softDelete } from './soft-delete.js';
 import { sort } from './sort.js';
 import { version } from './version.js';
 
@@ -14,6 +15,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   sort,
   filter,
   fields,
+  softDelete,
   version,
   condition,
   location,

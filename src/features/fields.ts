@@ -1,24 +1,30 @@
 /** The properties of answers: `fields`. */
-import type { FeatureFactory } from '../operation/feature.js';
+import type { FeatureFactory, Inputs } from '../operation/feature.js';
+import type { Selection } from '../operation/operation.js';
 import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 
 /** Some of the properties. */
-export const fields: FeatureFactory = ({ readable }) => ({
-  inputs: [
-    {
-      in: 'query',
-      name: 'fields',
-      endpoints: ['list', 'read'],
-      absent: null,
-      turn: 2,
-      read: (text, { issues }) => parseFields(readable, text, issues),
-      describe: () => chosenNames('Only these properties are answered.', readable, readable.length),
-    },
-  ],
-});
+export const fields: FeatureFactory = ({ readable, columnsOf }) => {
+  const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O =>
+    inputs.fields ? { ...operation, select: { columns: columnsOf(inputs.fields) } } : operation;
+  return {
+    inputs: [
+      {
+        in: 'query',
+        name: 'fields',
+        endpoints: ['list', 'read'],
+        absent: null,
+        turn: 2,
+        read: (text, { issues }) => parseFields(readable, text, issues),
+        describe: () => chosenNames('Only these properties are answered.', readable, readable.length),
+      },
+    ],
+    rewrite: { list: select, read: select },
+  };
+};
 
 /** Parses `name,population`. What is wrong is added to `issues`. */
 export function parseFields(

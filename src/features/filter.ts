@@ -1,5 +1,6 @@
 /** Conditions of the client's: `q`. */
 import type { FeatureFactory } from '../operation/feature.js';
+import { allOf } from '../operation/predicates.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import { parseFilter } from '../query/parse-filter.js';
 import { filterDescription, filterExamples } from './filter-guide.js';
@@ -29,4 +30,8 @@ export const filter: FeatureFactory = ({ plan }) => ({
       },
     },
   ],
+  rewrite: {
+    list: (operation, { filter: wanted = null }) =>
+      wanted === null ? operation : { ...operation, where: allOf(operation.where, wanted) },
+  },
 });

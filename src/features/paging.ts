@@ -1,5 +1,6 @@
 /** Pages: `page` and `size`, or `after`, `before` and `size`. */
-import type { FeatureContext, FeatureFactory, Input } from '../operation/feature.js';
+import type { FeatureContext, FeatureFactory, Input, Inputs } from '../operation/feature.js';
+import type { ListOperation } from '../operation/operation.js';
 import { CURSOR_LENGTH } from '../query/cursor-codec.js';
 import type { Keyset } from '../query/keyset.js';
 import { quote } from '../query/query-string.js';
@@ -16,8 +17,25 @@ export const paging: FeatureFactory = (context) => {
   const page = integer('page', 'The number of the page. One past the end has no items.', 1, MAX_PAGE);
   const size = integer('size', 'How many items a page has.', pageSize.default, pageSize.max);
   const places = isOffset ? [page] : [cursor(context, 'after', 'before'), cursor(context, 'before', 'after')];
-  return { constants: { list: { kind: pagination } }, inputs: [...places, size] };
+  return {
+    constants: { list: { kind: pagination } },
+    inputs: [...places, size],
+    rewrite: { list: isOffset ? byNumber : byCursor },
+  };
 };
+
+/** A list has all of these always. */
+type Window<K extends string> = Inputs & Readonly<Required<Pick<Inputs, K>>>;
+
+function byNumber(operation: ListOperation, inputs: Inputs): ListOperation {
+  const { page, size } = inputs as Window<'page' | 'size'>;
+  return { ...operation, window: { kind: 'offset', page, size }, count: 'exact' };
+}
+
+function byCursor(operation: ListOperation, inputs: Inputs): ListOperation {
+  const { after, before, size } = inputs as Window<'after' | 'before' | 'size'>;
+  return { ...operation, window: { kind: 'keyset', after, before, size } };
+}
 
 function integer(name: string, description: string, absent: number, maximum: number): Input {
   return {

@@ -10,7 +10,7 @@ import { chosenNames } from './chosen-names.js';
 /** A total order. */
 export const sort: FeatureFactory = ({ plan }) => {
   const { sortable, defaultSort } = plan;
-  const order = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+  const shown = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
   return {
     inputs: [
       {
@@ -22,13 +22,14 @@ export const sort: FeatureFactory = ({ plan }) => {
         read: (text, { issues }) => parseSort(plan, text, issues),
         describe: () =>
           chosenNames(
-            `The order; \`-\` is descending. An attribute is named once. Default: \`${order.join(',')}\`. ` +
+            `The order; \`-\` is descending. An attribute is named once. Default: \`${shown.join(',')}\`. ` +
               'The primary key is appended, so that the order is total.',
             sortable.flatMap((name) => [name, `-${name}`]),
             Math.min(MAX_SORT_TERMS, sortable.length),
           ),
       },
     ],
+    rewrite: { list: (operation, { sort: order = defaultSort }) => ({ ...operation, order }) },
   };
 };
 

@@ -5,6 +5,7 @@ import { InvalidQueryError } from '../query/invalid-query-error.js';
 import { parseQueryString } from '../query/query-string.js';
 import { parameterIssues } from '../query/unknown-parameters.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import { compileOperation, type OperationMaker } from './compile-operation.js';
 import type {
   AnswerDraft,
   Feature,
@@ -35,6 +36,8 @@ export interface EndpointFeatures {
   readQuery(target: string): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs): Inputs;
+  /** What a request asks of the database, where our SQL can run it. */
+  readonly operation: OperationMaker;
   /** What an answer has besides its body. */
   present(result: OperationResult, request: Request): AnswerDraft;
 }
@@ -53,7 +56,7 @@ export function compileFeatures(
 }
 
 function compileEndpoint(
-  { plan }: FeatureContext,
+  context: FeatureContext,
   features: readonly Feature[],
   endpoint: Endpoint,
 ): EndpointFeatures {
@@ -72,17 +75,18 @@ function compileEndpoint(
     headers: Object.assign({}, ...features.map(({ headers }) => headers?.[endpoint])),
     absent,
     readQuery: queryReader(
-      plan,
+      context,
       inputs.filter((input) => input.in === 'query'),
       absent,
     ),
     readHeaders: headerReader(inputs.filter((input) => input.in === 'header')),
+    operation: compileOperation(context, features, endpoint, absent),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
   });
 }
 
 function queryReader(
-  plan: FeatureContext['plan'],
+  { plan }: FeatureContext,
   inputs: readonly Input[],
   absent: Inputs,
 ): EndpointFeatures['readQuery'] {
@@ -99,7 +103,10 @@ function queryReader(
 function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
-  return (request, before) => read((name) => request.get(name), before, []);
+  return (request, before) => {
+    const isGiven = inputs.some(({ name }) => request.get(name) !== undefined);
+    return isGiven ? read((name) => request.get(name), before, []) : before;
+  };
 }
 
 /** Reads inputs that are given, on top of others; everything that is wrong is told at once. */

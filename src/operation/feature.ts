@@ -6,13 +6,21 @@ import type { CursorCodec } from '../query/cursor-codec.js';
 import type { CursorListQuery, ListCriteria, ListQuery, OffsetListQuery } from '../query/list-query.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import type { Operation } from './operation.js';
+import type {
+  DeleteOperation,
+  InsertOperation,
+  ListOperation,
+  ReadOperation,
+  UpdateOperation,
+} from './operation.js';
 
 /** What features are made for. */
 export interface FeatureContext {
   readonly plan: ResourcePlan;
   /** The properties of the read schema. */
   readonly readable: readonly string[];
+  /** The attributes that answers with these properties are made of; null is all properties. */
+  columnsOf(fields: readonly string[] | null): readonly string[];
   readonly cursors: CursorCodec;
 }
 
@@ -87,15 +95,29 @@ export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 
 /** What a feature says of endpoints. */
 export type ByEndpoint<T> = Readonly<Partial<Record<Endpoint, T>>>;
 
+/** The operation of each endpoint. */
+export interface OperationByEndpoint {
+  readonly list: ListOperation;
+  readonly read: ReadOperation;
+  readonly create: InsertOperation;
+  readonly update: UpdateOperation;
+  readonly delete: DeleteOperation;
+}
+
+/** What a feature makes of operations. */
+export type OperationSteps = {
+  readonly [E in Endpoint]?: (operation: OperationByEndpoint[E], inputs: Inputs) => OperationByEndpoint[E];
+};
+
 /** What a resource's feature does. Each member is optional; a feature that is off does not exist. */
 export interface Feature {
   readonly inputs?: readonly Input[];
   /** Members of the inputs that no request sets. */
   readonly constants?: ByEndpoint<Inputs>;
   /** Called once at the start, for what does not depend on a request. Pure. */
-  prepare?(operation: Operation): Operation;
+  readonly prepare?: OperationSteps;
   /** Called for each request that has inputs. Pure. */
-  rewrite?(operation: Operation, inputs: Inputs): Operation;
+  readonly rewrite?: OperationSteps;
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
   readonly present?: ByEndpoint<
     (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft

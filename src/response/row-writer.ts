@@ -9,44 +9,49 @@ type TextParsers = readonly ((text: string) => unknown)[];
 /** Writes a row as a JSON object. */
 export type RowWriter = (row: TextRow) => string;
 
-/** Finds the writer for rows: of all properties, or of some. */
+/** Finds the writer for rows with the columns of all attributes, or of some. */
 export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
 
-/** The writers of rows with these columns. */
+/** The writers of rows with these columns, or with those of them that are fields. */
 export function compileRowWriters(attributes: readonly AttributeInfo[]): RowWriters {
   // The parsers are the same as long as the table has the same types.
-  const known = new WeakMap<TextParsers, readonly TextFormat[]>();
   const whole = new WeakMap<TextParsers, RowWriter>();
-  const formatsFor = (parsers: TextParsers): readonly TextFormat[] => {
-    const formats =
-      known.get(parsers) ??
-      attributes.map(({ type }, index) => textFormat(type, parsers[index] as TextParsers[number]));
-    known.set(parsers, formats);
-    return formats;
+  const formats = new WeakMap<TextParsers[number], Map<AttributeInfo, TextFormat>>();
+  const formatOf = (attribute: AttributeInfo, parser: TextParsers[number]): TextFormat => {
+    const known = formats.get(parser) ?? new Map<AttributeInfo, TextFormat>();
+    const format = known.get(attribute) ?? textFormat(attribute.type, parser);
+    formats.set(parser, known.set(attribute, format));
+    return format;
   };
+  const writerOf = (selected: readonly AttributeInfo[], parsers: TextParsers): RowWriter =>
+    writer(
+      selected,
+      selected.map((attribute, index) => formatOf(attribute, parsers[index] as TextParsers[number])),
+    );
   return (parsers, fields) => {
-    if (fields) return writer(attributes, formatsFor(parsers), (name) => fields.includes(name));
-    const write = whole.get(parsers) ?? writer(attributes, formatsFor(parsers), () => true);
+    if (fields) return writerOf(selectedOf(attributes, fields), parsers);
+    const write = whole.get(parsers) ?? writerOf(attributes, parsers);
     whole.set(parsers, write);
     return write;
   };
 }
 
-function writer(
+/** Those of the attributes that are fields, in their own order. */
+export function selectedOf(
   attributes: readonly AttributeInfo[],
-  formats: readonly TextFormat[],
-  isWritten: (name: string) => boolean,
-): RowWriter {
-  const columns = attributes.flatMap(({ name }, index) => (isWritten(name) ? [{ name, index }] : []));
-  const keys = columns.map(({ name }, place) => `${place === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-  const positions = columns.map(({ index }) => index);
-  const writes = positions.map((position) => formats[position] as TextFormat);
+  fields: readonly string[],
+): readonly AttributeInfo[] {
+  return attributes.filter(({ name }) => fields.includes(name));
+}
+
+function writer(attributes: readonly AttributeInfo[], formats: readonly TextFormat[]): RowWriter {
+  const keys = attributes.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return (row) => {
     let text = '';
-    for (let place = 0; place < keys.length; place += 1) {
-      const value = row[positions[place] as number];
-      const json = value === null || value === undefined ? 'null' : (writes[place] as TextFormat)(value);
-      text += keys[place] + json;
+    for (let index = 0; index < keys.length; index += 1) {
+      const value = row[index];
+      const json = value === null || value === undefined ? 'null' : (formats[index] as TextFormat)(value);
+      text += keys[index] + json;
     }
     return text === '' ? '{}' : `${text}}`;
   };

@@ -7,5 +7,6 @@ import { createCursorCodec } from '../../src/query/cursor-codec.js';
 /** All of them; every attribute can be read. */
 export function featuresOf(plan: ResourcePlan): ResourceFeatures {
   const readable = [...plan.info.attributes.keys()];
-  return compileFeatures({ plan, readable, cursors: createCursorCodec([]) }, FEATURES);
+  const columnsOf = (fields: readonly string[] | null) => fields ?? readable;
+  return compileFeatures({ plan, readable, columnsOf, cursors: createCursorCodec([]) }, FEATURES);
 }

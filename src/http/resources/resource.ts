@@ -3,7 +3,9 @@
 import { FEATURES } from '../../features/features.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
-import type { FeatureFactory } from '../../operation/feature.js';
+import type { FeatureContext, FeatureFactory } from '../../operation/feature.js';
+import { storedAttributes } from '../../persistence/customization/hydrate-record.js';
+import { needsRecords } from '../../persistence/customization/model-fast-path-blockers.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { ApplicationPlan } from '../../plan/compile-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -17,6 +19,7 @@ import {
 } from '../../response/record-serializer.js';
 import { nestedRecords } from '../../response/result-serializer.js';
 import { bodySchema } from '../../schema/body-schema.js';
+import { readableAttributes } from '../../schema/derive-read-class.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
@@ -77,7 +80,8 @@ function createResource(
   { bodyLimit, cursors, features: factories = FEATURES }: ResourceSettings,
 ): Resource {
   const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
-  const features = compileFeatures({ plan, readable: readableProperties(plan), cursors }, factories);
+  const readable = readableProperties(plan);
+  const features = compileFeatures({ plan, readable, columnsOf: columnsFor(plan), cursors }, factories);
   const settings = { plan, schemas, features, bodyLimit };
   const parsers = forEachOperation((operation) => compileParser(settings, operation));
   return Object.freeze({
@@ -92,6 +96,14 @@ function createResource(
     parsers,
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
   });
+}
+
+/** Where a getter or a virtual attribute has to see a record, it may see all there is. */
+function columnsFor({ info, exposure }: ResourcePlan): FeatureContext['columnsOf'] {
+  const readable = readableAttributes(info, exposure);
+  if (needsRecords(info, readable)) return () => storedAttributes(info).map(({ name }) => name);
+  const names = readable.map(({ name }) => name);
+  return (fields) => (fields ? names.filter((name) => fields.includes(name)) : names);
 }
 
 function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {
