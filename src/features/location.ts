@@ -4,7 +4,8 @@ import type { FeatureFactory } from '../operation/feature.js';
 /** A header of creates. */
 export const location: FeatureFactory = ({ plan }) => ({
   present: {
-    create(draft, { id }, { baseUrl }) {
+    create(draft, result, { baseUrl }) {
+      const id = result.key();
       if (id === undefined || id === null) return draft;
       const path = `${baseUrl}${plan.prefix}/${encodeURIComponent(String(id))}`;
       return { ...draft, headers: { ...draft.headers, Location: path } };

@@ -19,6 +19,9 @@ import type {
   Reading,
 } from './feature.js';
 
+/** Adds to an answer. */
+type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
+
 /** The features of one endpoint. What is not there takes no part in a request. */
 export interface EndpointFeatures {
   /** In the order of the document. */
@@ -38,8 +41,8 @@ export interface EndpointFeatures {
   readHeaders(request: Request, inputs: Inputs): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
   readonly operation: OperationMaker;
-  /** What an answer has besides its body. */
-  present(result: OperationResult, request: Request): AnswerDraft;
+  /** Adds to an answer. */
+  readonly present: Presenter;
 }
 
 /** The features of a resource, by endpoint. */
@@ -128,11 +131,7 @@ function memberOf({ member, name }: Input): string {
   return member ?? name;
 }
 
-type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
-
-const NOTHING: AnswerDraft = Object.freeze({ headers: Object.freeze({}) });
-
-function presenter(steps: readonly Presenter[]): EndpointFeatures['present'] {
-  if (steps.length === 0) return () => NOTHING;
-  return (result, request) => steps.reduce((draft, step) => step(draft, result, request), NOTHING);
+function presenter(steps: readonly Presenter[]): Presenter {
+  if (steps.length === 0) return (draft) => draft;
+  return (draft, result, request) => steps.reduce((before, step) => step(before, result, request), draft);
 }

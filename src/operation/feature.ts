@@ -77,16 +77,19 @@ export interface HeaderDescription {
 
 /** An answer before it is sent. */
 export interface AnswerDraft {
+  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** JSON text, or values for code that looks at them; undefined is an answer without a body. */
+  readonly body: unknown;
 }
 
-/** What an operation was asked for and gave, as far as headers depend on it. */
+/** What an operation was asked for and gave, as far as answers depend on it. */
 export interface OperationResult {
   readonly inputs: Inputs;
   /** Rows that were found or written. */
   readonly count: number;
-  /** The key of the row that was created. */
-  readonly id?: unknown;
+  /** The primary key of the record. */
+  key(): unknown;
 }
 
 /** The statuses that an endpoint can fail with. */

@@ -1,7 +1,6 @@
 /** An answer whose JSON text is ready: the same headers and bytes as `response.json()`, in one write. */
 import { hash } from 'node:crypto';
 import express, { type Response } from 'express';
-import type { AnswerDraft } from '../../operation/feature.js';
 
 /** Express's own, before anybody's middleware puts another in its place. */
 const { json: ownJson, send: ownSend } = express.response;
@@ -14,6 +13,9 @@ const SHORT = 2_000;
 
 /** What the package `etag` takes of a SHA-1 in base64: all but the padding. */
 const ETAG_DIGITS = 27;
+
+/** What Express takes away where there is no body. */
+const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
 
 /** Whether nothing of the user's stands between `response.json()` and the socket that would see a value. */
 export function writesPlainJson(response: Response): boolean {
@@ -48,20 +50,28 @@ function isBytesOrStream(value: unknown): boolean {
 }
 
 /**
- * An answer. routing-controllers sets its status, hands the response to what has a `pipe` method, and does not go on to
+ * An answer; an empty text is one without a body. routing-controllers sets its status, hands the response to what has a `pipe` method, and does not go on to
  * other routes afterwards.
  */
 export class JsonAnswer {
   readonly #text: string;
-  readonly #headers: AnswerDraft['headers'];
+  readonly #status: number;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  constructor(text: string, { headers }: AnswerDraft) {
+  constructor(text: string, status: number, headers: Readonly<Record<string, string>>) {
     this.#text = text;
+    this.#status = status;
     this.#headers = headers;
   }
 
   pipe(response: Response): void {
-    setHeaders(response, this.#headers);
+    response.statusCode = this.#status;
+    for (const name in this.#headers) response.setHeader(name, this.#headers[name] as string);
+    if (this.#text === '') {
+      for (const name of BODY_HEADERS) response.removeHeader(name);
+      response.end();
+      return;
+    }
     if (!isUsual(response)) {
       // What is less usual is Express's to do, which does it no differently.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
@@ -99,24 +109,4 @@ function isUsual(response: Response): boolean {
     !response.hasHeader('Content-Type') &&
     !response.hasHeader('ETag')
   );
-}
-
-/** An answer without a body. */
-export class EmptyAnswer {
-  readonly #headers: AnswerDraft['headers'];
-
-  constructor({ headers }: AnswerDraft) {
-    this.#headers = headers;
-  }
-
-  pipe(response: Response): void {
-    setHeaders(response, this.#headers);
-    response.statusCode = 204;
-    response.end();
-  }
-}
-
-/** Sets what the features of an operation add to its answer. */
-export function setHeaders(response: Response, headers: AnswerDraft['headers']): void {
-  for (const name in headers) response.setHeader(name, headers[name] as string);
 }

@@ -3,9 +3,7 @@
 import { FEATURES } from '../../features/features.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
-import type { FeatureContext, FeatureFactory } from '../../operation/feature.js';
-import { storedAttributes } from '../../persistence/customization/hydrate-record.js';
-import { needsRecords } from '../../persistence/customization/model-fast-path-blockers.js';
+import type { FeatureFactory } from '../../operation/feature.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { ApplicationPlan } from '../../plan/compile-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -18,8 +16,8 @@ import {
   recordPlan,
 } from '../../response/record-serializer.js';
 import { nestedRecords } from '../../response/result-serializer.js';
+import { compileRowView, type RowView } from '../../response/row-view.js';
 import { bodySchema } from '../../schema/body-schema.js';
-import { readableAttributes } from '../../schema/derive-read-class.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
@@ -32,6 +30,8 @@ export interface Resource {
   readonly controller: CrudControllerClass;
   readonly isGenerated: boolean;
   readonly serialize: RecordSerializer;
+  /** How rows of our SQL leave. */
+  readonly rowView: RowView;
   /** The same, with what it is made of. */
   readonly serializer: CompiledSerializer;
   readonly cursors: CursorCodec;
@@ -81,7 +81,8 @@ function createResource(
 ): Resource {
   const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
   const readable = readableProperties(plan);
-  const features = compileFeatures({ plan, readable, columnsOf: columnsFor(plan), cursors }, factories);
+  const rowView = compileRowView(plan, serializer.serialize);
+  const features = compileFeatures({ plan, readable, columnsOf: rowView.columnsOf, cursors }, factories);
   const settings = { plan, schemas, features, bodyLimit };
   const parsers = forEachOperation((operation) => compileParser(settings, operation));
   return Object.freeze({
@@ -90,20 +91,13 @@ function createResource(
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
     serialize: serializer.serialize,
+    rowView,
     serializer,
     cursors,
     features,
     parsers,
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
   });
-}
-
-/** Where a getter or a virtual attribute has to see a record, it may see all there is. */
-function columnsFor({ info, exposure }: ResourcePlan): FeatureContext['columnsOf'] {
-  const readable = readableAttributes(info, exposure);
-  if (needsRecords(info, readable)) return () => storedAttributes(info).map(({ name }) => name);
-  const names = readable.map(({ name }) => name);
-  return (fields) => (fields ? names.filter((name) => fields.includes(name)) : names);
 }
 
 function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {
