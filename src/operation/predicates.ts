@@ -1,6 +1,7 @@
 /** Predicates that operations are put together from. Frozen. */
+
+import { deletedAtOf } from '../model/attribute-notes.js';
 import type { ModelInfo } from '../model/model-info.js';
-import { deletedAtOf } from '../model/timestamps.js';
 import type { Comparison, Predicate, Value } from './operation.js';
 
 /** All of the predicates that are there; null where none is. */

@@ -4,9 +4,9 @@
  */
 import type { ModelAttributeColumnOptions } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { deletedAtOf, timestampsOf } from '../../model/attribute-notes.js';
 import type { ColumnType } from '../../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { deletedAtOf, timestampsOf } from '../../model/timestamps.js';
 import { hasScope } from './default-scope.js';
 import { hasInstanceFields } from './hydrate-record.js';
 import { queryHooks } from './model-hooks.js';

@@ -1,6 +1,7 @@
 /** Values of rows as JavaScript has them -> texts in slots. Knows no instances, hooks and setters. */
+
+import { timestampsOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { timestampsOf } from '../../model/timestamps.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { writtenSlot } from '../sql/write-sql.js';
 

@@ -1,7 +1,7 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
 import type { Sequelize } from 'sequelize';
+import { timestampsOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { timestampsOf } from '../../model/timestamps.js';
 import type {
   DeleteOperation,
   InsertOperation,
