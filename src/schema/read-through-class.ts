@@ -57,9 +57,14 @@ export function plainProperties(
   attributes: ReadonlySet<string>,
 ): ReadonlyMap<string, string> | null {
   const properties = [...classProperties(target, 'read')];
-  const seen = [...new Set([...properties, ...attributes])];
-  if (!isPlainClass(target) || seen.some((name) => name in target.prototype || shapesValue(target, name)))
-    return null;
+  const isShaped = [...properties, ...attributes].some(
+    (name) => name in target.prototype || shapesValue(target, name),
+  );
+  // One that is exposed on the way in only may take the value of another.
+  const exposed = [PLAIN_TO_CLASS, CLASS_TO_PLAIN].flatMap((direction) =>
+    defaultMetadataStorage.getExposedProperties(target, direction),
+  );
+  if (isShaped || !isPlainClass(target) || exposed.some((name) => !properties.includes(name))) return null;
   const shown = new Map<string, string>();
   for (const property of properties) {
     const name = plainName(target, property, attributes);
@@ -68,7 +73,7 @@ export function plainProperties(
   }
   const names = new Set(shown.values());
   // An object has whole numbers before all other properties.
-  const areOrdered = [...names].every((name) => !/^\d+$/.test(name) && name !== '__proto__');
+  const areOrdered = [...names].every((name) => !/^\d+$/.test(name));
   return names.size === properties.length && areOrdered ? shown : null;
 }
 
@@ -76,11 +81,10 @@ export function plainProperties(
 function plainName(target: Class, property: string, attributes: ReadonlySet<string>): string | null {
   const exposure = defaultMetadataStorage.findExposeMetadata(target, property);
   const { name = property, ...others } = exposure?.options ?? {};
-  const isChosen = exposure !== undefined || defaultMetadataStorage.getStrategy(target) !== 'excludeAll';
+  const isStrict = defaultMetadataStorage.getStrategy(target) === 'excludeAll';
+  const isChosen = exposure !== undefined || !isStrict;
   // By its other name class-transformer would look for it on the way into the class, too.
-  const isFree =
-    name === property ||
-    (!attributes.has(name) && defaultMetadataStorage.getStrategy(target) !== 'excludeAll');
+  const isFree = name === property || !(isStrict || attributes.has(name) || name in Object.prototype);
   const isHidden = defaultMetadataStorage.findExcludeMetadata(target, property) !== undefined;
   return isChosen && isFree && !isHidden && Object.keys(others).length === 0 ? name : null;
 }
