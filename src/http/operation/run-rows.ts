@@ -33,10 +33,10 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
         const slots = id === undefined ? NO_SLOTS : { id: encodeParameter(primaryKey.type, id) as string };
         const found = await executor.run(operation(query, values), slots);
         if (found === null) return null;
-        const { rows, parsers, count, ...place } = found;
+        const { rows, parsers, count } = found;
         if (endpoint !== 'list' && count === 0) throw noSuchRecord({ name, key: primaryKey.name });
         return {
-          page: endpoint === 'list' ? { ...query, ...place, items: [...rows] } : null,
+          page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
           count,
           key: () => rows[0]?.[keyAt],
           // Where there are no rows, nobody has said how to read one.
