@@ -1,6 +1,7 @@
 /** What a model says about its attributes beyond their columns: notes, and code of the user's that shapes them. */
 import type { ModelAttributeColumnOptions } from 'sequelize';
 import type { ModelClass } from '../metadata/crud-options.js';
+import type { ModelInfo } from './model-info.js';
 
 /** Sequelize's own description of a model; some of it is not in its types. */
 interface NotedModel {
@@ -23,4 +24,19 @@ export function hasGetter(model: ModelClass, name: string): boolean {
 /** Whether records come with some of their attributes only, unless asked for more. */
 export function hasPartialRecords(model: ModelClass): boolean {
   return noted(model).options.defaultScope?.attributes !== undefined;
+}
+
+/** The names that a model gives to its timestamps; Sequelize does not type them. */
+export function timestampsOf(
+  model: ModelClass,
+): Readonly<Partial<Record<'createdAt' | 'updatedAt' | 'deletedAt', string>>> {
+  return (
+    (model as unknown as { readonly _timestampAttributes?: Record<string, string> })._timestampAttributes ??
+    {}
+  );
+}
+
+/** The attribute that says when a row was soft-deleted, if the model is paranoid. */
+export function deletedAtOf({ model, paranoid }: Pick<ModelInfo, 'model' | 'paranoid'>): string | undefined {
+  return paranoid ? timestampsOf(model).deletedAt : undefined;
 }

@@ -15,6 +15,7 @@ import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-c
 import { type Asked, PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
+import type { StatementTarget } from './statement-target.js';
 import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
 
 /** What Sequelize does not type of itself. */
@@ -78,7 +79,7 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
 type PendingRead = PendingStatement & { readonly share?: TableShare | null };
 
 /** Runs statements on the connections of one Sequelize instance. */
-export class StatementRunner {
+export class StatementRunner implements StatementTarget {
   readonly #sequelize: LoggingSequelize;
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;

@@ -1,8 +1,8 @@
-/** A typed filter -> a condition. Identifiers come from the model, values stay values. */
+/** A predicate -> a condition. Identifiers come from the model, values stay values. */
 import type { ModelInfo } from '../../model/model-info.js';
-import type { Comparison, Filter } from '../../query/filter.js';
+import type { Comparison, Predicate, Value } from '../../operation/operation.js';
 import { arrayLiteral } from './encode-parameter.js';
-import { identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 
 /** Gives the SQL of a column. */
 export type ColumnSql = (attribute: string) => SqlFragment;
@@ -16,11 +16,11 @@ export function columnsOf(info: ModelInfo, alias: string): ColumnSql {
   };
 }
 
-/** Compiles a filter. */
-export function compileFilter(filter: Filter, column: ColumnSql): SqlFragment {
-  if (filter.kind === 'comparison') return compileComparison(filter, column(filter.attribute));
-  const operands = filter.operands.map((operand) => sql`(${compileFilter(operand, column)})`);
-  return joinSql(operands, filter.kind === 'and' ? ' AND ' : ' OR ');
+/** Compiles a predicate. */
+export function compilePredicate(predicate: Predicate, column: ColumnSql): SqlFragment {
+  if (predicate.kind === 'comparison') return compileComparison(predicate, column(predicate.attribute));
+  const operands = predicate.operands.map((operand) => sql`(${compilePredicate(operand, column)})`);
+  return joinSql(operands, predicate.kind === 'and' ? ' AND ' : ' OR ');
 }
 
 function compileComparison({ operator, values }: Comparison, column: SqlFragment): SqlFragment {
@@ -40,9 +40,9 @@ function compileComparison({ operator, values }: Comparison, column: SqlFragment
       return sql`${column} >= ${first}`;
     case '=in=':
       // One array, so that a list of any length is the same statement.
-      return sql`${column} = ANY(${arrayLiteral(values)})`;
+      return sql`${column} = ANY(${arrayValue(values)})`;
     case '=out=':
-      return sql`${column} <> ALL(${arrayLiteral(values)})`;
+      return sql`${column} <> ALL(${arrayValue(values)})`;
     case '=between=':
       return sql`${column} BETWEEN ${first} AND ${second}`;
     case '=notbetween=':
@@ -58,4 +58,11 @@ function compileComparison({ operator, values }: Comparison, column: SqlFragment
     case '=isnull=':
       return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
   }
+}
+
+/** The text of an array of bound values, or the slot that holds one. */
+export function arrayValue(values: readonly Value[]): Value {
+  const [first] = values;
+  if (values.length === 1 && typeof first === 'object') return first;
+  return arrayLiteral(values.map(boundText));
 }
