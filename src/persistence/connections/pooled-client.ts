@@ -1,4 +1,5 @@
 /** A connection of one of Sequelize's pools, and how it is marked as broken. */
+import { isQueryTimeout } from '../errors/query-timeout.js';
 import type { DriverClient } from '../protocol/pg-text-query.js';
 
 /** A connection of a pool. */
@@ -12,6 +13,6 @@ export interface PooledClient extends DriverClient {
  * the server ends.
  */
 export function markBroken(client: PooledClient, error: Error | null): void {
-  const { message, severity } = (error ?? {}) as { readonly message?: string; readonly severity?: string };
-  if (message === 'Query read timeout' || severity === 'FATAL') client._invalid = true;
+  const { severity } = (error ?? {}) as { readonly severity?: string };
+  if (isQueryTimeout(error) || severity === 'FATAL') client._invalid = true;
 }

@@ -8,6 +8,7 @@ import { crudRecords } from '../../metadata/registry.js';
 import { flagProblems } from '../../plan/flag-problems.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { dealReads } from '../connections/deal-reads.js';
+import { QUERY_TIMEOUT } from '../errors/query-timeout.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { holdInstance, ownerProblems } from '../session/model-owners.js';
@@ -244,7 +245,7 @@ function connectionAdvice(code = 'unknown'): string {
     case 'Connection terminated unexpectedly':
       return 'the connection was cut; is there a PostgreSQL at the port?';
     case 'timeout expired':
-    case 'Query read timeout':
+    case QUERY_TIMEOUT:
       return 'the server does not answer in time';
     default:
       return `connecting failed (${code})`;

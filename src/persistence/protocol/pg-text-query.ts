@@ -6,6 +6,7 @@
  */
 import { createRequire } from 'node:module';
 import pg from 'pg';
+import { queryTimeout } from '../errors/query-timeout.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
 import { type Batch, BatchAbortedError, type TextRow, type TextValues } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
@@ -144,7 +145,7 @@ function textQueryClass(
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
     giveUp(): void {
       this.#slot = null;
-      this.#fail(new Error('Query read timeout'));
+      this.#fail(queryTimeout());
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
 
