@@ -7,7 +7,8 @@ import type { ClassTransformOptions } from 'class-transformer';
 import { defaultOptions } from 'class-transformer/cjs/constants/default-options.constant.js';
 import { TransformOperationExecutor } from 'class-transformer/cjs/TransformOperationExecutor.js';
 import type { Class } from '../metadata/crud-options.js';
-import { enter, isModel, isRecord, isTornRecord } from '../model/record.js';
+import { enter, isModel, isRecord } from '../model/record.js';
+import { isTornRecord } from '../model/sequelize-internals.js';
 
 /** class-transformer's internal numbers for the direction of a transformation. */
 const PLAIN_TO_CLASS = 0;

@@ -5,9 +5,13 @@
  */
 import type { Sequelize } from 'sequelize';
 import type { DriverClient } from '../protocol/pg-text-query.js';
-
-/** How to connect to one server, as Sequelize puts it together. */
-type ReadSettings = object;
+import {
+  type ConnectionManager,
+  connectionManager,
+  type Pool,
+  poolsOf,
+  type ServerConfig,
+} from '../session/connection-internals.js';
 
 /** A connection of the pool. */
 interface PooledClient extends DriverClient {
@@ -17,51 +21,24 @@ interface PooledClient extends DriverClient {
 
 /** One replica. */
 interface Server {
-  readonly settings: ReadSettings;
+  readonly settings: ServerConfig;
   /** Connections that are being opened. */
   opening: number;
   /** When one that could not be reached may be tried again; 0 for one that can be reached. */
   retryAt: number;
 }
 
-interface Held {
-  readonly resource: PooledClient;
-}
-
-/** Internals of Sequelize's pool. */
-interface ReadPool {
-  readonly size: number;
-  readonly maxSize: number;
-  readonly waiting: number;
-  readonly _availableObjects: Held[];
-  readonly _inUseObjects: readonly Held[];
-  readonly _factory: { create(): Promise<PooledClient>; validate(client: PooledClient): boolean };
-  _createResource(): void;
-  /** Gives the first who waits the last of what is available, or opens a connection. */
-  _dispense(): void;
-}
-
-/** Internals of Sequelize's connection manager. */
-interface ConnectionManager {
-  readonly pool: { readonly read: ReadPool };
-  readonly config: {
-    readonly replication: { readonly read: readonly ReadSettings[] };
-    readonly pool: { validate(client: PooledClient): boolean };
-  };
-  _connect(settings: ReadSettings): Promise<PooledClient>;
-}
-
 /** Milliseconds until a server that could not be reached is tried again, with one connection. */
 const PAUSE = 1_000;
 
 /** Changes the instance's own read pool, which must have been made for several servers. */
-export function dealReads({ connectionManager }: Sequelize): void {
-  new Dealer(connectionManager as unknown as ConnectionManager);
+export function dealReads(sequelize: Sequelize): void {
+  new Dealer(connectionManager(sequelize));
 }
 
 class Dealer {
-  readonly #manager: ConnectionManager;
-  readonly #pool: ReadPool;
+  readonly #manager: ConnectionManager<PooledClient>;
+  readonly #pool: Pool<PooledClient>;
   readonly #servers: readonly Server[];
   readonly #serverOf = new WeakMap<PooledClient, Server>();
   /** Connections to each server, where all can be reached. */
@@ -71,11 +48,16 @@ class Dealer {
   /** Which server is preferred of those that are equal. */
   #turn = 0;
 
-  constructor(manager: ConnectionManager) {
-    const { read: pool } = manager.pool;
+  constructor(manager: ConnectionManager<PooledClient>) {
+    const { read: pool } = poolsOf(manager);
+    const { replication } = manager.config;
     this.#manager = manager;
     this.#pool = pool;
-    this.#servers = manager.config.replication.read.map((settings) => ({ settings, opening: 0, retryAt: 0 }));
+    this.#servers = (replication ? replication.read : []).map((settings) => ({
+      settings,
+      opening: 0,
+      retryAt: 0,
+    }));
     this.#quota = Math.ceil(pool.maxSize / this.#servers.length);
     const dispense = pool._dispense.bind(pool);
     const { validate } = manager.config.pool;
@@ -123,7 +105,7 @@ class Dealer {
     return this.#load(server) + this.#count(this.#pool._availableObjects, server);
   }
 
-  #count(connections: readonly Held[], server: Server): number {
+  #count(connections: Pool<PooledClient>['_inUseObjects'], server: Server): number {
     return connections.filter(({ resource }) => this.#serverOf.get(resource) === server).length;
   }
 

@@ -26,10 +26,10 @@ export function hookOptions<M extends Model>(
 
 /** Looked at once; hooks and scopes can come at any time. */
 function isPlainClass(model: ModelClass): boolean {
-  const { rawAttributes } = model as unknown as { rawAttributes: object };
-  const known = PLAIN.get(rawAttributes);
+  const attributes = model.getAttributes();
+  const known = PLAIN.get(attributes);
   if (known !== undefined) return known;
   const isPlain = queryCustomizations(model).length === 0;
-  PLAIN.set(rawAttributes, isPlain);
+  PLAIN.set(attributes, isPlain);
   return isPlain;
 }

@@ -4,6 +4,7 @@
  */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import { ConfigError } from '../../util/config-error.js';
+import { connectionManager, type ServerConfig } from '../session/connection-internals.js';
 import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
 
@@ -15,19 +16,6 @@ const SETTINGS = `
 
 /** Settings by name. */
 type Settings = Readonly<Record<string, unknown>>;
-
-/** A server, as Sequelize connects to it. */
-interface ServerConfig {
-  readonly dialectOptions?: Settings;
-}
-
-/** Internals of Sequelize's connection manager that are not in its types. */
-interface ConnectionManager {
-  readonly config: {
-    readonly pool: { readonly max: number };
-    readonly replication: { readonly write: ServerConfig; readonly read: readonly ServerConfig[] };
-  };
-}
 
 /** Those of `EngineOptions` that matter here. */
 interface CheckedOptions {
@@ -45,8 +33,8 @@ export async function checkConnections(
   sequelize: EngineSequelize,
   { replicas = [], preparedStatements = true }: CheckedOptions,
 ): Promise<void> {
-  const { config } = sequelize.connectionManager as unknown as ConnectionManager;
-  const { write, read } = config.replication;
+  const { config } = connectionManager(sequelize);
+  const { write, read } = config.replication || { write: config, read: [] };
   const [primary, ...readers] = await Promise.allSettled([
     askSettings(sequelize, true),
     // A pool that is empty connects to one server after the other.

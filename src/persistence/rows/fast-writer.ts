@@ -1,6 +1,8 @@
 /** Writes rows of a model, with statements made from the model alone. Knows no instances, hooks and setters. */
 import type { Sequelize } from 'sequelize';
+import { timestampsOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { defaultValues } from '../../model/sequelize-internals.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
@@ -8,7 +10,7 @@ import type { TextResult, TextValues } from '../protocol/batch.js';
 import { changedSql } from '../sql/changed-sql.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { identifier } from '../sql/sql-fragment.js';
-import { deletedAtOf, type TableSql, timestampsOf } from '../sql/table-sql.js';
+import { deletedAtOf, type TableSql } from '../sql/table-sql.js';
 import type { TextRows } from './fast-finder.js';
 
 /** Values by attribute. */
@@ -168,11 +170,6 @@ export class FastWriter {
   }
 }
 
-/** The defaults of a model, which Sequelize does not type. */
-interface ModelDefaults {
-  readonly _defaultValues: Readonly<Record<string, () => unknown>>;
-}
-
 let lastMoment = 0;
 let lastText = '';
 
@@ -187,7 +184,7 @@ function now(): string {
 }
 
 function writtenColumns({ model, attributes }: ModelInfo): WrittenColumn[] {
-  const { _defaultValues: defaults } = model as unknown as ModelDefaults;
+  const defaults = defaultValues(model);
   const { createdAt, updatedAt } = timestampsOf(model);
   return [...attributes.values()]
     .filter(({ type }) => type.kind !== 'virtual')

@@ -13,16 +13,12 @@ import {
   type TransactionOptions,
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
+import { ambientTransactions } from '../../model/sequelize-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
 import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
 import { TableGate } from './table-gate.js';
-
-/** `Sequelize.useCLS` gives queries a transaction that nobody passes. Not in its types. */
-interface AmbientTransactions {
-  readonly _cls?: { get(name: 'transaction'): Transaction | null | undefined };
-}
 
 /** Also a text with a semicolon in a value, which is not read a second time. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
@@ -98,10 +94,9 @@ export class EngineSequelize extends Sequelize {
 
   /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */
   #isSingleRead(sql: string | { query: string }, { type, transaction }: QueryOptions): boolean {
-    const { _cls: ambient } = this.constructor as AmbientTransactions;
     const text = typeof sql === 'string' ? sql : sql.query;
     const isOne = type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text);
-    return isOne && !transaction && !ambient?.get('transaction');
+    return isOne && !transaction && !ambientTransactions(this)?.get('transaction');
   }
 
   /** A transaction of the caller's own, or a null in its place, is left as it is. */

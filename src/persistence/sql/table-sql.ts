@@ -1,4 +1,5 @@
 /** The parts of a model's statements that never change: its table, its columns, and which rows are alive. */
+import { timestampsOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { columnsOf } from './filter-sql.js';
 import { quotedTable } from './quoted-table.js';
@@ -39,11 +40,4 @@ export function describeTable(info: ModelInfo, attributes: readonly AttributeInf
 /** The attribute that says when a row was soft-deleted, if the model is paranoid. */
 export function deletedAtOf({ model, paranoid }: ModelInfo): string | undefined {
   return paranoid ? timestampsOf(model).deletedAt : undefined;
-}
-
-/** The names that a model gives to its timestamps; Sequelize does not type them. */
-export function timestampsOf(
-  model: object,
-): Readonly<Partial<Record<'createdAt' | 'updatedAt' | 'deletedAt', string>>> {
-  return (model as { _timestampAttributes?: Record<string, string> })._timestampAttributes ?? {};
 }
