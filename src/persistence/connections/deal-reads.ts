@@ -4,7 +4,7 @@
  * fails the reads that it was to get.
  */
 import type { Sequelize } from 'sequelize';
-import type { DriverClient } from '../protocol/pg-text-query.js';
+import type { DriverClient } from '../protocol/pg-internals.js';
 import {
   type ConnectionManager,
   connectionManager,

@@ -1,6 +1,6 @@
 /** A connection of one of Sequelize's pools, and how it is marked as broken. */
 import { isQueryTimeout } from '../errors/query-timeout.js';
-import type { DriverClient } from '../protocol/pg-text-query.js';
+import type { DriverClient } from '../protocol/pg-internals.js';
 
 /** A connection of a pool. */
 export interface PooledClient extends DriverClient {

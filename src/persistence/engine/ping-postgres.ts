@@ -47,7 +47,7 @@ async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
     keepAlive: false,
   });
   // pg waits for an answer that may never come; closing the socket is the only way to end that.
-  const abort = (): void => void socketOf(client)?.destroy();
+  const abort = (): void => void client.connection?.stream?.destroy();
   client.on('error', () => {});
   signal.addEventListener('abort', abort, { once: true });
   try {
@@ -58,8 +58,4 @@ async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
     if (signal.aborted) abort();
     else client.end().catch(() => {});
   }
-}
-
-function socketOf(client: Client): { destroy(): void } | undefined {
-  return (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream;
 }
