@@ -1,5 +1,4 @@
 /** Why a route must take the general path: what the user plugged in that the fast path would pass by. */
-import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
@@ -9,6 +8,7 @@ import { declaredParameters } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../resources/routing-options.js';
 
 /** What of an application's options decides about the path. */
@@ -40,7 +40,7 @@ export function routeFastPathBlockers(
 
 /** What of the whole application sees results, or runs after an answer. */
 function routingReasons({ interceptors = [], middlewares = [] }: RoutingOptions): string[] {
-  const after = getMetadataArgsStorage().middlewares.filter(
+  const after = routingStorage().middlewares.filter(
     ({ target, type }) => type === 'after' && (middlewares as readonly unknown[]).includes(target),
   );
   return [
@@ -62,7 +62,7 @@ function controllerReasons({ controller, repository }: Resource, { method }: Gen
 /** Decorators of routing-controllers on the user's subclass that concern results; those that run before are passed. */
 function decoratorReasons(method: string, lineage: readonly object[]): string[] {
   if (lineage.length === 0) return [];
-  const { useInterceptors, responseHandlers, uses } = getMetadataArgsStorage();
+  const { useInterceptors, responseHandlers, uses } = routingStorage();
   const concerns = (args: { target: unknown; method?: string }): boolean =>
     lineage.includes(args.target as object) && (args.method === undefined || args.method === method);
   const isDecorated = declaredParameters(lineage, method).length > 0;

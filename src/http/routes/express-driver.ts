@@ -23,6 +23,7 @@ import {
 import { guardJson, releaseJson } from '../answer/guard-json.js';
 import { checkJson } from '../answer/json-answer.js';
 import { existingSessions } from '../request/request-sessions.js';
+import { checkDriver } from '../resources/routing-controllers-internals.js';
 
 /** What the answers of the user's methods go through. */
 export interface ResultShaper {
@@ -46,6 +47,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   /** @param isIntercepted whether interceptors of the application see all results */
   constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
     super(router);
+    checkDriver();
     this.#serializers = serializers;
     this.#isIntercepted = isIntercepted;
   }

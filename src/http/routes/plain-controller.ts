@@ -1,5 +1,5 @@
 /** A hand-written controller of the user's, registered so that its methods run in the sessions they ask for. */
-import { getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import { getFromContainer } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
 import { type Controller, runInRequestSession } from '../operation/run-in-request-session.js';
 import {
@@ -9,11 +9,12 @@ import {
   type RegisteredController,
   registerActions,
 } from '../resources/controller-metadata.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 import type { ResultShaper } from './express-driver.js';
 
 /** Registers a controller that extends no generated one. */
 export function registerPlainController(base: Class, shaper: ResultShaper): RegisteredController {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
   registerActions(declaredActions(lineage), lineage, controller, async (metadata, action, params) => {

@@ -1,5 +1,5 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
-import { type Action, getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import { type Action, getFromContainer } from 'routing-controllers';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import { type AnswerDraft, isShapedByUser, shapeAnswer } from '../answer/answer.js';
 import { releaseJson } from '../answer/guard-json.js';
@@ -29,6 +29,7 @@ import {
   routePath,
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 import type { ResultShaper } from './express-driver.js';
 
 /** Registers the controller of a resource. */
@@ -38,7 +39,7 @@ export function registerResourceController(
   settings: PathSettings,
 ): RegisteredController {
   const { plan } = resource;
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const controller = applicationClass(resource.controller);
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
@@ -115,7 +116,7 @@ function addGeneratedMetadata(
   controller: new () => object,
   lineage: readonly object[],
 ): void {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const route = generatedRouteOf(method);
   if (!route) return;
   const object = controller.prototype;
