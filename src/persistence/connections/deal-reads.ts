@@ -4,7 +4,6 @@
  * fails the reads that it was to get.
  */
 import type { Sequelize } from 'sequelize';
-import type { DriverClient } from '../protocol/pg-internals.js';
 import {
   type ConnectionManager,
   connectionManager,
@@ -12,10 +11,10 @@ import {
   poolsOf,
   type ServerConfig,
 } from '../session/connection-internals.js';
+import type { PooledClient } from './pooled-client.js';
 
 /** A connection of the pool. */
-interface PooledClient extends DriverClient {
-  _invalid?: boolean;
+interface ReadClient extends PooledClient {
   queryType?: 'read';
 }
 
@@ -37,10 +36,10 @@ export function dealReads(sequelize: Sequelize): void {
 }
 
 class Dealer {
-  readonly #manager: ConnectionManager<PooledClient>;
-  readonly #pool: Pool<PooledClient>;
+  readonly #manager: ConnectionManager<ReadClient>;
+  readonly #pool: Pool<ReadClient>;
   readonly #servers: readonly Server[];
-  readonly #serverOf = new WeakMap<PooledClient, Server>();
+  readonly #serverOf = new WeakMap<ReadClient, Server>();
   /** Connections to each server, where all can be reached. */
   readonly #quota: number;
   /** The server of the next connection that is opened, where that is decided. */
@@ -48,7 +47,7 @@ class Dealer {
   /** Which server is preferred of those that are equal. */
   #turn = 0;
 
-  constructor(manager: ConnectionManager<PooledClient>) {
+  constructor(manager: ConnectionManager<ReadClient>) {
     const { read: pool } = poolsOf(manager);
     const { replication } = manager.config;
     this.#manager = manager;
@@ -61,7 +60,7 @@ class Dealer {
     this.#quota = Math.ceil(pool.maxSize / this.#servers.length);
     const dispense = pool._dispense.bind(pool);
     const { validate } = manager.config.pool;
-    const isOfUse = (client: PooledClient) => validate(client) && !this.#isSurplus(client);
+    const isOfUse = (client: ReadClient) => validate(client) && !this.#isSurplus(client);
     Object.assign(pool._factory, { create: () => this.#connect(), validate: isOfUse });
     manager.config.pool.validate = isOfUse;
     pool._dispense = () => {
@@ -105,12 +104,12 @@ class Dealer {
     return this.#load(server) + this.#count(this.#pool._availableObjects, server);
   }
 
-  #count(connections: Pool<PooledClient>['_inUseObjects'], server: Server): number {
+  #count(connections: Pool<ReadClient>['_inUseObjects'], server: Server): number {
     return connections.filter(({ resource }) => this.#serverOf.get(resource) === server).length;
   }
 
   /** Connects to the server that is to have one more, or else to another one. */
-  async #connect(): Promise<PooledClient> {
+  async #connect(): Promise<ReadClient> {
     const first = this.#wanted ?? this.#least((server) => this.#connections(server));
     this.#wanted = null;
     const failures: unknown[] = [];
@@ -136,7 +135,7 @@ class Dealer {
   }
 
   /** Whether a connection makes room for one to another server, which was down when this one was opened. */
-  #isSurplus(client: PooledClient): boolean {
+  #isSurplus(client: ReadClient): boolean {
     const { size, maxSize } = this.#pool;
     const server = this.#serverOf.get(client);
     const fair = Math.max(1, Math.floor(maxSize / this.#servers.length));

@@ -1,12 +1,10 @@
 /** A connection of one of Sequelize's pools, and how it is marked as broken. */
 import { isQueryTimeout } from '../errors/query-timeout.js';
 import type { DriverClient } from '../protocol/pg-internals.js';
+import type { MarkedClient } from '../session/connection-internals.js';
 
 /** A connection of a pool. */
-export interface PooledClient extends DriverClient {
-  /** Sequelize's mark for one that must not be used again. */
-  _invalid?: boolean;
-}
+export type PooledClient = DriverClient & MarkedClient;
 
 /**
  * Marks a connection whose query was given up, because it is still under way there; Sequelize does the same. And one that

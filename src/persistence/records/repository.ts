@@ -198,7 +198,7 @@ export class Repository<M extends Model = Model> {
    * @throws RelationNotLoaded when the query that read the record did not include it
    */
   related<K extends keyof M & string>(record: M, name: K): M[K] {
-    const { dataValues } = record as unknown as { dataValues: Record<string, unknown> };
+    const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
     const relations = Object.keys(this.model.associations).join(', ') || 'none';
     throw new RelationNotLoaded(

@@ -102,7 +102,7 @@ function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
 
 /** Has the record hold the row that came back, and nothing else, as reloading does; false where none came. */
 function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
-  const { dataValues } = record as unknown as { dataValues: Readonly<Record<string, unknown>> };
+  const dataValues: Readonly<Record<string, unknown>> = record.dataValues;
   if (!Object.hasOwn(dataValues, MARK)) return false;
   const row = Object.fromEntries(returned.map(({ name }) => [name, dataValues[name]]));
   record.set(row, { raw: true, reset: true });

@@ -93,6 +93,12 @@ const POOL_FIELDS = [
   '_dispense',
 ] as const;
 
+/** A connection, as Sequelize marks it. */
+export interface MarkedClient {
+  /** Whether it was lost, or has a query that was given up. Pools do not use it again. */
+  _invalid?: boolean;
+}
+
 /** A transaction. */
 export interface TransactionInternals<Client> {
   readonly sequelize: Sequelize;

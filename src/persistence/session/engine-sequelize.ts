@@ -14,6 +14,7 @@ import {
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
 import { ambientTransactions } from '../../model/sequelize-internals.js';
+import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
 import { refuseWrites } from './refuse-writes.js';
@@ -108,13 +109,8 @@ export class EngineSequelize extends Sequelize {
   }
 }
 
-/** Sequelize marks a connection that was lost, or on which a query was given up. */
-interface MarkedTransaction {
-  readonly connection?: { readonly _invalid?: boolean };
-}
-
 /** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */
 function refuseDoubtful(transaction: Transaction | null | undefined): void {
-  const { connection } = (transaction ?? {}) as MarkedTransaction;
-  if (connection?._invalid) throw new ConnectionError(new Error('Connection terminated before the query'));
+  if (!transaction || !connectionOf<MarkedClient>(transaction)._invalid) return;
+  throw new ConnectionError(new Error('Connection terminated before the query'));
 }

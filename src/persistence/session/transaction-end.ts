@@ -2,12 +2,10 @@
 import type { EventEmitter } from 'node:events';
 import { QueryTypes, type Transaction } from 'sequelize';
 import { describeFault } from '../errors/database-fault.js';
-import { transactionInternals } from './connection-internals.js';
+import { type MarkedClient, transactionInternals } from './connection-internals.js';
 
 /** A connection, as Sequelize keeps it. */
-interface MarkedConnection {
-  /** Sequelize marks a connection that was lost, or on which a query was given up. */
-  readonly _invalid?: boolean;
+interface Connection extends MarkedClient {
   /** pg's side of the socket. Another driver may have none. */
   readonly connection?: EventEmitter;
 }
@@ -24,7 +22,7 @@ interface CommittingInterface {
  * @throws what the commit fails with; its connection is closed then
  */
 export async function commitTransaction(transaction: Transaction): Promise<boolean> {
-  const internals = transactionInternals<MarkedConnection>(transaction);
+  const internals = transactionInternals<Connection>(transaction);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
   // Of a raw query Sequelize gives all that the driver says, and of others the rows.
   const options = { ...internals.options, type: QueryTypes.RAW };
@@ -52,7 +50,7 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
 export async function rollbackTransaction(transaction: Transaction, cause: unknown): Promise<void> {
   try {
     // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
-    const internals = transactionInternals<MarkedConnection>(transaction);
+    const internals = transactionInternals<Connection>(transaction);
     if (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable')
       await internals.forceCleanup();
     else await transaction.rollback();
@@ -63,7 +61,7 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
 
 /** The callbacks that were given to the transaction itself; its own `commit` runs them when it has failed, too. */
 export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
-  return transactionInternals<MarkedConnection>(transaction)._afterCommitHooks.map(
+  return transactionInternals<Connection>(transaction)._afterCommitHooks.map(
     (hook) => () => hook(transaction),
   );
 }
