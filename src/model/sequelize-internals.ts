@@ -2,7 +2,14 @@
  * What this package reads of Sequelize that is not in its types. An accessor throws where a field is not there: read as
  * "the user has none", a field under another name would have a scope or a hook passed by.
  */
-import { type DataType, type IncludeOptions, Sequelize, type Transaction } from 'sequelize';
+import {
+  type DataType,
+  type IncludeOptions,
+  type Model,
+  type ModelStatic,
+  Sequelize,
+  type Transaction,
+} from 'sequelize';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 
 /** Sequelize's version, which its types lack. */
@@ -36,24 +43,30 @@ export interface BuildableModel {
 
 interface ModelInternals extends Partial<BuildableModel> {
   readonly prototype: { readonly _customGetters?: object; readonly _customSetters?: object };
-  readonly options: { readonly hooks?: Hooks; readonly defaultScope?: object };
+  readonly options: { readonly hooks?: Hooks; readonly defaultScope?: AppliedScope };
   readonly tableAttributes?: object;
   readonly _scope?: AppliedScope | null;
   readonly _defaultValues?: Readonly<Record<string, () => unknown>>;
 }
 
 /** The scope of a model; empty when it has none. `addScope` can give it one at any time. */
-export function scopeOf(model: object): AppliedScope {
-  const { _scope: scope, options } = model as ModelInternals;
-  if (scope === undefined && options.defaultScope !== undefined) missing('Model._scope');
-  return scope ?? {};
+export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
+  const { _scope: scope, options } = model as object as ModelInternals;
+  if (scope !== undefined) return scope ?? NO_SCOPE;
+  // A class that Sequelize made of another one has a scope of its own, which nothing else tells.
+  return model.sequelize?.models[model.name] === model
+    ? (options.defaultScope ?? NO_SCOPE)
+    : missing('Model._scope');
 }
+
+const NO_SCOPE: AppliedScope = {};
 
 /**
  * The same model with another scope. Not a subclass, as `unscoped()` gives: records must be of the model's own class, by
  * which their read schema is found.
  */
 export function withScope<M extends object>(model: M, scope: AppliedScope): M {
+  if (!('_scope' in model)) missing('Model._scope');
   return new Proxy(model, {
     get: (target, key, receiver) => (key === '_scope' ? scope : Reflect.get(target, key, receiver)),
   });
@@ -80,8 +93,8 @@ export function defaultValues(model: object): Readonly<Record<string, () => unkn
 }
 
 /** An object that Sequelize makes anew whenever it gives the model attributes, or takes them away. */
-export function attributesVersion(model: object): object {
-  return (model as ModelInternals).tableAttributes ?? missing('Model.tableAttributes');
+export function attributesVersion(model: object): object | undefined {
+  return (model as ModelInternals).tableAttributes;
 }
 
 /** What records of a model are made with. */

@@ -20,7 +20,7 @@ const described = new WeakMap<ModelClass, Described>();
  * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
  */
 export function describeModel(model: ModelClass): ModelInfo {
-  const attributes = model.sequelize && attributesVersion(model);
+  const attributes = attributesVersion(model);
   const known = described.get(model);
   if (known && known.attributes === attributes) return known.info;
   const { info, problems } = introspectModel(model);

@@ -1,5 +1,6 @@
 /** Why a route must take the general path: what the user plugged in that the fast path would pass by. */
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
 import { readableAttributes } from '../../schema/derive-read-class.js';
@@ -27,6 +28,7 @@ export function routeFastPathBlockers(
   const route = generatedRouteOf(method);
   if (!route) return Object.freeze(['the route is hand-written']);
   const { plan } = resource;
+  const problem = sequelizeProblem();
   const readable = readableAttributes(plan.info, plan.exposure);
   return Object.freeze([
     ...(settings.fastPath ? [] : ['fastPath is false']),
@@ -34,7 +36,7 @@ export function routeFastPathBlockers(
     ...controllerReasons(resource, route),
     ...decoratorReasons(method, lineage),
     ...schemaReasons(resource, route.operation),
-    ...modelFastPathBlockers(plan.info, route.operation, readable),
+    ...(problem ? [problem] : modelFastPathBlockers(plan.info, route.operation, readable)),
   ]);
 }
 

@@ -3,8 +3,7 @@
  * thrown is an error.
  */
 import type { Action } from 'routing-controllers';
-import { hasWriteHooks } from '../../persistence/customization/model-hooks.js';
-import { hasPlainQueries } from '../../persistence/customization/plain-queries.js';
+import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { CrudController } from '../resources/crud-controller.js';

@@ -75,26 +75,12 @@ const SEEN_BY: Readonly<Record<'read' | 'write' | 'run' | 'find', ReadonlySet<Ho
   find: new Set(['find']),
 };
 
-/** Whether a write runs code of the user's, which may write too. */
-export function hasWriteHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return hasHooks(model, 'run');
-}
-
-/** Whether a delete runs code of the user's for each row. */
-export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return [hooksOf(model), sharedHooks(model)].some(
-    ({ beforeDestroy, afterDestroy }) => beforeDestroy?.length || afterDestroy?.length,
-  );
-}
-
-/** Whether code of the user's may change a query before it is sent. */
-export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return hasHooks(model, 'find');
-}
-
-/** Whether any code of the user's would see a read, or a write. */
-export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): boolean {
-  return hasHooks(model, kind);
+/**
+ * Whether any code of the user's would see a read, or a write; runs in a write, and may write too; or may change a query
+ * before it is sent.
+ */
+export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: keyof typeof SEEN_BY): boolean {
+  return hasAny(hooksOf(model), kind) || hasAny(sharedHooks(model), kind);
 }
 
 /** The hooks through which code of the user's would see a read, or a write, each with what has it. */
@@ -110,10 +96,6 @@ function sharedHooks<M extends Model>({ sequelize }: ModelClass<M>): Hooks {
 }
 
 const NO_HOOKS: Hooks = {};
-
-function hasHooks<M extends Model>(model: ModelClass<M>, kind: keyof typeof SEEN_BY): boolean {
-  return hasAny(hooksOf(model), kind) || hasAny(sharedHooks(model), kind);
-}
 
 function hasAny(hooks: Hooks, kind: keyof typeof SEEN_BY): boolean {
   for (const name in hooks) if (hooks[name]?.length && isSeen(name, kind)) return true;

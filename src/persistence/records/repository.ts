@@ -14,8 +14,7 @@ import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError } from '../../util/config-error.js';
 import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
-import { hasDestroyHooks, hasWriteHooks } from '../customization/model-hooks.js';
-import { hookOptions } from '../customization/plain-queries.js';
+import { hasDestroyHooks, hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,

@@ -113,10 +113,12 @@ export interface TransactionInternals<Client> {
   forceCleanup(): Promise<void>;
 }
 
-/** What a transaction ends with. */
-export function transactionInternals<Client>(transaction: Transaction): TransactionInternals<Client> {
+/** What a transaction ends with; undefined where it is not there, so that only Sequelize can end one. */
+export function transactionInternals<Client>(
+  transaction: Transaction,
+): TransactionInternals<Client> | undefined {
   const internals = transaction as object as TransactionInternals<Client>;
-  return withFields(internals, 'Transaction', TRANSACTION_FIELDS, missing);
+  return TRANSACTION_FIELDS.every((field) => field in internals) ? internals : undefined;
 }
 
 const TRANSACTION_FIELDS = ['sequelize', 'options', '_afterCommitHooks', 'cleanup', 'forceCleanup'] as const;

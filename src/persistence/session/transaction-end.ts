@@ -23,6 +23,7 @@ interface CommittingInterface {
  */
 export async function commitTransaction(transaction: Transaction): Promise<boolean> {
   const internals = transactionInternals<Connection>(transaction);
+  if (!internals) return transaction.commit().then(() => true);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
   // Of a raw query Sequelize gives all that the driver says, and of others the rows.
   const options = { ...internals.options, type: QueryTypes.RAW };
@@ -51,7 +52,7 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
   try {
     // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
     const internals = transactionInternals<Connection>(transaction);
-    if (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable')
+    if (internals && (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable'))
       await internals.forceCleanup();
     else await transaction.rollback();
   } catch {
@@ -61,9 +62,9 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
 
 /** The callbacks that were given to the transaction itself; its own `commit` runs them when it has failed, too. */
 export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
-  return transactionInternals<Connection>(transaction)._afterCommitHooks.map(
-    (hook) => () => hook(transaction),
-  );
+  // Where Sequelize has ended the transaction, it has run them.
+  const { _afterCommitHooks: hooks = [] } = transactionInternals<Connection>(transaction) ?? {};
+  return hooks.map((hook) => () => hook(transaction));
 }
 
 /** What the driver reports as executed; undefined where something of the user's stands between and passes on less. */

@@ -3,9 +3,7 @@ import { expect } from 'chai';
 import { DataTypes, Sequelize } from 'sequelize';
 import {
   HOOK_CLASSES,
-  hasFindHooks,
   hasQueryHooks,
-  hasWriteHooks,
   queryHooks,
 } from '../../../../src/persistence/customization/model-hooks.js';
 
@@ -27,8 +25,8 @@ function seen(owner: 'model' | 'sequelize', name: string) {
   return {
     read: hasQueryHooks(model, 'read'),
     write: hasQueryHooks(model, 'write'),
-    run: hasWriteHooks(model),
-    find: hasFindHooks(model),
+    run: hasQueryHooks(model, 'run'),
+    find: hasQueryHooks(model, 'find'),
   };
 }
 
