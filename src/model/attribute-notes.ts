@@ -11,6 +11,14 @@ export function hasGetter(model: ModelClass, name: string): boolean {
   return model.getAttributes()[name]?.get !== undefined;
 }
 
+/** The attributes whose value is read, or written, by code of the user's. */
+export function customAttributes(model: ModelClass, kind: 'get' | 'set'): ReadonlySet<string> {
+  const { getterMethods, setterMethods } = model.options;
+  const own = Object.entries(model.getAttributes()).filter(([, attribute]) => attribute[kind] !== undefined);
+  const methods = kind === 'get' ? getterMethods : setterMethods;
+  return new Set([...Object.keys(methods ?? {}), ...own.map(([name]) => name)]);
+}
+
 /** Whether records come with some of their attributes only, unless asked for more. */
 export function hasPartialRecords({ options }: ModelClass): boolean {
   return options.defaultScope?.attributes !== undefined;

@@ -42,7 +42,6 @@ export interface BuildableModel {
 }
 
 interface ModelInternals extends Partial<BuildableModel> {
-  readonly prototype: { readonly _customGetters?: object; readonly _customSetters?: object };
   readonly options: { readonly hooks?: Hooks; readonly defaultScope?: AppliedScope };
   readonly tableAttributes?: object;
   readonly _scope?: AppliedScope | null;
@@ -75,16 +74,6 @@ export function withScope<M extends object>(model: M, scope: AppliedScope): M {
 /** The hooks of a model, or of an instance. They can be added at any time. */
 export function hooksOf(owner: object): Hooks {
   return (owner as ModelInternals).options.hooks ?? missing('options.hooks');
-}
-
-/** Getters of the user's, by attribute. */
-export function customGetters(model: object): object {
-  return (model as ModelInternals).prototype._customGetters ?? missing('Model.prototype._customGetters');
-}
-
-/** Setters of the user's, by attribute. */
-export function customSetters(model: object): object {
-  return (model as ModelInternals).prototype._customSetters ?? missing('Model.prototype._customSetters');
 }
 
 /** What gives a new row the values that it has none for, by attribute. */

@@ -6,7 +6,7 @@
 import type { Sequelize } from 'sequelize';
 import {
   type ConnectionManager,
-  connectionManager,
+  knownManager,
   type Pool,
   poolsOf,
   type ServerConfig,
@@ -32,7 +32,8 @@ const PAUSE = 1_000;
 
 /** Changes the instance's own read pool, which must have been made for several servers. */
 export function dealReads(sequelize: Sequelize): void {
-  new Dealer(connectionManager(sequelize));
+  const manager = knownManager<ReadClient>(sequelize);
+  if (manager) new Dealer(manager);
 }
 
 class Dealer {

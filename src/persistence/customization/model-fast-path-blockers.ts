@@ -3,10 +3,10 @@
  * plugged in. Fast statements would pass it by.
  */
 import type { Endpoint } from '../../metadata/crud-options.js';
-import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
+import { customAttributes, timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { ColumnType } from '../../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { customGetters, customSetters, instanceOptions } from '../../model/sequelize-internals.js';
+import { instanceOptions } from '../../model/sequelize-internals.js';
 import { deletedAtOf } from '../sql/table-sql.js';
 import { hasInstanceFields } from './class-lineage.js';
 import { hasScope } from './default-scope.js';
@@ -50,8 +50,8 @@ export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]
 
 /** The attributes whose value is told by code of the user's. */
 export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
-  const getters = customGetters(model);
-  return readable.filter(({ name }) => Object.hasOwn(getters, name)).map(({ name }) => name);
+  const getters = customAttributes(model, 'get');
+  return readable.filter(({ name }) => getters.has(name)).map(({ name }) => name);
 }
 
 /** What may throw when the answer to a write is made; a fast write is committed then. */
@@ -66,7 +66,7 @@ function recordReasons({ model }: ModelInfo): string[] {
 
 function writeReasons(info: ModelInfo): string[] {
   const { model } = info;
-  const setters = Object.keys(customSetters(model));
+  const setters = [...customAttributes(model, 'set')];
   const attributes = Object.entries(model.getAttributes());
   const rules = attributes.flatMap(([name, { validate }]) => (hasRules(validate) ? [name] : []));
   const { createdAt, updatedAt } = timestampsOf(model);

@@ -4,7 +4,7 @@
  */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import { ConfigError } from '../../util/config-error.js';
-import { connectionManager, type ServerConfig } from '../session/connection-internals.js';
+import { connectionConfig, type ServerConfig } from '../session/connection-internals.js';
 import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
 
@@ -33,7 +33,7 @@ export async function checkConnections(
   sequelize: EngineSequelize,
   { replicas = [], preparedStatements = true }: CheckedOptions,
 ): Promise<void> {
-  const { config } = connectionManager(sequelize);
+  const config = connectionConfig(sequelize);
   const { write, read } = config.replication || { write: config, read: [] };
   const [primary, ...readers] = await Promise.allSettled([
     askSettings(sequelize, true),

@@ -99,7 +99,9 @@ function fieldProblem(version: string): string | undefined {
       missing,
     );
     withFields(connection.stream, 'Connection.stream', STREAM_FIELDS, missing);
-    if (!queryQueueOf(client)) missing('Client._queryQueue');
+    // A property of that name that is not its own leads to a queue under another one.
+    if (!Object.hasOwn(client, '_queryQueue') && !Object.hasOwn(client, 'queryQueue'))
+      missing('Client._queryQueue');
     if (HAS_PIPELINE) withFields(client, 'Client', ['pipeline'], missing);
     return undefined;
   } catch (error) {

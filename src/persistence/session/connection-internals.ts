@@ -64,6 +64,22 @@ export function connectionManager<Client>(sequelize: Sequelize): ConnectionManag
   return manager;
 }
 
+/** The same, for what can be left out; undefined where it is not as it is known. */
+export function knownManager<Client>(sequelize: Sequelize): ConnectionManager<Client> | undefined {
+  try {
+    return connectionManager(sequelize);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How an instance connects. */
+export function connectionConfig({
+  connectionManager: manager,
+}: Sequelize): ConnectionManager<unknown>['config'] {
+  return (manager as Partial<ConnectionManager<unknown>>).config ?? missing('ConnectionManager.config');
+}
+
 /** The pools for reads and for writes, which may be one. */
 export function poolsOf<Client>({ pool }: ConnectionManager<Client>) {
   return 'read' in pool ? pool : { read: pool, write: pool };

@@ -9,7 +9,7 @@
 import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
-import { type ConnectionManager, connectionManager, type ServerConfig } from './connection-internals.js';
+import { type ConnectionManager, knownManager, type ServerConfig } from './connection-internals.js';
 
 /** A pg client, as far as pools know it. */
 interface Connection {
@@ -27,7 +27,8 @@ interface ServerError {
 
 /** Changes the instance's own connection manager. */
 export function guardConnections(sequelize: Sequelize): void {
-  const manager = connectionManager<Connection>(sequelize);
+  const manager = knownManager<Connection>(sequelize);
+  if (!manager) return;
   const { pool } = manager;
   const connect = manager.connect.bind(manager);
   const destroy = pool.destroy.bind(pool);
@@ -46,9 +47,8 @@ const closing = new WeakSet<ConnectionManager<Connection>>();
  */
 export function closeUseless(sequelize: Sequelize): void {
   // An instance that is no working one is the user's own to find out about: health probes report it.
-  if (!sequelize.connectionManager) return;
-  const manager = connectionManager<Connection>(sequelize);
-  if (closing.has(manager)) return;
+  const manager = knownManager<Connection>(sequelize);
+  if (!manager || closing.has(manager)) return;
   closing.add(manager);
   const connect = manager.connect.bind(manager);
   const validate = manager.validate.bind(manager);
