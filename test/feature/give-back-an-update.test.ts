@@ -140,7 +140,10 @@ describe('an update on the general path', () => {
     // What is asked of a table once is not of interest.
     await site.agent.patch(path).send({});
     const { result, statements } = await sql.during(() => site.agent.patch(path).send(body));
-    const verbs = statements.map((text) => text.split(' ')[0]);
+    // A virtual attribute makes a transaction of it, which is of no interest either.
+    const verbs = statements
+      .map((text) => text.split(' ')[0])
+      .filter((verb) => !/^(?:START|COMMIT)/.test(`${verb}`));
     expect(result.status, result.text).to.equal(status);
     const found = await site.agent.get(path);
     return { given: result.body, found: found.body, verbs };

@@ -3,48 +3,16 @@
  * after a query, without what its queries and constructor do on the way.
  */
 import type { Model } from 'sequelize';
-import type { ModelClass } from '../../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { type BuildableModel, buildableModel } from '../../model/sequelize-internals.js';
 import type { TextRow } from '../protocol/batch.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
-import { type AnyClass, lineageOf, textOf } from './class-lineage.js';
 
 /** Makes a record of a row. */
 export type Hydrate = (row: TextRow) => Model;
 
-/** What Sequelize's own constructor puts into an instance. */
-const OWN_PROPERTIES: ReadonlySet<string | symbol> = new Set([
-  'dataValues',
-  '_previousDataValues',
-  'uniqno',
-  '_changed',
-  '_options',
-  'isNewRecord',
-]);
-
 /** The values of a record, by attribute. */
 type Values = Record<string, unknown>;
-
-/** What is known of classes. */
-const instanceFields = new WeakMap<ModelClass, boolean>();
-
-/** Whether the class gives its instances fields of its own, or private methods, which only its constructor can. */
-export function hasInstanceFields(model: ModelClass): boolean {
-  const known = instanceFields.get(model);
-  if (known !== undefined) return known;
-  // As of a row that is there: defaults may be functions of the user's.
-  const Constructor = model as unknown as new (values: object, options: { isNewRecord: false }) => Model;
-  const own = Reflect.ownKeys(new Constructor({}, { isNewRecord: false }));
-  const hasFields = own.some((name) => !OWN_PROPERTIES.has(name));
-  const isOwn = hasFields || lineageOf(model).some(hasPrivateMembers);
-  instanceFields.set(model, isOwn);
-  return isOwn;
-}
-
-/** A `#` before a letter in a string or a comment counts, too: that costs time, and nothing else. */
-function hasPrivateMembers(each: AnyClass): boolean {
-  return /#[\p{ID_Start}$_\\]/u.test(textOf(each));
-}
 
 /** The attributes that a record is made of: getters may ask for those too that no answer shows. */
 export function storedAttributes({ attributes }: ModelInfo): AttributeInfo[] {
@@ -57,7 +25,7 @@ export function hydrator(
   attributes: readonly AttributeInfo[],
   parsers: readonly TextParser[],
 ): Hydrate {
-  const buildable = info.model as unknown as BuildableModel;
+  const buildable = buildableModel(info.model);
   const { prototype, rawAttributes, _dataTypeSanitizers: sanitizers } = buildable;
   const columns = attributes.map(({ name }, index) => {
     const parse = parsers[index] as TextParser;
@@ -78,18 +46,6 @@ export function hydrator(
     }
     return toRecord(buildable, values, names);
   };
-}
-
-/** What Sequelize does to values that come from the database, by attribute. */
-type Sanitizers = Readonly<Record<string, (this: object, value: unknown, options: object) => unknown>>;
-
-/** Internals of a model that are not in its types. */
-interface BuildableModel {
-  readonly prototype: object;
-  readonly rawAttributes: object;
-  readonly _schema: unknown;
-  readonly _schemaDelimiter: unknown;
-  readonly _dataTypeSanitizers: Sanitizers;
 }
 
 const RAW = { raw: true };

@@ -15,8 +15,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError } from '../../util/config-error.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import type { StatementTarget } from '../connections/statement-target.js';
-import { hasDestroyHooks, hasWriteHooks } from '../customization/model-hooks.js';
-import { hookOptions } from '../customization/plain-queries.js';
+import { hasDestroyHooks, hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
@@ -24,6 +23,7 @@ import {
   RelationNotLoaded,
 } from '../errors/errors.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
+import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import { currentSession, type TransactionScope } from '../session/session.js';
@@ -134,13 +134,9 @@ export class Repository<M extends Model = Model> {
     const scope = await this.transactionFor('select');
     const found = await this.rows?.page(request, this.targetIn(scope));
     if (found) return found;
-    const { page, size } = request;
     const finder = this.finder(request, scope);
-    const offset = (page - 1) * size;
-    const items = await finder.find(finder.terms(), null, { limit: size, offset });
-    const isLast = items.length < size && (items.length > 0 || page === 1);
-    const total = isLast ? offset + items.length : await finder.count();
-    return { items, total, page, size };
+    const find = (limit: number, offset: number) => finder.find(finder.terms(), null, { limit, offset });
+    return findOffsetPage({ find, count: () => finder.count() }, request);
   }
 
   /**
@@ -212,7 +208,7 @@ export class Repository<M extends Model = Model> {
    * @throws RelationNotLoaded when the query that read the record did not include it
    */
   related<K extends keyof M & string>(record: M, name: K): M[K] {
-    const { dataValues } = record as unknown as { dataValues: Record<string, unknown> };
+    const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
     const relations = Object.keys(this.model.associations).join(', ') || 'none';
     throw new RelationNotLoaded(

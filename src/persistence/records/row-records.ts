@@ -4,36 +4,36 @@
  */
 import { DatabaseError, type Model, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { attributesVersion } from '../../model/sequelize-internals.js';
+import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
+import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
-import { BoundedCache } from '../../util/bounded-cache.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type Hydrate, hydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { isPlainModel } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
-import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
-import type { TextRow } from '../protocol/batch.js';
+import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
-import { FastFinder, type TextRows } from '../rows/fast-finder.js';
-import { FastWriter, type WriteValues } from '../rows/fast-writer.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { type FoundRows, RowExecutor } from '../rows/row-executor.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { isOrdinary, isOrdinaryKey } from '../sql/ordinary-value.js';
-import { describeTable } from '../sql/table-sql.js';
+import { NO_SLOTS, type Slots } from '../sql/statement.js';
 
 /** What a statement does. */
 type Access = 'list' | 'create' | 'update' | 'delete';
 
-/** Some of the attributes, and the statements that read them. */
-interface View {
-  readonly finder: FastFinder;
-  records(rows: readonly TextRow[], parsers: readonly TextParser[]): Model[];
-}
+/** The value of a primary key, as users give it. */
+type Id = string | number | bigint;
 
 /** What is known of a model. */
 interface Known {
   /** What Sequelize makes anew whenever it gives the model attributes. */
-  readonly attributes: object;
+  readonly attributes: object | undefined;
   readonly records: RowRecords | null;
 }
 
@@ -42,9 +42,9 @@ const models = new WeakMap<ModelClass, Known>();
 /** The records of a model; null where its rows have no single key. */
 export function rowRecords<M extends Model>(model: ModelClass<M>): RowRecords<M> | null {
   const plain = model as unknown as ModelClass;
-  const { tableAttributes: attributes } = plain as unknown as { readonly tableAttributes: object };
+  const attributes = attributesVersion(plain);
   let known = models.get(plain);
-  if (known?.attributes !== attributes) {
+  if (!known || known.attributes !== attributes) {
     const hasKey = plain.sequelize !== undefined && plain.primaryKeyAttributes.length === 1;
     known = { attributes, records: hasKey ? new RowRecords(describeModel(plain)) : null };
     models.set(plain, known);
@@ -55,85 +55,108 @@ export function rowRecords<M extends Model>(model: ModelClass<M>): RowRecords<M>
 /** The records of one model. */
 export class RowRecords<M extends Model = Model> {
   readonly #info: ModelInfo;
+  readonly #executor: RowExecutor;
+  /** What rows are read with, unless less is asked for. */
   readonly #stored: readonly AttributeInfo[];
-  readonly #views = new BoundedCache<View>();
-  readonly #whole: View;
-  readonly #writer: FastWriter;
+  readonly #columns: readonly string[];
+  /** The row with the key in the slot `id`. */
+  readonly #row: Predicate;
   readonly #isPlain = new Map<Access, boolean>();
+  /** For the rows that were read last, whose columns are read by these parsers. */
+  #hydrate: { readonly parsers: readonly TextParser[]; readonly record: Hydrate } | null = null;
 
+  /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
     this.#info = info;
+    this.#executor = new RowExecutor(info);
     this.#stored = storedAttributes(info);
-    this.#whole = this.#viewOf(this.#stored);
-    this.#writer = new FastWriter(describeTable(info, this.#stored));
+    this.#columns = this.#stored.map(({ name }) => name);
+    this.#row = allOf(equalTo(info.primaryKey.name, { slot: 'id' }), aliveRows(info));
   }
 
   /** The record with this key, or null; with these attributes only, where they are given. */
-  async find(
-    id: unknown,
-    fields: readonly string[] | undefined,
-    on?: StatementTarget,
-  ): Promise<M | null | undefined> {
-    const key = this.#keyText(id);
-    const view = fields ? this.#viewOfFields(fields) : this.#whole;
-    if (key === undefined || !view || !this.#can('list')) return undefined;
-    const { rows, parsers } = await view.finder.find(key, on);
-    return (view.records(rows.slice(0, 1), parsers)[0] as M | undefined) ?? null;
+  async find(id: Id, fields?: readonly string[], on?: StatementTarget): Promise<M | null | undefined> {
+    const slots = this.#slotsOf(id);
+    const attributes = fields ? this.#attributesOf(fields) : this.#stored;
+    if (!slots || !attributes || !this.#can('list')) return undefined;
+    const select = { columns: fields ?? this.#columns };
+    const found = await this.#executor.run({ kind: 'read', where: this.#row, select }, slots, on);
+    const [record = null] = fields ? this.#some(found, attributes) : this.#records(found);
+    return record;
   }
 
   /** One page by number. */
   async page(request: PageRequest<M>, on?: StatementTarget): Promise<OffsetPage<M> | undefined> {
-    const { page, size, filter = null, sort = [] } = request;
+    const { page, size } = request;
     if (!Number.isSafeInteger(page) || page < 1 || !this.#canList(request)) return undefined;
-    const { items, parsers, ...rest } = await this.#whole.finder.page({ page, size, filter, sort }, on);
-    return { ...rest, items: this.#whole.records(items, parsers) as M[] };
+    const window = { kind: 'offset', page, size } as const;
+    const found = await this.#executor.run(this.#list(request, window, 'exact'), NO_SLOTS, on);
+    return { items: this.#records(found), total: found.total as number, page, size };
   }
 
   /** One page next to a place. */
   async cursorPage(request: CursorPageRequest<M>, on?: StatementTarget): Promise<CursorPage<M> | undefined> {
-    const { size, after = null, before = null, filter = null, sort = [] } = request;
+    const { size, after = null, before = null } = request;
     if (!this.#canList(request)) return undefined;
-    const page = await this.#whole.finder.cursorPage({ size, after, before, filter, sort }, on);
-    const { next, prev } = page;
-    return { items: this.#whole.records(page.items, page.parsers) as M[], next, prev };
+    const window = { kind: 'keyset', after, before, size } as const;
+    const found = await this.#executor.run(this.#list(request, window, 'none'), NO_SLOTS, on);
+    const { next = null, prev = null } = found;
+    return { items: this.#records(found), next, prev };
   }
 
   /** Inserts a row. */
   async insert(values: WriteValues, on?: StatementTarget): Promise<M | undefined> {
     if (!this.#can('create') || !this.#areOrdinary(values, true)) return undefined;
-    return this.#written(values, () => this.#writer.insert(values, on)) as Promise<M | undefined>;
+    const rows = [values];
+    const written = await this.#write(
+      { kind: 'insert', rows, returning: { columns: this.#columns } },
+      values,
+      on,
+    );
+    return written === null ? undefined : this.#records(written)[0];
   }
 
   /** Changes a row, and gives it; null where there is none. */
-  async update(id: unknown, values: WriteValues, on?: StatementTarget): Promise<M | null | undefined> {
-    const key = this.#keyText(id);
-    if (key === undefined || !this.#can('update') || !this.#areOrdinary(values, false)) return undefined;
-    return this.#written(values, () => this.#writer.update(key, values, on)) as Promise<M | null | undefined>;
+  async update(id: Id, values: WriteValues, on?: StatementTarget): Promise<M | null | undefined> {
+    const slots = this.#slotsOf(id);
+    if (!slots || !this.#can('update') || !this.#areOrdinary(values, false)) return undefined;
+    const returning = { columns: this.#columns };
+    const operation = { kind: 'update', where: this.#row, set: values, returning } as const;
+    const written = await this.#write(operation, values, on, slots);
+    return written === null ? undefined : (this.#records(written)[0] ?? null);
   }
 
   /** Deletes a row, or marks it as deleted; whether there was one. */
-  async delete(id: unknown, on?: StatementTarget): Promise<boolean | undefined> {
-    const key = this.#keyText(id);
-    if (key === undefined || !this.#can('delete')) return undefined;
-    return this.#telling({}, () => this.#writer.delete(key, on));
+  async delete(id: Id, on?: StatementTarget): Promise<boolean | undefined> {
+    const slots = this.#slotsOf(id);
+    if (!slots || !this.#can('delete')) return undefined;
+    const mark = deletedAtOf(this.#info) ?? null;
+    const deleted = await this.#write({ kind: 'delete', where: this.#row, mark }, {}, on, slots);
+    return (deleted?.count ?? 0) > 0;
   }
 
-  async #written(
-    values: WriteValues,
-    write: () => Promise<TextRows | null>,
-  ): Promise<Model | null | undefined> {
-    const written = await this.#telling(values, write);
-    if (written === null) return undefined;
-    return this.#whole.records(written.rows, written.parsers)[0] ?? null;
+  #list(
+    { filter = null, sort = [] }: RowCriteria<M>,
+    window: ListOperation['window'],
+    count: ListOperation['count'],
+  ): ListOperation {
+    const where = allOf(filter, aliveRows(this.#info));
+    const order = totalOrder(sort, this.#info.primaryKey.name);
+    return { kind: 'list', where, select: { columns: this.#columns }, order, window, count };
   }
 
   /** Tells a failure as Sequelize does: unlike those of reads, it has a class for each kind of constraint. */
-  async #telling<T>(values: WriteValues, write: () => Promise<T>): Promise<T> {
+  async #write(
+    operation: Operation,
+    values: WriteValues,
+    on: StatementTarget | undefined,
+    slots: Slots = NO_SLOTS,
+  ): Promise<FoundRows | null> {
     try {
-      return await write();
+      return await this.#executor.run(operation, slots, on);
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
-      const model = this.#info.model;
+      const { model } = this.#info;
       const instance = model.build({ ...values });
       throw toSequelizeError(model.sequelize as Sequelize, error.parent, { model, instance });
     }
@@ -149,13 +172,15 @@ export class RowRecords<M extends Model = Model> {
     return isPlain && hasPlainQueries(this.#info.model, access === 'list' ? 'read' : 'write');
   }
 
+  /** A condition of the user's is for Sequelize to write. A size is part of a text. */
   #canList({ where, size }: PageRequest<M> | CursorPageRequest<M>): boolean {
     return where === undefined && Number.isSafeInteger(size) && size >= 0 && this.#can('list');
   }
 
-  #keyText(id: unknown): string | undefined {
+  #slotsOf(id: Id): Slots | undefined {
     const { type } = this.#info.primaryKey;
-    return isOrdinaryKey(type, id) ? (encodeParameter(type, id) ?? undefined) : undefined;
+    const text = isOrdinaryKey(type, id) ? encodeParameter(type, id) : undefined;
+    return typeof text === 'string' ? { id: text } : undefined;
   }
 
   /** Whether Sequelize would write just these. */
@@ -169,24 +194,21 @@ export class RowRecords<M extends Model = Model> {
     });
   }
 
-  #viewOfFields(fields: readonly string[]): View | undefined {
-    const attributes = fields.map((name) => this.#stored.find((each) => each.name === name));
-    if (!attributes.every((each) => each !== undefined)) return undefined;
-    return this.#views.get(fields.join(), () => this.#viewOf(attributes));
+  /** The attributes with these names; undefined where one is none of a column. */
+  #attributesOf(fields: readonly string[]): readonly AttributeInfo[] | undefined {
+    const found = fields.map((name) => this.#stored.find((each) => each.name === name));
+    return fields.length > 0 && found.every((each) => each !== undefined) ? found : undefined;
   }
 
-  #viewOf(attributes: readonly AttributeInfo[]): View {
-    let hydrate: Hydrate;
-    let read: readonly TextParser[] | undefined;
-    return {
-      finder: new FastFinder(describeTable(this.#info, attributes)),
-      records: (rows, parsers) => {
-        if (rows.length > 0 && parsers !== read) {
-          hydrate = hydrator(this.#info, attributes, parsers);
-          read = parsers;
-        }
-        return rows.map((row) => hydrate(row));
-      },
-    };
+  #records({ rows, parsers }: FoundRows): M[] {
+    // Where there are no rows, nobody has said how to read one.
+    if (rows.length === 0) return [];
+    if (this.#hydrate?.parsers !== parsers)
+      this.#hydrate = { parsers, record: hydrator(this.#info, this.#stored, parsers) };
+    return rows.map(this.#hydrate.record) as M[];
+  }
+
+  #some({ rows, parsers }: FoundRows, attributes: readonly AttributeInfo[]): M[] {
+    return rows.length === 0 ? [] : (rows.map(hydrator(this.#info, attributes, parsers)) as M[]);
   }
 }
