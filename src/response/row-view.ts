@@ -1,5 +1,5 @@
 /** How the rows of a resource leave: straight as JSON text, or as records where code of the user's looks at them. */
-import type { Selection } from '../operation/operation.js';
+import type { AttributeInfo } from '../model/model-info.js';
 import { hydrator, storedAttributes } from '../persistence/customization/hydrate-record.js';
 import { needsRecords } from '../persistence/customization/model-fast-path-blockers.js';
 import type { TextRow } from '../persistence/protocol/batch.js';
@@ -22,33 +22,28 @@ type TextParsers = readonly ((text: string) => unknown)[];
 
 /** How the rows of a resource leave. */
 export interface RowView {
+  /** The attributes that rows are read with, in order: for all properties, or for some. */
+  columnsOf(fields: readonly string[] | null): readonly string[];
   /** Whether code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
-  /** The columns that rows are read with: for all properties, or for some. */
-  select(fields: readonly string[] | null): Selection;
-  /** The same for new rows: with the primary key, which their address has, also where answers do not. */
-  readonly returning: Selection;
-  /** The primary key of a new row, as its address has it. */
-  key(row: TextRow, parsers: TextParsers): unknown;
-  /** The writer for rows with these columns, which are read by these parsers. */
+  /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
   writer(parsers: TextParsers, fields?: readonly string[] | null): ItemWriter<TextRow>;
+  /** The primary key of a row with all columns, as an address has it. */
+  key(row: TextRow, parsers: TextParsers): unknown;
 }
 
-/** Compiles the view of a resource. */
+/** Compiles the view of a resource. The address of what was created has the primary key, also where answers do not. */
 export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
   const { primaryKey } = plan.info;
-  const properties = plainProperties(plan, serialize);
-  if (!properties) return recordView(plan, serialize);
-  const writers = compileRowWriters(properties);
-  const columnsOf = (selected: readonly RowProperty[]) => selected.map(({ attribute }) => attribute.name);
-  const columns = columnsOf(properties);
-  const whole = selection(columns);
-  const returning = selection([...new Set([...columns, primaryKey.name])]);
-  const keyAt = returning.columns.indexOf(primaryKey.name);
+  const shown = plainColumns(plan, serialize);
+  if (!shown) return recordView(plan, serialize);
+  const writers = compileRowWriters(shown);
+  const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), primaryKey])]);
+  const keyAt = whole.indexOf(primaryKey.name);
   return {
+    columnsOf: (fields) =>
+      fields ? namesOf(selectedOf(shown, fields).map(({ attribute }) => attribute)) : whole,
     runsUserCode: false,
-    select: (fields) => (fields ? { columns: columnsOf(selectedOf(properties, fields)) } : whole),
-    returning,
     key: (row) => row[keyAt],
     writer(parsers, fields) {
       const text = writers(parsers, fields);
@@ -59,7 +54,7 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
 }
 
 /** The properties of the answer; null where any of them takes more than its column. */
-function plainProperties(
+function plainColumns(
   { info, exposure, explicitSchemas: { read } }: ResourcePlan,
   serialize: RecordSerializer,
 ): readonly RowProperty[] | null {
@@ -85,11 +80,11 @@ function plainProperties(
 /** Through records, with their getters, and the serializer. */
 function recordView({ info }: ResourcePlan, serialize: RecordSerializer): RowView {
   const attributes = storedAttributes(info);
-  const whole = selection(attributes.map(({ name }) => name));
+  const whole = namesOf(attributes);
   return {
+    // A getter may look at anything.
+    columnsOf: () => whole,
     runsUserCode: true,
-    select: () => whole,
-    returning: whole,
     key: (row, parsers) => hydrator(info, attributes, parsers)(row).get(info.primaryKey.name),
     writer(parsers, fields) {
       const hydrate = hydrator(info, attributes, parsers);
@@ -99,7 +94,6 @@ function recordView({ info }: ResourcePlan, serialize: RecordSerializer): RowVie
   };
 }
 
-/** Frozen, because a compiler knows it again by its identity. */
-function selection(columns: readonly string[]): Selection {
-  return Object.freeze({ columns: Object.freeze([...columns]) });
+function namesOf(attributes: readonly AttributeInfo[]): readonly string[] {
+  return attributes.map(({ name }) => name);
 }

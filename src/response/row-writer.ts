@@ -3,7 +3,7 @@ import type { AttributeInfo } from '../model/model-info.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';
 
-/** A row as the database sent it, a column for each property. */
+/** A row as the database sent it, a column for each attribute. */
 type TextRow = readonly (string | null)[];
 type TextParsers = readonly ((text: string) => unknown)[];
 
@@ -13,7 +13,7 @@ export type RowWriter = (row: TextRow) => string;
 /** Finds the writer for rows with the columns of all properties, or of some. */
 export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
 
-/** A property of what is written, and the column it is written of. */
+/** A property of what is written. */
 export interface RowProperty {
   readonly name: string;
   readonly attribute: AttributeInfo;
@@ -21,14 +21,15 @@ export interface RowProperty {
   readonly toWire?: WireFormat;
 }
 
-/** The writers of rows with the columns of these properties, or with those of them that are fields. */
+/** The writers of rows that have a column for each property, or for each that is among the fields. */
 export function compileRowWriters(properties: readonly RowProperty[]): RowWriters {
   // The parsers are the same as long as the table has the same types.
   const whole = new WeakMap<TextParsers, RowWriter>();
   const formats = new WeakMap<TextParsers[number], Map<RowProperty, TextFormat>>();
   const formatOf = (property: RowProperty, parser: TextParsers[number]): TextFormat => {
     const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
-    const format = known.get(property) ?? textFormat(property.attribute.type, parser, property.toWire);
+    const { attribute, toWire } = property;
+    const format = known.get(property) ?? textFormat(attribute.type, parser, toWire);
     formats.set(parser, known.set(property, format));
     return format;
   };

@@ -153,8 +153,6 @@ describe('overriding a method', () => {
             kind: 'offset',
             page: 2,
             size: 1,
-            after: null,
-            before: null,
             filter: null,
             sort: [{ attribute: 'id', descending: false }],
             fields: null,

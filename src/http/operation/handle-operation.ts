@@ -36,8 +36,10 @@ export function compileHandler(
 ): ActionRunner {
   const { operation, verb } = route;
   const { sequelize } = resource.plan.model;
+  const { absent } = resource.features[operation];
   const parse = resource.parsers[operation];
-  const parseOnce = resource.parseOnce[operation];
+  // The body of a write is its own parameters' to read.
+  const parseOnce = verb === 'get' ? resource.parseOnce[operation] : () => ({ query: absent });
   const runMethod = compileMethod(resource, route, shaper);
   const shape = compileShape(resource, operation);
   const sessionFor = operationSession(resource, route);

@@ -9,6 +9,8 @@ type Fields = readonly string[] | null | undefined;
 export interface Outcome {
   /** Where a page is, and how many rows there are; null where the answer is no page. */
   readonly page: Page<unknown> | null;
+  /** Rows that were found or written. */
+  readonly count: number;
   /** The primary key of the record, for its address. */
   key(): unknown;
   /** The records as JSON text. */

@@ -62,7 +62,7 @@ export function compileMethod(
 
 /** What a method has returned, as records of an answer. */
 function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
-  if (operation === 'delete') return recordsOutcome(resource, [], null);
+  if (operation === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
   if (operation === 'list') {
     const page = pageOf(resource, result);
     return recordsOutcome(resource, page.items, page);
@@ -77,6 +77,7 @@ function recordsOutcome(
 ): Outcome {
   return {
     page,
+    count: records.length,
     key: () => (records[0] as Record<string, unknown>)[plan.info.primaryKey.name],
     texts: (fields) => records.map((record) => JSON.stringify(serialize(record, fields))),
     values: (fields) => records.map((record) => serialize(record, fields)),

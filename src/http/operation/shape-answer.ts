@@ -1,9 +1,7 @@
-/** What an operation gave -> the answer, in its envelope and with its address. Nothing is sent yet. */
-import type { Request } from 'express';
+/** What an operation gave -> the answer, in its envelope and with what its features add. Nothing is sent yet. */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
-import type { AnswerDraft } from '../../operation/feature.js';
-import type { ResourcePlan } from '../../plan/resource-plan.js';
+import type { AnswerDraft, Inputs } from '../../operation/feature.js';
 import type { ListQuery } from '../../query/list-query.js';
 import { type Envelope, envelopeJson, envelopeOf } from '../../response/envelope.js';
 import type { WireRecord } from '../../response/record-serializer.js';
@@ -26,29 +24,28 @@ const NO_HEADERS = Object.freeze({});
 
 /** The shape of an operation's answers. */
 export function compileShape(resource: Resource, operation: Endpoint): Shape {
-  const { plan } = resource;
+  const { present } = resource.features[operation];
+  const ownStatus = { create: 201, delete: 204, list: null, read: null, update: null }[operation];
+  const bodyOf = compileBody(resource, operation);
+  return (outcome, { query }, format, { request, response }) => {
+    const status = ownStatus ?? response.statusCode;
+    const draft = { status, headers: NO_HEADERS, body: bodyOf(outcome, query, format) };
+    return present(draft, { inputs: query, count: outcome.count, key: outcome.key }, request);
+  };
+}
+
+function compileBody(
+  resource: Resource,
+  operation: Endpoint,
+): (outcome: Outcome, query: Inputs, format: Format) => unknown {
   switch (operation) {
     case 'list':
-      return (outcome, { query }, format, { response }) => ({
-        status: response.statusCode,
-        headers: NO_HEADERS,
-        body: pageBody(resource, outcome, query as ListQuery, format),
-      });
+      return (outcome, query, format) => pageBody(resource, outcome, query as ListQuery, format);
     case 'delete':
-      return (_outcome, _input, format) => ({
-        status: 204,
-        headers: NO_HEADERS,
-        body: format === 'text' ? '' : undefined,
-      });
+      return (_outcome, _query, format) => (format === 'text' ? '' : undefined);
     default:
-      return (outcome, { query }, format, { request, response }) => {
-        const address = operation === 'create' ? locationOf(request, plan, outcome.key()) : undefined;
-        return {
-          status: operation === 'create' ? 201 : response.statusCode,
-          headers: address === undefined ? NO_HEADERS : { Location: address },
-          body: (format === 'text' ? outcome.texts(query?.fields) : outcome.values(query?.fields))[0],
-        };
-      };
+      return (outcome, { fields }, format) =>
+        (format === 'text' ? outcome.texts(fields) : outcome.values(fields))[0];
   }
 }
 
@@ -66,10 +63,4 @@ function pageBody(
   // An override's page may hold anything in the place of a number, a record too, which the driver looks for.
   const isWhole = Object.values(bare).every((value) => Array.isArray(value) || !(value instanceof Object));
   return format === 'text' && isWhole ? envelopeJson(bare, texts(query.fields)) : wrap(values(query.fields));
-}
-
-/** RFC 9110, 15.3.2: the address of what was created. */
-function locationOf(request: Request, { prefix }: ResourcePlan, id: unknown): string | undefined {
-  if (id === undefined || id === null) return undefined;
-  return `${request.baseUrl}${prefix}/${encodeURIComponent(String(id))}`;
 }

@@ -1,5 +1,6 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
-import { type Action, getMetadataArgsStorage } from 'routing-controllers';
+import type { Action } from 'routing-controllers';
+import type { EndpointFeatures } from '../../operation/compile-features.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { isAnswerSeen, type PathSettings, sequelizeReasons } from '../operation/decide-route.js';
@@ -7,7 +8,6 @@ import { addedRouteHandler } from '../operation/handle-added-route.js';
 import { compileHandler } from '../operation/handle-operation.js';
 import { contextOf, controllerFor } from '../operation/run-method.js';
 import { compileRowRunners } from '../operation/run-rows.js';
-import { refuseCondition } from '../request/parse-request.js';
 import { setRequestResource } from '../request/request-resource.js';
 import {
   type ActionArgs,
@@ -27,6 +27,7 @@ import {
   routePath,
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Registers the controller of a resource. */
 export function registerResourceController(
@@ -35,7 +36,7 @@ export function registerResourceController(
   settings: PathSettings,
 ): RegisteredController {
   const { plan } = resource;
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const controller = applicationClass(resource.controller);
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
@@ -86,9 +87,9 @@ function rememberResource({ plan }: Resource) {
   };
 }
 
-function conditionGuard({ plan }: Resource) {
+function headerGuard({ readHeaders, absent }: EndpointFeatures) {
   return (request: Action['request'], _response: unknown, next: () => void): void => {
-    refuseCondition(plan, request);
+    readHeaders(request, absent);
     next();
   };
 }
@@ -117,7 +118,7 @@ function addGeneratedMetadata(
   controller: new () => object,
   lineage: readonly object[],
 ): void {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const route = generatedRouteOf(method);
   if (!route) return;
   const object = controller.prototype;
@@ -128,7 +129,7 @@ function addGeneratedMetadata(
       storage.uses.push({
         target: controller,
         method,
-        middleware: conditionGuard(resource),
+        middleware: headerGuard(resource.features[route.operation]),
         afterAction: false,
       });
     }

@@ -1,16 +1,11 @@
 /** Executes statements on one connection that is held for several of them, and tells their failures as Sequelize does. */
 import { DatabaseError, type Sequelize } from 'sequelize';
+import { logStatement } from '../../model/sequelize-internals.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import { StatementCache } from '../protocol/statement-cache.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
-
-/** What Sequelize does not type of itself. */
-interface LoggingSequelize extends Sequelize {
-  readonly options: { readonly logging?: unknown };
-  log(message: string): void;
-}
 
 /** How a statement is executed. */
 export interface ExecutionOptions {
@@ -22,14 +17,14 @@ export interface ExecutionOptions {
 
 /** The statements of one Sequelize instance. */
 export class ConnectionExecutor {
-  readonly #sequelize: LoggingSequelize;
+  readonly #sequelize: Sequelize;
   readonly #executor: StatementExecutor;
   readonly #kept: StatementCache;
   readonly #unkept = new StatementCache(false);
 
   /** @param kept the statements that connections keep */
   constructor(sequelize: Sequelize, executor: StatementExecutor, kept: StatementCache) {
-    this.#sequelize = sequelize as LoggingSequelize;
+    this.#sequelize = sequelize;
     this.#executor = executor;
     this.#kept = kept;
   }
@@ -58,8 +53,8 @@ export class ConnectionExecutor {
   }
 
   /** Logs a text as Sequelize does. */
-  log(text: string, id = 'default'): void {
-    if (this.#sequelize.options.logging) this.#sequelize.log(`Executing (${id}): ${text}`);
+  log(text: string, transaction: string): void {
+    logStatement(this.#sequelize, text, transaction);
   }
 }
 

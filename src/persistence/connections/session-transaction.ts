@@ -8,6 +8,7 @@ import { toSequelizeError } from '../errors/sequelize-error.js';
 import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isStale } from '../protocol/prepared-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
+import { transactionInternals } from '../session/connection-internals.js';
 import type { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
@@ -33,10 +34,16 @@ export class SessionTransaction extends Transaction {
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
   readonly #begin: string;
-  #client: PooledClient | null = null;
-  /** Resolves when the first statement has ended; null before there is one. */
-  #first: Promise<void> | null = null;
+  #client: PooledClient | undefined;
+  #isHeld = false;
+  /** Whether its end was sent, and nothing may come behind it. */
+  #isOver = false;
+  /** Whether anything was sent, which has to be ended. */
+  #hasSent = false;
+  /** Whether what is sent from now on comes behind a BEGIN. */
   #hasBegun = false;
+  /** Resolves when a statement that was sent with the BEGIN has ended. */
+  #first: Promise<void> | null = null;
 
   /** To be opened before anything else. */
   constructor(
@@ -50,27 +57,26 @@ export class SessionTransaction extends Transaction {
     this.#queue = queue;
     this.#executor = executor;
     // With the defaults of the instance.
-    this.#begin = beginText((this as unknown as { readonly options: TransactionOptions }).options);
+    this.#begin = beginText(transactionInternals(this)?.options ?? options);
   }
 
   /** Takes a connection. */
   async open(): Promise<this> {
     this.#client = await new Promise<PooledClient>((use, fail) => this.#queue.join({ use, fail }));
     this.#client.uuid = this.id;
+    this.#isHeld = true;
     return this;
   }
 
-  /** Sequelize's name for the connection. Whoever takes it may send anything, so the transaction begins now. */
+  /** Sequelize's name for the connection. Whoever takes it may send anything, so the BEGIN is sent now. */
   get connection(): PooledClient | undefined {
-    if (this.#first === null && this.#client) void this.begun().catch(() => {});
-    return this.#client ?? undefined;
+    if (!this.#hasBegun && !this.#first && !this.finished) this.#beginAlone();
+    return this.#client;
   }
 
-  /** Begins, unless a statement has; resolves when that is done. */
-  async begun(): Promise<void> {
-    if (this.#first) await this.#first;
-    // Where the first statement has failed it may have begun, too. Then PostgreSQL refuses this.
-    if (!this.#hasBegun && this.#client) await this.#runFirst(() => this.#beginAlone());
+  /** Resolves when it may be used by others: a statement that was sent with the BEGIN may have to be sent again. */
+  async opened(): Promise<void> {
+    await this.#first;
   }
 
   /**
@@ -79,11 +85,11 @@ export class SessionTransaction extends Transaction {
    * @throws what it fails with; the connection is closed then
    */
   async end(command: EndCommand): Promise<string> {
-    // What was asked for before is sent before.
-    if (this.#first && !this.#hasBegun) await this.#first;
     this.finished = command === 'COMMIT' ? 'commit' : 'rollback';
+    while (this.#first) await this.#first;
+    this.#isOver = true;
     try {
-      const done = this.#first ? await this.#send(command) : command;
+      const done = this.#hasSent ? await this.#send(command) : command;
       this.cleanup();
       return done;
     } catch (error) {
@@ -94,44 +100,48 @@ export class SessionTransaction extends Transaction {
 
   /** Gives the connection back. Sequelize's own `commit` and `rollback` call it, too. */
   cleanup(): void {
-    const client = this.#takeClient();
+    const client = this.#letGo();
     if (client) this.#queue.leave(client);
   }
 
   /** Closes the connection: PostgreSQL rolls back then. */
   async forceCleanup(): Promise<void> {
-    const client = this.#takeClient();
+    const client = this.#letGo();
     if (client) await this.#queue.discard(client);
   }
 
-  #takeClient(): PooledClient | null {
+  /** The connection, once. */
+  #letGo(): PooledClient | undefined {
     this.finished ??= 'rollback';
-    const client = this.#client;
-    this.#client = null;
+    this.#isOver = true;
+    const client = this.#isHeld ? this.#client : undefined;
+    this.#isHeld = false;
     if (client) client.uuid = undefined;
     return client;
   }
 
   async #run(text: string, values: TextValues): Promise<TextResult> {
+    const { id, finished } = this;
     // A tracer is shown statements, and not what goes before one.
-    if (isTraced()) await this.begun();
-    else if (this.#first && !this.#hasBegun) await this.#first;
-    const client = this.#soundClient(text);
-    if (!this.#hasBegun) return this.#runFirst(() => this.#runWithBegin(client, text, values));
-    this.#executor.log(text, this.id);
+    const connection = isTraced() ? this.connection : this.#client;
+    const client = soundClient({ id, finished, connection }, text);
+    while (this.#first) await this.#first;
+    if (this.#isOver) soundClient(this, text);
+    if (!this.#hasBegun) return this.#runFirst(client, text, values);
+    this.#executor.log(text, id);
     return this.#executor.execute(client, text, values, { isKept: false });
   }
 
-  /** Runs what begins the transaction. Others wait for it. */
-  #runFirst<T>(work: () => Promise<T>): Promise<T> {
-    const first = work();
-    this.#first = first.then(
-      () => {
-        this.#hasBegun = true;
-      },
-      () => {},
-    );
-    return first;
+  /** Runs a statement with the BEGIN. When it fails, nobody knows whether it has begun; the next one begins again, then. */
+  #runFirst(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+    this.#hasSent = true;
+    const result = this.#runWithBegin(client, text, values);
+    const settle = (hasBegun: boolean) => () => {
+      this.#hasBegun = hasBegun;
+      this.#first = null;
+    };
+    this.#first = result.then(settle(true), settle(false));
+    return result;
   }
 
   /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
@@ -149,31 +159,39 @@ export class SessionTransaction extends Transaction {
     return this.#executor.execute(client, text, values, options);
   }
 
-  /** A query that is behind it already must not be executed when it fails, as it would be committed by itself. */
-  #beginAlone(): Promise<string> {
-    const { connection } = this.#soundClient(this.#begin);
-    return this.#send(this.#begin, () => connection?.stream.destroy());
+  /** What is sent behind it would be committed by itself where it fails, unless a transaction has failed already. */
+  #beginAlone(): void {
+    this.#hasSent = true;
+    this.#hasBegun = true;
+    const fail = (error: Error): void => {
+      if ((error as { readonly code?: unknown }).code !== FAILED_TRANSACTION)
+        this.#client?.connection?.stream.destroy();
+    };
+    this.#send(this.#begin, fail).catch(() => {});
   }
 
-  #soundClient(text: string): PooledClient {
-    return soundClient({ id: this.id, finished: this.finished, connection: this.#client }, text);
-  }
-
-  /** Sends a text as Sequelize would; what PostgreSQL says that it did. */
-  #send(text: string, fail?: () => void): Promise<string> {
+  /**
+   * Sends a text as Sequelize would; what PostgreSQL says that it did.
+   *
+   * @param fail is called before anything else is sent
+   */
+  #send(text: string, fail?: (error: Error) => void): Promise<string> {
     return new Promise((resolve, reject) => {
       const client = soundClient({ id: this.id, connection: this.#client }, text);
       this.#executor.log(`${text};`, this.id);
       // pg takes texts, too.
-      (client as unknown as TextClient).query(text, (error, result) => {
+      (client as object as TextClient).query(text, (error, result) => {
         if (!error) return resolve(String(result?.command));
-        fail?.();
+        fail?.(error);
         markBroken(client, error);
         reject(toSequelizeError(this.#sequelize, Object.assign(error, { sql: text })));
       });
     });
   }
 }
+
+/** What PostgreSQL says of all statements behind one that failed. */
+const FAILED_TRANSACTION = '25P02';
 
 /** One statement with all that Sequelize sends one after the other. */
 function beginText({ isolationLevel, readOnly }: TransactionOptions): string {

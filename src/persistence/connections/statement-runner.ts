@@ -1,5 +1,6 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
+import { logStatement } from '../../model/sequelize-internals.js';
 import { forgetTriggers } from '../customization/table-triggers.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
@@ -292,6 +293,6 @@ export class StatementRunner implements StatementTarget {
   }
 
   #log({ text }: PreparedStatement): void {
-    this.#connections.log(text);
+    logStatement(this.#sequelize, text);
   }
 }

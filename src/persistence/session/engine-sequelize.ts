@@ -13,16 +13,13 @@ import {
   type TransactionOptions,
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
+import { ambientTransactions } from '../../model/sequelize-internals.js';
+import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
 import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
 import { TableGate } from './table-gate.js';
-
-/** `Sequelize.useCLS` gives queries a transaction that nobody passes. Not in its types. */
-interface AmbientTransactions {
-  readonly _cls?: { get(name: 'transaction'): Transaction | null | undefined };
-}
 
 /** Also a text with a semicolon in a value, which is not read a second time. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
@@ -50,7 +47,7 @@ export class EngineSequelize extends Sequelize {
     options: QueryOptions = {},
   ): Promise<never> {
     const joined = await this.#joinSession(options);
-    await begun(joined.transaction);
+    await opened(joined.transaction);
     refuseDoubtful(joined.transaction);
     const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
     if (!this.#isSingleRead(sql, joined)) return ask(joined);
@@ -99,10 +96,9 @@ export class EngineSequelize extends Sequelize {
 
   /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */
   #isSingleRead(sql: string | { query: string }, { type, transaction }: QueryOptions): boolean {
-    const { _cls: ambient } = this.constructor as AmbientTransactions;
     const text = typeof sql === 'string' ? sql : sql.query;
     const isOne = type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text);
-    return isOne && !transaction && !ambient?.get('transaction');
+    return isOne && !transaction && !ambientTransactions(this)?.get('transaction');
   }
 
   /** A transaction of the caller's own, or a null in its place, is left as it is. */
@@ -114,18 +110,13 @@ export class EngineSequelize extends Sequelize {
   }
 }
 
-/** Sequelize marks a connection that was lost, or on which a query was given up. */
-interface MarkedTransaction {
-  readonly connection?: { readonly _invalid?: boolean };
-}
-
-/** A transaction of a session may have sent nothing yet. A null in its place is none. */
-async function begun(transaction: Transaction | null | undefined): Promise<void> {
-  await (transaction as { begun?(): Promise<void> } | null | undefined)?.begun?.();
+/** A transaction of a session may be about to begin. */
+async function opened(transaction: Transaction | null | undefined): Promise<void> {
+  await (transaction as { opened?(): Promise<void> } | null | undefined)?.opened?.();
 }
 
 /** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */
 function refuseDoubtful(transaction: Transaction | null | undefined): void {
-  const { connection } = (transaction ?? {}) as MarkedTransaction;
-  if (connection?._invalid) throw new ConnectionError(new Error('Connection terminated before the query'));
+  if (!transaction || !connectionOf<MarkedClient>(transaction)._invalid) return;
+  throw new ConnectionError(new Error('Connection terminated before the query'));
 }

@@ -3,10 +3,10 @@ import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize'
 import { defaultLogger } from '../../util/default-logger.js';
 import type { Logger } from '../../util/logger.js';
 import { RolledBackError } from '../errors/rolled-back-error.js';
+import { runCallbacks } from '../session/commit-callbacks.js';
+import { EngineSequelize } from '../session/engine-sequelize.js';
+import { runInSession, type SessionScope } from '../session/session.js';
 import { beginTransaction } from './begin-transaction.js';
-import { runCallbacks } from './commit-callbacks.js';
-import { EngineSequelize } from './engine-sequelize.js';
-import { runInSession, type SessionScope } from './session.js';
 import { commitTransaction, ownCallbacks, rollbackTransaction } from './transaction-end.js';
 
 /**

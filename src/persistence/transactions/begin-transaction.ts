@@ -1,10 +1,11 @@
 /** Begins the transaction of a session. */
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { statementRunner } from '../connections/statement-runner.js';
+import { sequelizeProblem } from '../customization/internals-trial.js';
 import { seesQueries } from '../customization/query-customizations.js';
-import { EngineSequelize } from './engine-sequelize.js';
-import { refuseWrites } from './refuse-writes.js';
-import { currentSession } from './session.js';
+import { EngineSequelize } from '../session/engine-sequelize.js';
+import { refuseWrites } from '../session/refuse-writes.js';
+import { currentSession } from '../session/session.js';
 
 /** By Sequelize itself, where code of the user's would see its queries, or another driver sends them. */
 export async function beginTransaction(
@@ -12,11 +13,8 @@ export async function beginTransaction(
   options: TransactionOptions,
 ): Promise<Transaction> {
   const isOfEngine = sequelize instanceof EngineSequelize;
-  if (
-    isOfEngine &&
-    sequelize.transaction === EngineSequelize.prototype.transaction &&
-    !seesQueries(sequelize)
-  ) {
+  const isOwn = isOfEngine && sequelize.transaction === EngineSequelize.prototype.transaction;
+  if (isOwn && !seesQueries(sequelize) && !sequelizeProblem()) {
     const runner = statementRunner(sequelize);
     const readOnly = options.readOnly === true || currentSession(sequelize)?.isReadOnly === true;
     if (runner.canBegin) return runner.begin({ ...options, readOnly });
