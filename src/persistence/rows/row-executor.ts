@@ -86,8 +86,10 @@ export class RowExecutor {
         return this.#insert(operation, on);
       case 'update':
         return this.#update(operation, slots, on);
-      case 'delete':
-        return write(on, this.#compiler.delete(operation), { ...slots, [NOW.slot]: now() });
+      case 'delete': {
+        const filled = operation.mark === null ? slots : { ...slots, [NOW.slot]: now() };
+        return write(on, this.#compiler.delete(operation), filled);
+      }
     }
   }
 

@@ -27,22 +27,17 @@ export function describeTable(info: ModelInfo): TableSql {
 
 /** What of the rows is selected. */
 export interface SelectionSql {
+  /** No other selection of the table has it. */
+  readonly number: number;
   readonly attributes: readonly AttributeInfo[];
   /** Their columns. No other table is in the query, so they need no qualification. */
   readonly columns: readonly SqlFragment[];
-  /** The same for two selections only if their columns are the same. */
-  readonly shape: string;
 }
 
 /** Describes a selection of a model's columns. */
-export function describeSelection({ info }: TableSql, { columns }: Selection): SelectionSql {
+export function describeSelection({ info }: TableSql, { columns }: Selection, number: number): SelectionSql {
   const attributes = columns.map((name) => attributeOf(info, name));
-  return { attributes, columns: attributes.map(columnName), shape: selectionShape({ columns }) };
-}
-
-/** What tells a selection from others. */
-export function selectionShape({ columns }: Selection): string {
-  return columns.join('\0');
+  return { number, attributes, columns: attributes.map(columnName) };
 }
 
 /** @throws TypeError for a name that the model does not have */

@@ -187,7 +187,7 @@ describe('liftValues', () => {
         const { statement, bound, hasValues } = lift(each);
         const own = toStatement(compilePredicate(each, column));
         expect(statement.text).to.equal(own.text).and.not.to.include('~');
-        expect(fillSlots(bindSlots(statement, bound), SLOTS)).to.deep.equal(fillSlots(own, SLOTS));
+        expect(fillSlots(bindSlots(statement, bound ?? {}), SLOTS)).to.deep.equal(fillSlots(own, SLOTS));
         expect(statement.values.filter((each) => typeof each === 'string')).to.deep.equal([]);
         expect(statement.text.match(/\$\d+/g) ?? []).to.deep.equal(
           statement.values.map((_, index) => `$${index + 1}`),
