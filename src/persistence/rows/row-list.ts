@@ -20,6 +20,7 @@ export interface RowRange {
   readonly walk: readonly KeyTerm[];
   readonly keyset: Keyset | null;
   readonly index: number;
+  readonly conditions: readonly SqlFragment[];
 }
 
 /** The rows that one request lists. The columns of a row are those of the selection; others may follow. */
@@ -45,11 +46,14 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
   }
 
   ranges(walk: readonly KeyTerm[], keyset: Keyset | null): RowRange[] {
-    if (!keyset) return [{ walk, keyset, index: 0 }];
-    return this.#rangesAfter(walk, keyset).map((_, index) => ({ walk, keyset, index }));
+    if (!keyset) return [{ walk, keyset, index: 0, conditions: [] }];
+    const { column } = this.#compiler.table;
+    return this.#compiler
+      .ranges(this.#list, this.#shapeOf(walk, keyset), () => rangesAfter(walk, slotted(keyset), column))
+      .map((range, index) => ({ walk, keyset, index, conditions: [range] }));
   }
 
-  find({ walk, keyset, index }: RowRange, limit: number): Promise<TextRow[]> {
+  find({ walk, keyset, index, conditions }: RowRange, limit: number): Promise<TextRow[]> {
     const { selection, keyColumns } = this.#list;
     const shape = `${limit}:${index}:${this.#shapeOf(walk, keyset)}`;
     return this.#rows(shape, this.#slotsOf(keyset), this.#where.hasValues, () => ({
@@ -58,17 +62,17 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
         ...keyColumns,
         ...(keyset ? [rowAt(walk, slotted(keyset), this.#compiler.table.column)] : []),
       ],
-      conditions: this.#rangeAfter(walk, keyset, index),
+      conditions,
       order: walk,
       tail: raw(` LIMIT ${limit}`),
     }));
   }
 
-  async hasAny({ walk, keyset, index }: RowRange): Promise<boolean> {
+  async hasAny({ walk, keyset, index, conditions }: RowRange): Promise<boolean> {
     const shape = `any:${index}:${this.#shapeOf(walk, keyset)}`;
     const { rows } = await this.#run(shape, this.#slotsOf(keyset), this.#where.hasValues, () => ({
       columns: [raw('1')],
-      conditions: this.#rangeAfter(walk, keyset, index),
+      conditions,
       order: walk,
       tail: raw(' LIMIT 1'),
     }));
@@ -119,16 +123,6 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
     return isPlanned
       ? this.#on.readPlanned(statement.text, values, name)
       : this.#on.read(statement.text, values, name);
-  }
-
-  #rangeAfter(walk: readonly KeyTerm[], keyset: Keyset | null, index: number): SqlFragment[] {
-    return keyset ? [this.#rangesAfter(walk, keyset)[index] as SqlFragment] : [];
-  }
-
-  #rangesAfter(walk: readonly KeyTerm[], keyset: Keyset): readonly SqlFragment[] {
-    return this.#compiler.ranges(this.#list, this.#shapeOf(walk, keyset), () =>
-      rangesAfter(walk, slotted(keyset), this.#compiler.table.column),
-    );
   }
 
   #slotsOf(keyset: Keyset | null): Slots {
