@@ -1,6 +1,7 @@
 /** Rows of texts -> JSON text, without objects in between. */
 import type { AttributeInfo } from '../model/model-info.js';
 import { type TextFormat, textFormat } from './text-format.js';
+import type { WireFormat } from './wire-format.js';
 
 /** A row as the database sent it, a column for each attribute. */
 type TextRow = readonly (string | null)[];
@@ -9,43 +10,53 @@ type TextParsers = readonly ((text: string) => unknown)[];
 /** Writes a row as a JSON object. */
 export type RowWriter = (row: TextRow) => string;
 
-/** Finds the writer for rows with the columns of all attributes, or of some. */
+/** Finds the writer for rows with the columns of all properties, or of some. */
 export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
 
-/** The writers of rows with these columns, or with those of them that are fields. */
-export function compileRowWriters(attributes: readonly AttributeInfo[]): RowWriters {
+/** A property of what is written. */
+export interface RowProperty {
+  readonly name: string;
+  /** Which column it is written of. */
+  readonly attribute: AttributeInfo;
+  /** What is written of the driver's value. Default: the format of the column. */
+  readonly toWire?: WireFormat;
+}
+
+/** The writers of rows that have a column for each property, or for each that is among the fields. */
+export function compileRowWriters(properties: readonly RowProperty[]): RowWriters {
   // The parsers are the same as long as the table has the same types.
   const whole = new WeakMap<TextParsers, RowWriter>();
-  const formats = new WeakMap<TextParsers[number], Map<AttributeInfo, TextFormat>>();
-  const formatOf = (attribute: AttributeInfo, parser: TextParsers[number]): TextFormat => {
-    const known = formats.get(parser) ?? new Map<AttributeInfo, TextFormat>();
-    const format = known.get(attribute) ?? textFormat(attribute.type, parser);
-    formats.set(parser, known.set(attribute, format));
+  const formats = new WeakMap<TextParsers[number], Map<RowProperty, TextFormat>>();
+  const formatOf = (property: RowProperty, parser: TextParsers[number]): TextFormat => {
+    const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
+    const { attribute, toWire } = property;
+    const format = known.get(property) ?? textFormat(attribute.type, parser, toWire);
+    formats.set(parser, known.set(property, format));
     return format;
   };
-  const writerOf = (selected: readonly AttributeInfo[], parsers: TextParsers): RowWriter =>
+  const writerOf = (selected: readonly RowProperty[], parsers: TextParsers): RowWriter =>
     writer(
       selected,
-      selected.map((attribute, index) => formatOf(attribute, parsers[index] as TextParsers[number])),
+      selected.map((property, index) => formatOf(property, parsers[index] as TextParsers[number])),
     );
   return (parsers, fields) => {
-    if (fields) return writerOf(selectedOf(attributes, fields), parsers);
-    const write = whole.get(parsers) ?? writerOf(attributes, parsers);
+    if (fields) return writerOf(selectedOf(properties, fields), parsers);
+    const write = whole.get(parsers) ?? writerOf(properties, parsers);
     whole.set(parsers, write);
     return write;
   };
 }
 
-/** Those of the attributes that are fields, in their own order. */
+/** Those of the properties that are fields, in their own order. */
 export function selectedOf(
-  attributes: readonly AttributeInfo[],
+  properties: readonly RowProperty[],
   fields: readonly string[],
-): readonly AttributeInfo[] {
-  return attributes.filter(({ name }) => fields.includes(name));
+): readonly RowProperty[] {
+  return properties.filter(({ name }) => fields.includes(name));
 }
 
-function writer(attributes: readonly AttributeInfo[], formats: readonly TextFormat[]): RowWriter {
-  const keys = attributes.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+function writer(properties: readonly RowProperty[], formats: readonly TextFormat[]): RowWriter {
+  const keys = properties.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return (row) => {
     let text = '';
     for (let index = 0; index < keys.length; index += 1) {

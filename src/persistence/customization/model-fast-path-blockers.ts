@@ -25,15 +25,11 @@ interface ModelInternals {
 }
 
 /** Why an operation must go through Sequelize; none when it need not. */
-export function modelFastPathBlockers(
-  info: ModelInfo,
-  operation: Endpoint,
-  readable: readonly AttributeInfo[],
-): string[] {
+export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
   const always = [...queryCustomizations(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
   const isWrite = operation === 'create' || operation === 'update';
-  const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
-  const writes = isWrite ? [...shownReasons(info, readable), ...writeReasons(info)] : [];
+  const reads = operation !== 'delete' && needsRecords ? recordReasons(info) : [];
+  const writes = isWrite ? [...shownReasons(needsRecords), ...writeReasons(info)] : [];
   const changes = operation === 'update' ? changeReasons(info) : [];
   return [...always, ...reads, ...writes, ...changes];
 }
@@ -66,8 +62,8 @@ export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo
 }
 
 /** What may throw when the answer to a write is made; a fast write is committed then. */
-function shownReasons(info: ModelInfo, readable: readonly AttributeInfo[]): string[] {
-  return gettersOf(info, readable).map((name) => `${name} has a getter`);
+function shownReasons(needsRecords: boolean): string[] {
+  return needsRecords ? ["code of the user's shapes the answer"] : [];
 }
 
 /** Why a record cannot be made without Sequelize. */

@@ -13,7 +13,7 @@ const info = infoOf(
   }),
 );
 const attributes = [...info.attributes.values()];
-const writers = compileRowWriters(attributes);
+const writers = compileRowWriters(attributes.map((attribute) => ({ name: attribute.name, attribute })));
 const parsers = attributes.map(() => asText);
 
 describe('compileRowWriters', () => {

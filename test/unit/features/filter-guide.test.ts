@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
+import { filterDescription, filterExamples } from '../../../src/features/filter-guide.js';
 import { FILTER_OPERATORS } from '../../../src/metadata/crud-options.js';
-import { filterDescription, filterExamples } from '../../../src/openapi/filter-guide.js';
 import { operatorsOf } from '../../../src/plan/filter-operators.js';
 import { parseFilter } from '../../../src/query/parse-filter.js';
 import type { RequestIssue } from '../../../src/schema/request-issue.js';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
-import { parseSort } from '../../../src/query/parse-sort.js';
+import { parseSort } from '../../../src/features/sort.js';
 import type { RequestIssue } from '../../../src/schema/request-issue.js';
+import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 
 const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -51,7 +52,7 @@ function unknown(name: string, hint = ''): RequestIssue {
   };
 }
 
-function sorted(text: string | undefined): { order: string; issues: readonly RequestIssue[] } {
+function sorted(text: string): { order: string; issues: readonly RequestIssue[] } {
   const issues: RequestIssue[] = [];
   const terms = parseSort(plan, text, issues);
   const order = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`).join(',');
@@ -60,7 +61,11 @@ function sorted(text: string | undefined): { order: string; issues: readonly Req
 
 describe('parseSort', () => {
   it('has the default order without the parameter', () => {
-    expect(sorted(undefined)).to.deep.equal({ order: '-b,a,id', issues: [] });
+    expect(featuresOf(plan).list.readQuery('/things').sort).to.deep.equal([
+      { attribute: 'b', descending: true },
+      { attribute: 'a', descending: false },
+      { attribute: 'id', descending: false },
+    ]);
   });
 
   for (const [text, order] of Object.entries(SORTED)) {

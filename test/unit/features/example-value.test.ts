@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { exampleValue } from '../../../src/openapi/example-value.js';
+import { exampleValue } from '../../../src/features/example-value.js';
 import type { JsonSchema } from '../../../src/schema/json-schema.js';
 import { schemaChecker } from '../../support/json-schema-checker.js';
 

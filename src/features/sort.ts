@@ -1,20 +1,40 @@
-/** The `sort` parameter -> a total order. */
+/** The order of a list: `sort`. */
+import type { FeatureFactory } from '../operation/feature.js';
 import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../plan/compile-options.js';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
+import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
-import { quote } from './query-string.js';
+import { chosenNames } from './chosen-names.js';
 
-/**
- * Parses `-population,name` (JSON:API's syntax). Without the parameter the resource's default order holds; what is
- * wrong is added to `issues`.
- */
-export function parseSort(
-  plan: ResourcePlan,
-  text: string | undefined,
-  issues: RequestIssue[],
-): readonly SortTerm[] {
-  if (text === undefined) return plan.defaultSort;
+/** A total order. */
+export const sort: FeatureFactory = ({ plan }) => {
+  const { sortable, defaultSort } = plan;
+  const shown = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+  return {
+    inputs: [
+      {
+        in: 'query',
+        name: 'sort',
+        endpoints: ['list'],
+        absent: defaultSort,
+        turn: 2,
+        read: (text, { issues }) => parseSort(plan, text, issues),
+        describe: () =>
+          chosenNames(
+            `The order; \`-\` is descending. An attribute is named once. Default: \`${shown.join(',')}\`. ` +
+              'The primary key is appended, so that the order is total.',
+            sortable.flatMap((name) => [name, `-${name}`]),
+            Math.min(MAX_SORT_TERMS, sortable.length),
+          ),
+      },
+    ],
+    rewrite: { list: (operation, { sort: order = defaultSort }) => ({ ...operation, order }) },
+  };
+};
+
+/** Parses `-population,name` (JSON:API's syntax). What is wrong is added to `issues`. */
+export function parseSort(plan: ResourcePlan, text: string, issues: RequestIssue[]): readonly SortTerm[] {
   const terms: SortTerm[] = [];
   for (const item of text.split(',', MAX_SORT_TERMS + 1)) {
     // A `+` in a query string arrives as a space.
