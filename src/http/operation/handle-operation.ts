@@ -11,6 +11,7 @@ import type { ActionRunner } from '../resources/controller-metadata.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
+import type { PathSettings } from './decide-route.js';
 import { compileMethod } from './run-method.js';
 import { type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape } from './shape-answer.js';
@@ -25,13 +26,14 @@ export interface RouteDecisions {
   readonly isShapedByUser: boolean;
   /** Whether decorators of the user's read parameters of the method. */
   readonly isDecorated: boolean;
+  readonly settings: PathSettings;
 }
 
 /** Compiles what answers a generated route. */
 export function compileHandler(
   resource: Resource,
   route: GeneratedRoute,
-  { rows, isSeen, isShapedByUser, isDecorated }: RouteDecisions,
+  { rows, isSeen, isShapedByUser, isDecorated, settings }: RouteDecisions,
   shaper: ResultShaper,
 ): ActionRunner {
   const { operation, verb } = route;
@@ -42,7 +44,7 @@ export function compileHandler(
   const parseOnce = verb === 'get' ? resource.parseOnce[operation] : () => ({ query: absent });
   const runMethod = compileMethod(resource, route, shaper);
   const shape = compileShape(resource, operation);
-  const sessionFor = operationSession(resource, route);
+  const sessionFor = operationSession(resource, route, settings);
   const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
 
   return async (metadata, action, params) => {

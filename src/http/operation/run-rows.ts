@@ -42,12 +42,15 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
   const { info, model } = plan;
   const { primaryKey, name } = info;
   const executor = new RowExecutor(info);
+  const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
       async run({ query, id, values }, on) {
+        // No column takes its value, and a record would hold it.
+        if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
         const slots = id === undefined ? NO_SLOTS : { id: encodeParameter(primaryKey.type, id) as string };
         const found = await executor.run(operation(query, values), slots, on);
         if (found === null) return null;
