@@ -8,7 +8,8 @@ export interface Contender {
   /** As `--only` takes it. */
   readonly name: string;
   readonly title: string;
-  readonly group: 'limit' | 'hand-written' | 'peer' | 'ours';
+  /** An extension is ours with code of a user's in its routes. */
+  readonly group: 'limit' | 'hand-written' | 'peer' | 'ours' | 'extension';
   /** The compiled program. */
   readonly script: string;
   readonly wire: Wire;
@@ -33,12 +34,17 @@ const PEERS = join(BENCH, 'peers/dist');
 export const CONTENDERS: readonly Contender[] = [
   limit('node-http-pipelined', 'node:http + pg, pipelined', ['pg']),
   limit(LIMIT, 'node:http + pg', ['pg']),
+  peer('fastify-pg', 'Fastify 5 + pg', handWritten, ['fastify', 'pg'], 'hand-written'),
   own(OURS, 'crud-controllers'),
+  own('ours-override', 'crud-controllers, override', 'extension'),
+  own('ours-interceptor', 'crud-controllers, interceptor', 'extension'),
+  own('ours-read-schema', 'crud-controllers, read schema', 'extension'),
+  own('ours-getter', 'crud-controllers, getter', 'extension'),
+  own('ours-unit-of-work', 'crud-controllers, unit of work', 'extension'),
   own('ours-group-commit', 'crud-controllers, group commit'),
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
   own('ours-unprepared', 'crud-controllers, no prepared statements'),
   own('ours-traced', 'crud-controllers, OpenTelemetry'),
-  peer('fastify-pg', 'Fastify 5 + pg', handWritten, ['fastify', 'pg'], 'hand-written'),
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
   written('express5-pg', 'Express 5 + pg', ['express', 'pg']),
   own('ours-listen', 'crud-controllers, app.listen'),
@@ -69,7 +75,7 @@ function peer(
   return { name, title, group, script: join(PEERS, `${name}.js`), wire, packages };
 }
 
-function own(name: string, title: string): Contender {
+function own(name: string, title: string, group: Contender['group'] = 'ours'): Contender {
   const packages = ['express', 'routing-controllers', 'sequelize', 'pg'];
-  return { name, title, group: 'ours', script: join(OWN, `${name}.js`), wire: ours, packages };
+  return { name, title, group, script: join(OWN, `${name}.js`), wire: ours, packages };
 }

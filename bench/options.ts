@@ -33,7 +33,7 @@ const workloadNames = WORKLOADS.map(({ name }) => name);
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes about an hour; the results are bench/results/latest.*.
+Without options everything is measured, which takes an hour and a quarter; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
   --only NAME,NAME    some contenders only:${wrap(contenderNames)}

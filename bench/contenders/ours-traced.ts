@@ -12,10 +12,8 @@ registerInstrumentations({ instrumentations: [new PgInstrumentation()] });
 
 async function main(): Promise<void> {
   // Loaded when pg is instrumented.
-  const { serve } = await import('crud-controllers');
-  const { HOST, readEnvironment } = await import('./support/environment.js');
-  const { createApplication } = await import('./support/ours.js');
-  await serve(await createApplication(), { port: readEnvironment().port, host: HOST });
+  const { serveApplication } = await import('./support/ours.js');
+  await serveApplication();
 }
 
 void main();

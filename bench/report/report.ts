@@ -42,6 +42,7 @@ export function writeReport(run: Run): string {
     `## How many times as fast ${title(run, ours)} is`,
     ratioTable(run, (summary, contender, workload) => summary.ratio(ours, contender, workload)),
     ...depth(run),
+    ...extensions(run),
     '## Requests per second',
     spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'rate')),
     '## Latency: median, in milliseconds',
@@ -92,6 +93,33 @@ function depth(run: Run): string[] {
     return [title, ratio === null ? NOTHING : ratio.toFixed(2)];
   });
   return ['## What the deep page costs, as a ratio to the first one', table(['', 'ratio'], lines)];
+}
+
+/** What code of a user's in a route costs, beside the same route without it. */
+function extensions(run: Run): string[] {
+  const contenders = run.contenders.filter(({ group }) => group === 'extension');
+  const isPlain = run.contenders.some(({ name, group }) => name === run.ours && group === 'ours');
+  if (contenders.length === 0 || !isPlain) return [];
+  const extended = { ...run, contenders };
+  return [
+    '## What extensions cost',
+    `Each is compared with ${title(run, run.ours)} in the same round. 1.00 costs nothing. 0.50 is half as many requests, or twice the processor time.`,
+    '### Requests per second, as a ratio',
+    ratioTable(extended, (summary, contender, workload) => summary.ratio(contender, run.ours, workload)),
+    '### Processor time of Node: the ratio, and microseconds for each request',
+    costTable(extended, 'node'),
+    '### Processor time of PostgreSQL: the ratio, and microseconds for each request',
+    costTable(extended, 'postgres'),
+  ];
+}
+
+function costTable(run: Run, figure: Figure): string {
+  const look: Look<string> = (summary, contender, workload) => {
+    const ratio = summary.ratioSpread(run.ours, contender, workload, figure);
+    const own = summary.median(contender, workload, figure);
+    return ratio && own !== null ? `${ratio.median.toFixed(2)} · ${own.toFixed(0)} µs` : null;
+  };
+  return tableOf(run, look, (cell) => cell);
 }
 
 /** Looks up what stands in a cell; null where there is nothing. */

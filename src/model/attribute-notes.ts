@@ -1,5 +1,6 @@
 /** What a model says about its attributes beyond their columns: notes, code of the user's that shapes them, and what they are for. */
 import type { ModelClass } from '../metadata/crud-options.js';
+import type { ModelInfo } from './model-info.js';
 
 /** The comment of the attribute's column, which is its description. */
 export function attributeComment(model: ModelClass, name: string): string | undefined {
@@ -46,4 +47,9 @@ export function versionOf({ options: { version } }: ModelClass): string | undefi
 
 function nameOf(option: string | boolean | undefined, name: string): string {
   return typeof option === 'string' ? option : name;
+}
+
+/** The attribute that says when a row was soft-deleted, if the model is paranoid. */
+export function deletedAtOf({ model, paranoid }: Pick<ModelInfo, 'model' | 'paranoid'>): string | undefined {
+  return paranoid ? timestampsOf(model).deletedAt : undefined;
 }

@@ -26,8 +26,8 @@ const row = (
   problem,
 });
 
-const runOf = (rows: readonly Row[]): Run => ({
-  contenders: CONTENDERS.filter(({ name }) => ['node-http', 'ours', 'nest-crud'].includes(name)),
+const runOf = (rows: readonly Row[], names = ['node-http', 'ours', 'nest-crud']): Run => ({
+  contenders: CONTENDERS.filter(({ name }) => names.includes(name)),
   workloads: WORKLOADS.filter(({ name }) => name === 'read'),
   rows,
   schedule: { rounds: 3, seconds: 3, warmUp: 2, connections: 64 },
@@ -97,6 +97,68 @@ describe('report of the benchmark', () => {
     ]);
   });
 
+  describe('on what extensions cost', () => {
+    /** Microseconds of Node and of PostgreSQL in each round. */
+    const timed = (contender: string, times: readonly (readonly [number, number | null])[]): Row => ({
+      contender,
+      workload: 'read',
+      samples: times.map(([node, postgres]) => ({ rate: 1e6 / node, p50: 1, p99: 2, node, postgres })),
+      problem: null,
+    });
+    const heading = (figure: string) =>
+      `Processor time of ${figure}: the ratio, and microseconds for each request`;
+
+    it('compares each with ours, round by round', () => {
+      const run = runOf(
+        [
+          timed('ours', [
+            [20, 30],
+            [40, 60],
+            [25, 30],
+          ]),
+          timed('ours-override', [
+            [40, 40],
+            [50, 60],
+            [50, 40],
+          ]),
+          timed('ours-getter', [[25, 30]]),
+        ],
+        ['ours', 'ours-override', 'ours-getter'],
+      );
+      const report = writeReport(run);
+      expect(tableBelow(report, 'Requests per second, as a ratio')).to.deep.equal([
+        '| crud-controllers, override | 0.50 |',
+        '| crud-controllers, getter | 0.80 |',
+      ]);
+      expect(tableBelow(report, heading('Node'))).to.deep.equal([
+        '| crud-controllers, override | 0.50 · 50 µs |',
+        '| crud-controllers, getter | 0.80 · 25 µs |',
+      ]);
+      expect(tableBelow(report, heading('PostgreSQL'))).to.deep.equal([
+        '| crud-controllers, override | 0.75 · 40 µs |',
+        '| crud-controllers, getter | 1.00 · 30 µs |',
+      ]);
+    });
+
+    it('leaves out the processor time of a server elsewhere', () => {
+      const run = runOf(
+        [timed('ours', [[20, null]]), timed('ours-override', [[40, null]])],
+        ['ours', 'ours-override'],
+      );
+      expect(tableBelow(writeReport(run), heading('PostgreSQL'))).to.deep.equal([
+        '| crud-controllers, override | – |',
+      ]);
+    });
+
+    it('says nothing without extensions, and nothing without ours', () => {
+      const alone = {
+        ...runOf([timed('ours-override', [[40, 40]])], ['ours-override']),
+        ours: 'ours-override',
+      };
+      for (const text of [report, writeReport(alone)]) expect(text).to.not.include('extensions');
+    });
+  });
+
   it('says which rows do not count, and why', () => {
     expect(report).to.include(
       '- NestJS + @dataui/crud + TypeORM, Read by id: 3 answers above 399 and 0 broken connections among 100 requests',
@@ -116,6 +178,11 @@ describe('charts of the benchmark', () => {
     const chart = drawChart(measured);
     expect(chart.indexOf('>crud-controllers<')).to.be.within(0, chart.lastIndexOf('>node:http + pg<'));
     expect(chart).to.include('× 2.00').and.to.not.include('NestJS');
+  });
+
+  it('draw no extension', () => {
+    const run = runOf([row('ours', [1_000]), row('ours-override', [900])], ['ours', 'ours-override']);
+    expect(drawChart(run)).to.include('>crud-controllers<').and.to.not.include('override');
   });
 
   it('draw bars in proportion, and escape their texts', () => {

@@ -1,31 +1,63 @@
 /** Our own application: a model for cursors, and one of the same table whose lists have a total. */
 import 'reflect-metadata';
-import { type BootstrapOptions, bootstrap, Crud, type EngineOptions, engineLifespan } from 'crud-controllers';
+import {
+  type BootstrapOptions,
+  bootstrap,
+  Crud,
+  type CrudOptions,
+  type EngineOptions,
+  engineLifespan,
+  serve,
+} from 'crud-controllers';
 import express, { type Express } from 'express';
 import { Table } from 'sequelize-typescript';
 import { ArticleColumns } from './article-columns.js';
-import { CONNECTIONS_OF_OURS, readEnvironment } from './environment.js';
+import { CONNECTIONS_OF_OURS, HOST, readEnvironment } from './environment.js';
 
 /** Large pages are the way to the depth, and not measured. */
 const PAGE_SIZE = { default: 20, max: 1_000 };
 
-@Crud({ prefix: '/articles', pagination: 'cursor', pageSize: PAGE_SIZE, filterAllow: ['category'] })
-@Table({ tableName: 'articles' })
-class Article extends ArticleColumns {}
+/** The resource of most workloads. */
+export const ARTICLES: CrudOptions<ArticleColumns> = {
+  prefix: '/articles',
+  pagination: 'cursor',
+  pageSize: PAGE_SIZE,
+  filterAllow: ['category'],
+};
 
-@Crud({ prefix: '/counted-articles', pagination: 'offset', endpoints: ['list'] })
+/** The resource of the list with a total. */
+export const COUNTED_ARTICLES: CrudOptions<ArticleColumns> = {
+  prefix: '/counted-articles',
+  pagination: 'offset',
+  endpoints: ['list'],
+};
+
+@Crud(ARTICLES)
 @Table({ tableName: 'articles' })
-class CountedArticle extends ArticleColumns {}
+export class Article extends ArticleColumns {}
+
+@Crud(COUNTED_ARTICLES)
+@Table({ tableName: 'articles' })
+export class CountedArticle extends ArticleColumns {}
+
+/** In what a contender differs from `ours`. */
+export interface Setup {
+  readonly models?: readonly (typeof ArticleColumns)[];
+  readonly bootstrap?: BootstrapOptions;
+  readonly engine?: EngineOptions;
+}
 
 /** Connects, and mounts everything. */
-export async function createApplication(
-  options: BootstrapOptions = {},
-  engine: EngineOptions = {},
-): Promise<Express> {
+export async function createApplication(setup: Setup = {}): Promise<Express> {
   const { databaseUrl } = readEnvironment();
-  const models = [Article, CountedArticle];
+  const models = [...(setup.models ?? [Article, CountedArticle])];
   const app = express();
-  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS }, ...engine })(app);
-  await bootstrap(app, { models, ...options });
+  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS }, ...setup.engine })(app);
+  await bootstrap(app, { models, ...setup.bootstrap });
   return app;
+}
+
+/** As the README shows it: `bootstrap` and `serve`. */
+export async function serveApplication(setup: Setup = {}): Promise<void> {
+  await serve(await createApplication(setup), { port: readEnvironment().port, host: HOST });
 }

@@ -26,7 +26,7 @@ export interface ControllerRoute {
   readonly path: string | RegExp;
   /** The controller's method. */
   readonly method: string;
-  /** Why it does not take the fast path; none when it does. */
+  /** Why it does not run our SQL; none when it does. */
   readonly generalPathReasons: readonly string[];
 }
 
@@ -66,11 +66,11 @@ export function registerActions(
   actions: readonly ActionArgs[],
   lineage: readonly object[],
   controller: new () => object,
-  run: ActionRunner,
+  runnerOf: (action: ActionArgs) => ActionRunner,
 ): void {
   const storage = routingStorage();
   for (const action of actions) {
-    storage.actions.push({ ...action, target: controller, methodOverride: run });
+    storage.actions.push({ ...action, target: controller, methodOverride: runnerOf(action) });
     const parameters = declaredParameters(lineage, action.method);
     storage.params.push(...parameters.map((param) => ({ ...param, object: controller.prototype })));
     copyTargeted(storage, lineage, action.method, controller);

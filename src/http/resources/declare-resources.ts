@@ -6,7 +6,7 @@ import { enginesInUse } from '../../persistence/engine/engine.js';
 import { Repository } from '../../persistence/records/repository.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
 import { showValue } from '../../util/show-value.js';
-import { lineageOf } from './controller-metadata.js';
+import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
 import { forgottenControllers, noteController } from './forgotten-controllers.js';
 import { routingStorage } from './routing-controllers-internals.js';
@@ -59,7 +59,7 @@ export function declareResources({
     }
     extended.push(controller);
     noteController(controller);
-    problems.push(...ignoredDecoratorProblems(controller));
+    problems.push(...ignoredDecoratorProblems(controller), ...readProblems(controller));
     const { model } = source.repository;
     const known = declarations.get(model);
     if (known?.controller) {
@@ -116,6 +116,21 @@ function ignoredDecoratorProblems(controller: Class): string[] {
   return [
     `${controller.name} has ${decorator}, which is ignored where a generated controller is extended; remove it, and give the ` +
       `path as an option: { prefix: '${route}' }.`,
+  ];
+}
+
+/** An override that was written for \`read(id, context)\` would take the query for the context. */
+function readProblems(controller: Class): string[] {
+  const { read } = (controller as unknown as CrudControllerClass).prototype;
+  if (read === CrudController.prototype.read) return [];
+  const decorated = declaredParameters(lineageOf(controller, CrudController), 'read').map(
+    ({ index }) => index,
+  );
+  const lacksContext = read.length === 2 || decorated.includes(2);
+  if (!lacksContext || decorated.includes(1)) return [];
+  return [
+    `${controller.name} overrides read without the parameter context; write read(id, query, context), with parameters of its ` +
+      'own behind them. The query has come between the id and the context.',
   ];
 }
 

@@ -22,18 +22,9 @@ import {
 } from '../../response/result-serializer.js';
 import { guardJson, releaseJson } from '../answer/guard-json.js';
 import { checkJson } from '../answer/json-answer.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
-
-/** What the answers of the user's methods go through. */
-export interface ResultShaper {
-  /** To be called before a method that is given the response, and may write to it. */
-  guard(response: Response): void;
-  /** Shapes what a method has returned; throws where it cannot be sent. */
-  shape(result: unknown, method: ActionMetadata, action: Action): unknown;
-  /** Lets a result be sent as it is; false where an interceptor may make something else of it. */
-  settle(shaped: unknown, method: ActionMetadata): boolean;
-}
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {

@@ -17,7 +17,7 @@ export interface RouteInfo {
   readonly operation: Endpoint | null;
   /** The controller's method that answers. */
   readonly handler: string;
-  /** Why it does not take the fast path now, such as `the model has a hook beforeFind`; none when it does. */
+  /** Why it does not run our SQL now but Sequelize's, such as `the model has a hook beforeFind`; none when it does. */
   readonly generalPathReasons: readonly string[];
 }
 

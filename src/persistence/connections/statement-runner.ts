@@ -17,6 +17,7 @@ import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-c
 import { type Asked, PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
+import type { StatementTarget } from './statement-target.js';
 import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
 
 /** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
@@ -74,7 +75,7 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
 type PendingRead = PendingStatement & { readonly share?: TableShare | null };
 
 /** Runs statements on the connections of one Sequelize instance. */
-export class StatementRunner {
+export class StatementRunner implements StatementTarget {
   readonly #sequelize: Sequelize;
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;

@@ -3,26 +3,21 @@
  * plugged in. Fast statements would pass it by.
  */
 import type { Endpoint } from '../../metadata/crud-options.js';
-import { customAttributes, timestampsOf, versionOf } from '../../model/attribute-notes.js';
+import { customAttributes, deletedAtOf, timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { ColumnType } from '../../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { instanceOptions } from '../../model/sequelize-internals.js';
-import { deletedAtOf } from '../sql/table-sql.js';
 import { hasInstanceFields } from './class-lineage.js';
 import { hasScope } from './default-scope.js';
 import { queryHooks } from './model-hooks.js';
 import { queryCustomizations } from './query-customizations.js';
 
 /** Why an operation must go through Sequelize; none when it need not. */
-export function modelFastPathBlockers(
-  info: ModelInfo,
-  operation: Endpoint,
-  readable: readonly AttributeInfo[],
-): string[] {
+export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
   const always = [...queryCustomizations(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
   const isWrite = operation === 'create' || operation === 'update';
-  const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
-  const writes = isWrite ? [...shownReasons(info, readable), ...writeReasons(info)] : [];
+  const reads = operation !== 'delete' && needsRecords ? recordReasons(info) : [];
+  const writes = isWrite ? [...shownReasons(needsRecords), ...writeReasons(info)] : [];
   const changes = operation === 'update' ? changeReasons(info) : [];
   return [...always, ...reads, ...writes, ...changes];
 }
@@ -55,8 +50,8 @@ export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo
 }
 
 /** What may throw when the answer to a write is made; a fast write is committed then. */
-function shownReasons(info: ModelInfo, readable: readonly AttributeInfo[]): string[] {
-  return gettersOf(info, readable).map((name) => `${name} has a getter`);
+function shownReasons(needsRecords: boolean): string[] {
+  return needsRecords ? ["code of the user's shapes the answer"] : [];
 }
 
 /** Why a record cannot be made without Sequelize. */

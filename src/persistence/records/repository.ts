@@ -22,6 +22,7 @@ import {
   RelationNotLoaded,
 } from '../errors/errors.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
+import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import { DatabaseSession } from '../session/database-session.js';
@@ -120,13 +121,9 @@ export class Repository<M extends Model = Model> {
    * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const { page, size } = request;
     const finder = await this.finder(request);
-    const offset = (page - 1) * size;
-    const items = await finder.find(finder.terms(), null, { limit: size, offset });
-    const isLast = items.length < size && (items.length > 0 || page === 1);
-    const total = isLast ? offset + items.length : await finder.count();
-    return { items, total, page, size };
+    const find = (limit: number, offset: number) => finder.find(finder.terms(), null, { limit, offset });
+    return findOffsetPage({ find, count: () => finder.count() }, request);
   }
 
   /**

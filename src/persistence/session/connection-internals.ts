@@ -73,11 +73,12 @@ export function knownManager<Client>(sequelize: Sequelize): ConnectionManager<Cl
   }
 }
 
-/** How an instance connects. */
-export function connectionConfig({
-  connectionManager: manager,
-}: Sequelize): ConnectionManager<unknown>['config'] {
-  return (manager as Partial<ConnectionManager<unknown>>).config ?? missing('ConnectionManager.config');
+/** What of a connection manager every Sequelize has. */
+type PlainManager<Client> = Pick<ConnectionManager<Client>, 'config' | 'getConnection' | 'releaseConnection'>;
+
+/** How an instance connects, whatever else of its connection manager is not as it is known. */
+export function plainManager<Client>({ connectionManager: manager }: Sequelize): PlainManager<Client> {
+  return withFields(manager as object as PlainManager<Client>, 'ConnectionManager', ['config'], missing);
 }
 
 /** The pools for reads and for writes, which may be one. */
