@@ -24,18 +24,23 @@ interface Server {
   retryAt: number;
 }
 
+type Held = Pool<ReadClient>['_inUseObjects'][number];
+
 /** Milliseconds until a server that could not be reached is tried again, with one connection. */
 const PAUSE = 1_000;
 
 /** Changes the instance's own read pool, which must have been made for several servers. */
 export function dealReads(sequelize: Sequelize): void {
   const manager = knownManager<ReadClient>(sequelize);
-  const { replication } = manager?.config ?? {};
-  if (!manager || !replication) return;
-  const { config, _connect: open } = manager;
+  if (manager) dealOver(manager);
+}
+
+function dealOver(manager: ConnectionManager<ReadClient>): void {
+  const { config } = manager;
+  const { read: replicas } = config.replication || { read: [] };
   const { read: pool } = poolsOf(manager);
   /** The one whose last turn was longest ago is the first. */
-  const servers = replication.read.map((settings): Server => ({ settings, opening: 0, retryAt: 0 }));
+  const servers = replicas.map((settings): Server => ({ settings, opening: 0, retryAt: 0 }));
   const serverOf = new WeakMap<ReadClient, Server>();
 
   const isTo = (server: Server) => (held: Held) => serverOf.get(held.resource) === server;

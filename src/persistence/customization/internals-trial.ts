@@ -54,7 +54,7 @@ type Specimen = ReturnType<typeof define>;
 const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
   getters: ({ info, attributes }) => gettersOf(info, attributes).join() === 'name',
   'what only it writes': ({ info }) =>
-    modelFastPathBlockers(info, 'create', false).join('; ') === BLOCKERS.join('; '),
+    modelFastPathBlockers(info, 'create', true).join('; ') === BLOCKERS.join('; '),
   defaults: ({ model }) => defaultValues(model)['size']?.() === 7,
   timestamps: ({ model }) => {
     const names = [...Object.values(timestampsOf(model)), versionOf(model)];
@@ -98,6 +98,7 @@ const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
 const BLOCKERS = [
   "Sequelize's option benchmark is set",
   'the model has a default scope',
+  "code of the user's shapes the answer",
   'name has a setter',
   'size has validation rules of Sequelize',
   'the model has a version',
