@@ -4,16 +4,19 @@
  * fails the reads that it was to get.
  */
 import type { Sequelize } from 'sequelize';
-import { knownManager, type Pool, poolsOf, type ServerConfig } from '../session/connection-internals.js';
+import {
+  type ConnectionManager,
+  knownManager,
+  type Pool,
+  poolsOf,
+  type ServerConfig,
+} from '../session/connection-internals.js';
 import type { PooledClient } from './pooled-client.js';
 
 /** A connection of the pool. */
 interface ReadClient extends PooledClient {
   queryType?: 'read';
 }
-
-/** One that the pool has. */
-type Held = Pool<ReadClient>['_availableObjects'][number];
 
 /** One replica. */
 interface Server {
@@ -77,7 +80,7 @@ function dealOver(manager: ConnectionManager<ReadClient>): void {
     if (server.retryAt > 0) server.retryAt = Number.POSITIVE_INFINITY;
     server.opening += 1;
     try {
-      const client = await open.call(manager, server.settings);
+      const client = await manager._connect(server.settings);
       serverOf.set(client, server);
       server.retryAt = 0;
       return Object.assign(client, { queryType: 'read' as const });
