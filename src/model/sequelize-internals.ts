@@ -91,7 +91,7 @@ export function buildableModel(model: object): BuildableModel {
   return withFields(model as BuildableModel, 'Model', BUILDABLE_FIELDS, missing);
 }
 
-const BUILDABLE_FIELDS = ['rawAttributes', '_schema', '_schemaDelimiter', '_dataTypeSanitizers'] as const;
+const BUILDABLE_FIELDS = 'rawAttributes _schema _schemaDelimiter _dataTypeSanitizers';
 
 /** A model, as far as constraints are named after it. */
 export interface ConstrainedModel {
