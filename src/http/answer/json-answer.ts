@@ -20,7 +20,7 @@ const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
 /** Whether nothing of the user's stands between `response.json()` and the socket that would see a value. */
 export function writesPlainJson(response: Response): boolean {
   if (response.json !== ownJson || response.send !== ownSend) return false;
-  const { settings } = response.app as unknown as { settings: Readonly<Record<string, unknown>> };
+  const settings: Readonly<Record<string, unknown>> = response.app.settings;
   for (const name of JSON_SETTINGS) if (settings[name]) return false;
   return true;
 }

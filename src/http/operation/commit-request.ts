@@ -1,7 +1,6 @@
 /** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
 import type { Action } from 'routing-controllers';
-import { hasWriteHooks } from '../../persistence/customization/model-hooks.js';
-import { hasPlainQueries } from '../../persistence/customization/plain-queries.js';
+import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { CrudController } from '../resources/crud-controller.js';

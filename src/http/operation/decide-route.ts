@@ -1,11 +1,12 @@
 /** What is decided about a route when it is compiled: who runs its SQL, and who is given its answer. */
-import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
 import { CrudController } from '../resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../resources/routing-options.js';
 
 /** What of an application's options decides. */
@@ -24,11 +25,12 @@ export function sequelizeReasons(
   if (!route) return Object.freeze(['the route is hand-written']);
   const { operation } = route;
   const { info } = resource.plan;
+  const problem = sequelizeProblem();
   return Object.freeze([
     ...(fastPath ? [] : ['fastPath is false']),
     ...controllerReasons(resource, route),
     ...argumentReasons(resource, operation),
-    ...modelFastPathBlockers(info, operation, resource.rowView.runsUserCode),
+    ...(problem ? [problem] : modelFastPathBlockers(info, operation, resource.rowView.runsUserCode)),
   ]);
 }
 
@@ -61,7 +63,7 @@ export function isAnswerSeen(
   lineage: readonly object[],
   { fastPath, routing: { interceptors = [], middlewares = [] } }: PathSettings,
 ): boolean {
-  const { useInterceptors, responseHandlers, uses, middlewares: all } = getMetadataArgsStorage();
+  const { useInterceptors, responseHandlers, uses, middlewares: all } = routingStorage();
   const concerns = (args: { target: unknown; method?: string }): boolean =>
     lineage.includes(args.target as object) && (args.method === undefined || args.method === method);
   return (

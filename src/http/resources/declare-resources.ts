@@ -1,5 +1,4 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
-import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
 import { isAttached } from '../../model/introspect-model.js';
@@ -10,6 +9,7 @@ import { showValue } from '../../util/show-value.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
 import { forgottenControllers, noteController } from './forgotten-controllers.js';
+import { routingStorage } from './routing-controllers-internals.js';
 import type { Settings } from './settings.js';
 import { untypedParameterProblems } from './untyped-parameters.js';
 
@@ -109,7 +109,7 @@ function noEngineProblem(models: readonly ModelClass[]): string | null {
 /** A subclass is mounted with the prefix and the type of its resource; other ones would be ignored. */
 function ignoredDecoratorProblems(controller: Class): string[] {
   const lineage = lineageOf(controller, CrudController);
-  const declared = getMetadataArgsStorage().controllers.find(({ target }) => lineage.includes(target));
+  const declared = routingStorage().controllers.find(({ target }) => lineage.includes(target));
   if (!declared) return [];
   const { type, route = '/path' } = declared;
   const decorator = type === 'json' ? '@JsonController' : '@Controller';
@@ -140,7 +140,7 @@ function recordOf(model: ModelClass): CrudRecord | undefined {
 
 /** routing-controllers passes over a class without a decorator, and none of its routes would answer. */
 function isDecorated(controller: Class): boolean {
-  return getMetadataArgsStorage().controllers.some(({ target }) => target === controller);
+  return routingStorage().controllers.some(({ target }) => target === controller);
 }
 
 function undecoratedProblem(controller: unknown): string {

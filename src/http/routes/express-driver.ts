@@ -24,6 +24,7 @@ import { guardJson, releaseJson } from '../answer/guard-json.js';
 import { checkJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
+import { checkDriver } from '../resources/routing-controllers-internals.js';
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
@@ -37,6 +38,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   /** @param isIntercepted whether interceptors of the application see all results */
   constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
     super(router);
+    checkDriver();
     this.#serializers = serializers;
     this.#isIntercepted = isIntercepted;
   }

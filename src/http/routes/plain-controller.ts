@@ -1,5 +1,5 @@
 /** A hand-written controller of the user's, registered so that its methods run in the sessions they ask for. */
-import { type Action, getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import { type Action, getFromContainer } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { addedRouteHandler } from '../operation/handle-added-route.js';
@@ -11,10 +11,11 @@ import {
   type RegisteredController,
   registerActions,
 } from '../resources/controller-metadata.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Registers a controller that extends no generated one. */
 export function registerPlainController(base: Class, shaper: ResultShaper): RegisteredController {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
   const controllerFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;

@@ -1,5 +1,5 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
-import { type Action, getMetadataArgsStorage } from 'routing-controllers';
+import type { Action } from 'routing-controllers';
 import type { EndpointFeatures } from '../../operation/compile-features.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
@@ -27,6 +27,7 @@ import {
   routePath,
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Registers the controller of a resource. */
 export function registerResourceController(
@@ -35,7 +36,7 @@ export function registerResourceController(
   settings: PathSettings,
 ): RegisteredController {
   const { plan } = resource;
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const controller = applicationClass(resource.controller);
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
@@ -117,7 +118,7 @@ function addGeneratedMetadata(
   controller: new () => object,
   lineage: readonly object[],
 ): void {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const route = generatedRouteOf(method);
   if (!route) return;
   const object = controller.prototype;

@@ -14,8 +14,7 @@ import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError } from '../../util/config-error.js';
 import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
-import { hasDestroyHooks, hasWriteHooks } from '../customization/model-hooks.js';
-import { hookOptions } from '../customization/plain-queries.js';
+import { hasDestroyHooks, hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
@@ -195,7 +194,7 @@ export class Repository<M extends Model = Model> {
    * @throws RelationNotLoaded when the query that read the record did not include it
    */
   related<K extends keyof M & string>(record: M, name: K): M[K] {
-    const { dataValues } = record as unknown as { dataValues: Record<string, unknown> };
+    const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
     const relations = Object.keys(this.model.associations).join(', ') || 'none';
     throw new RelationNotLoaded(

@@ -11,18 +11,12 @@ import {
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ModelInfo } from '../../model/model-info.js';
+import { type AppliedScope, scopeOf } from '../../model/sequelize-internals.js';
 import type { Value } from '../../operation/operation.js';
 import { describeModel } from '../../plan/describe-model.js';
-import {
-  type AppliedScope,
-  appliedScope,
-  scopedInnerOrder,
-  withAttributes,
-  withoutScopedOrder,
-} from '../customization/default-scope.js';
+import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
 import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
-import { hasFindHooks } from '../customization/model-hooks.js';
-import { hasPlainQueries } from '../customization/plain-queries.js';
+import { hasFindHooks, hasPlainQueries } from '../customization/plain-queries.js';
 import type { RowCriteria } from '../paging/page.js';
 import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
@@ -55,7 +49,7 @@ export class RowFinder<M extends Model> {
 
   constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: FinderOptions) {
     this.#model = model;
-    this.scope = appliedScope(model);
+    this.scope = scopeOf(model);
     this.isPlain = hasPlainQueries(model, 'read');
     this.#options = options;
     this.#criteria = criteria;

@@ -2,6 +2,7 @@
 
 import { timestampsOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { defaultValues } from '../../model/sequelize-internals.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { writtenSlot } from '../sql/write-sql.js';
 
@@ -22,18 +23,13 @@ interface WrittenColumn {
   readonly isRequired: boolean;
 }
 
-/** The defaults of a model, which Sequelize does not type. */
-interface ModelDefaults {
-  readonly _defaultValues: Readonly<Record<string, () => unknown>>;
-}
-
 /** Encodes the rows of one model. A shape is null where only Sequelize can write the values. */
 export class RowEncoder {
   readonly #columns: readonly WrittenColumn[];
   readonly #updatedAt: string | undefined;
 
   constructor({ model, attributes }: ModelInfo) {
-    const { _defaultValues: defaults } = model as unknown as ModelDefaults;
+    const defaults = defaultValues(model);
     const { createdAt, updatedAt } = timestampsOf(model);
     this.#updatedAt = updatedAt;
     this.#columns = [...attributes.values()]
