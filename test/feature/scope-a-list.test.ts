@@ -49,7 +49,7 @@ class Note extends Owned {}
 
 @Crud({ ...OPTIONS, pagination: 'cursor' } as object)
 @Table({ tableName: 'memos', timestamps: false })
-class BoundedCache extends Owned {
+class Memo extends Owned {
   @Exclude()
   @Column({ type: DataType.TEXT, defaultValue: 'secret' })
   declare secret: string;
@@ -135,16 +135,13 @@ class NoteController extends crudController(Note) {
   }
 }
 
-class MemoController extends crudController(BoundedCache) {
+class MemoController extends crudController(Memo) {
   @Get('/unscoped')
-  unscoped(): Promise<BoundedCache[]> {
-    return BoundedCache.unscoped().findAll({ where: { id: 1 } });
+  unscoped(): Promise<Memo[]> {
+    return Memo.unscoped().findAll({ where: { id: 1 } });
   }
 
-  override list(
-    query: ListQuery,
-    { repository }: CrudContext<BoundedCache>,
-  ): Promise<Page<BoundedCache> | CursorPage<BoundedCache>> {
+  override list(query: ListQuery, { repository }: CrudContext<Memo>): Promise<Page<Memo> | CursorPage<Memo>> {
     if (query.kind !== 'cursor') throw new TypeError('not a cursor list');
     return repository.cursorPage({ ...query, where: MINE });
   }
@@ -152,7 +149,7 @@ class MemoController extends crudController(BoundedCache) {
 
 const MODELS: readonly ModelClass[] = [
   Note,
-  BoundedCache,
+  Memo,
   Scoped,
   ScopedPage,
   Narrow,

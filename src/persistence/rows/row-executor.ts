@@ -26,7 +26,7 @@ import { now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
 
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
-export interface FoundRows extends TextResult {}
+export type FoundRows = TextResult;
 
 /** The rows of a list. */
 export interface RowPage extends FoundRows {
@@ -58,8 +58,8 @@ export class RowExecutor {
   /** Reads a page of rows. */
   run(operation: ListOperation, slots?: Slots, on?: StatementTarget): Promise<RowPage>;
   /**
-   * Writes rows, and gives them. An UPDATE writes the rows that differ from the values, and gives a row that does not differ as
-   * it is. Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once
+   * Writes rows, and gives them. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
+   * Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once
    * more: nothing has happened then that could not happen again.
    */
   run(
@@ -86,8 +86,10 @@ export class RowExecutor {
         return this.#insert(operation, on);
       case 'update':
         return this.#update(operation, slots, on);
-      case 'delete':
-        return write(on, this.#compiler.delete(operation), { ...slots, [NOW.slot]: now() });
+      case 'delete': {
+        const filled = operation.mark === null ? slots : { ...slots, [NOW.slot]: now() };
+        return write(on, this.#compiler.delete(operation), filled);
+      }
     }
   }
 

@@ -10,18 +10,13 @@ export interface LiftedPredicate {
   readonly predicate: Predicate | null;
   /** The same for two predicates only if they compile to the same text. */
   readonly shape: string;
-  /** By slot. */
-  readonly bound: Readonly<Record<string, string>>;
+  /** By slot; null where there are none. */
+  readonly bound: Readonly<Record<string, string>> | null;
   /** Whether the text has any parameter. */
   readonly hasValues: boolean;
 }
 
-const NOTHING: LiftedPredicate = Object.freeze({
-  predicate: null,
-  shape: '',
-  bound: Object.freeze({}),
-  hasValues: false,
-});
+const NOTHING: LiftedPredicate = Object.freeze({ predicate: null, shape: '', bound: null, hasValues: false });
 
 /** No name of an attribute or a slot has it: what begins with it is structure. */
 const END = '\0';
@@ -38,7 +33,7 @@ export function liftValues(predicate: Predicate | null): LiftedPredicate {
 class Lifting {
   shape = '';
   hasValues = false;
-  readonly bound: Record<string, string> = {};
+  bound: Record<string, string> | null = null;
   #count = 0;
 
   predicate(predicate: Predicate): Predicate {
@@ -71,6 +66,7 @@ class Lifting {
     this.shape += '?';
     const slot = slotAt('bound', this.#count);
     this.#count += 1;
+    this.bound ??= {};
     this.bound[slot.slot] = value;
     return slot;
   }

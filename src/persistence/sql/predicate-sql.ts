@@ -1,5 +1,5 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
-import type { ModelInfo } from '../../model/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type { Comparison, Predicate, Value } from '../../operation/operation.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
@@ -9,11 +9,14 @@ export type ColumnSql = (attribute: string) => SqlFragment;
 
 /** Columns of a model, qualified with the alias that its table has in the query. */
 export function columnsOf(info: ModelInfo, alias: string): ColumnSql {
-  return (attribute) => {
-    const column = info.attributes.get(attribute)?.column;
-    if (column === undefined) throw new TypeError(`${info.name} has no attribute '${attribute}'.`);
-    return raw(`${identifier(alias)}.${identifier(column)}`);
-  };
+  return (attribute) => raw(`${identifier(alias)}.${identifier(attributeOf(info, attribute).column)}`);
+}
+
+/** @throws TypeError for a name that the model does not have */
+export function attributeOf({ attributes, name: model }: ModelInfo, name: string): AttributeInfo {
+  const attribute = attributes.get(name);
+  if (attribute === undefined) throw new TypeError(`${model} has no attribute '${name}'.`);
+  return attribute;
 }
 
 /** Compiles a predicate. */

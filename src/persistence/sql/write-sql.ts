@@ -2,11 +2,11 @@
 import type { AttributeInfo } from '../../model/model-info.js';
 import type { Predicate, Slot } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
-import { compilePredicate } from './predicate-sql.js';
+import { attributeOf, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
 import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
-import { attributeOf, type SelectionSql, type TableSql } from './table-sql.js';
+import type { SelectionSql, TableSql } from './table-sql.js';
 
 /** The moment of a write. */
 export const NOW: Slot = Object.freeze({ slot: 'now' });
@@ -18,7 +18,7 @@ export function writtenSlot(attribute: string, row = 0): Slot {
 
 /** Inserts rows, each with values for some attributes; the other columns get what the table has for them. */
 export function compileInsert(
-  { info, table }: TableSql,
+  { info, name }: TableSql,
   rows: readonly (readonly AttributeInfo[])[],
   returning: SelectionSql,
 ): Statement {
@@ -33,7 +33,7 @@ export function compileInsert(
   });
   const names = joinSql(columns.map(columnName), ', ');
   return toStatement(
-    sql`INSERT INTO ${table} (${names}) VALUES ${joinSql(tuples, ', ')}${returningSql(returning)}`,
+    sql`INSERT INTO ${raw(name)} (${names}) VALUES ${joinSql(tuples, ', ')}${returningSql(returning)}`,
   );
 }
 

@@ -99,6 +99,16 @@ describe('OperationCompiler', () => {
     expect(compiler.read(operation)).to.equal(compiler.read(operation));
   });
 
+  it('keeps a limited number of the shapes that clients choose', () => {
+    const read = (name: string) =>
+      compiler.read({ kind: 'read', where: equalTo('id', { slot: name }), select });
+    const first = read('first');
+    expect(read('first')).to.equal(first);
+    for (let index = 0; index < 1000; index += 1) read(`slot ${index}`);
+    expect(read('first')).not.to.equal(first);
+    expect(read('first')).to.deep.equal(first);
+  });
+
   it('gives operations of one shape their own values', () => {
     const textsOf = (text: string) => compiler.read({ kind: 'read', where: equalTo('text', text), select });
     expect(textsOf('a').text).to.equal(textsOf('b').text);
@@ -187,7 +197,7 @@ describe('liftValues', () => {
         const { statement, bound, hasValues } = lift(each);
         const own = toStatement(compilePredicate(each, column));
         expect(statement.text).to.equal(own.text).and.not.to.include('~');
-        expect(fillSlots(bindSlots(statement, bound), SLOTS)).to.deep.equal(fillSlots(own, SLOTS));
+        expect(fillSlots(bindSlots(statement, bound ?? {}), SLOTS)).to.deep.equal(fillSlots(own, SLOTS));
         expect(statement.values.filter((each) => typeof each === 'string')).to.deep.equal([]);
         expect(statement.text.match(/\$\d+/g) ?? []).to.deep.equal(
           statement.values.map((_, index) => `$${index + 1}`),
