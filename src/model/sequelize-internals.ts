@@ -150,10 +150,19 @@ export function instanceOptions(sequelize: object): InstanceOptions {
 }
 
 /** Has the instance log a statement, as its own queries do. */
-export function logStatement(sequelize: Sequelize, text: string): void {
+export function logStatement(sequelize: Sequelize, text: string, transaction = 'default'): void {
   if (!instanceOptions(sequelize).logging) return;
   const { log = missing('Sequelize.log') } = sequelize as { log?: (message: string) => void };
-  log.call(sequelize, `Executing (default): ${text}`);
+  log.call(sequelize, `Executing (${transaction}): ${text}`);
+}
+
+/** What the queries of an instance are made of, which knows what an error of the driver means. */
+export function queryPrototype(sequelize: Sequelize): { formatError(error: Error, stack?: string): Error } {
+  const { dialect } = sequelize as object as {
+    dialect?: { readonly Query?: { readonly prototype: ReturnType<typeof queryPrototype> } };
+  };
+  const { prototype = missing('Sequelize.dialect.Query') } = dialect?.Query ?? {};
+  return withFields(prototype, 'Query', ['formatError'], missing);
 }
 
 /** Transactions that nobody passes, of `Sequelize.useCLS`; undefined where it was not called. */

@@ -23,6 +23,7 @@ export const LAYERS = [
   'persistence/sql',
   'persistence/customization',
   'persistence/connections',
+  'persistence/transactions',
   'persistence/engine',
   'persistence/paging',
   'persistence/rows',

@@ -1,6 +1,6 @@
 /** Records of a page are what Sequelize makes of the same rows, whoever has made them. */
 import { expect } from 'chai';
-import { type FindOptions, literal } from 'sequelize';
+import type { FindOptions } from 'sequelize';
 import {
   AutoIncrement,
   Column,
@@ -144,19 +144,8 @@ describe('records of a page', () => {
     const { items } = await specimens.cursorPage({ size: 2, sort });
     await expectSame(items, { order: [['id', 'DESC']], limit: 2 });
     const byName = await specimens.cursorPage({ size: 2, sort: [{ attribute: 'name', descending: false }] });
-    const columns = [
-      [literal('name::text'), 'keyset 0'],
-      [literal('id::text'), 'keyset 1'],
-    ];
-    const expected = await Specimen.findAll({
-      order: [['name', 'ASC']],
-      limit: 2,
-      attributes: { include: columns as never },
-    });
-    for (const { dataValues } of expected) {
-      delete dataValues['keyset 0'];
-      delete dataValues['keyset 1'];
-    }
+    // Nothing tells that the places were read along.
+    const expected = await Specimen.findAll({ order: [['name', 'ASC']], limit: 2 });
     expect(byName.items.map(partsOf)).to.deep.equal(expected.map(partsOf));
   });
 

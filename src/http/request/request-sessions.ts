@@ -10,8 +10,8 @@ import {
   type ReadSession,
   type UnitOfWork,
 } from '../../persistence/records/unit-of-work.js';
-import { DatabaseSession, SNAPSHOT } from '../../persistence/session/database-session.js';
 import { currentSession, runInSession } from '../../persistence/session/session.js';
+import { DatabaseSession, SNAPSHOT } from '../../persistence/transactions/database-session.js';
 import { requestLogger } from './application-logger.js';
 
 const WORK = Symbol('work');

@@ -21,6 +21,8 @@ export interface QueuedPool {
   isSound(client: PooledClient): boolean;
   acquire(): Promise<PooledClient>;
   release(client: PooledClient): void;
+  /** Closes a connection. */
+  destroy(client: PooledClient): Promise<void>;
 }
 
 /** One who needs a connection. */
@@ -114,6 +116,16 @@ export class ConnectionQueue {
     const isHandedOn = isAwaited && this.#pool.isSound(client);
     if (isHandedOn) this.#serve(this.#next(), client);
     else this.#release(client);
+  }
+
+  /** Takes a connection back that is to be closed. */
+  async discard(client: PooledClient): Promise<void> {
+    this.#held -= 1;
+    try {
+      await this.#pool.destroy(client);
+    } finally {
+      this.#ask();
+    }
   }
 
   /** Whether anybody waits in the pool who is not of this queue. */

@@ -75,6 +75,9 @@ export class ConnectionSource {
       isSound: validate,
       acquire: () => this.acquire(destination),
       release: (client) => this.release(client),
+      destroy: async (client) => {
+        await this.#manager.pool.destroy(client);
+      },
     });
   }
 

@@ -1,5 +1,5 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
-import { DatabaseError, type Sequelize } from 'sequelize';
+import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { logStatement } from '../../model/sequelize-internals.js';
 import { forgetTriggers } from '../customization/table-triggers.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
@@ -8,17 +8,19 @@ import { PoolerSigns } from '../protocol/pooler-signs.js';
 import { isOfChangedTable, isStale, type PreparedStatement } from '../protocol/prepared-statement.js';
 import { StatementCache } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
-import { connectionOf } from '../session/connection-internals.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
+import { asDatabaseError, ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-commit.js';
 import { type Asked, PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
+import { SessionTransaction } from './session-transaction.js';
 import type { StatementTarget } from './statement-target.js';
 import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
+import { transactionTarget } from './transaction-target.js';
 
 /** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
@@ -79,6 +81,8 @@ export class StatementRunner implements StatementTarget {
   readonly #sequelize: Sequelize;
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
+  /** For connections that are held. */
+  readonly #connections: ConnectionExecutor;
   readonly #lanes: readonly PipelinedReader[];
   /** Whether all lanes get as many reads, for each of the servers. */
   readonly #isDealing: boolean;
@@ -101,6 +105,7 @@ export class StatementRunner implements StatementTarget {
       else if (signs.add(error)) assumePooler(sequelize);
     });
     this.#named = new StatementCache(isNaming);
+    this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
     // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
     this.#shares = new TableShares(canShare ? this.#source.maxReads : 1, {
@@ -137,6 +142,23 @@ export class StatementRunner implements StatementTarget {
     return this.#run('write', { statement: this.#named.get(text), values, share: null });
   }
 
+  /** Where statements run that are part of a transaction. */
+  within(transaction: Transaction): StatementTarget {
+    if (transaction instanceof SessionTransaction) return transaction.target;
+    return transactionTarget(transaction, this.#connections);
+  }
+
+  /** Whether `begin` may be called. */
+  get canBegin(): boolean {
+    return this.#executor.canPipeline;
+  }
+
+  /** A transaction with a connection of the queue. */
+  begin(options: TransactionOptions): Promise<Transaction> {
+    const queue = this.#source.queues[options.readOnly ? 'read' : 'write'];
+    return new SessionTransaction(this.#sequelize, options, queue, this.#connections).open();
+  }
+
   /** Whether writes go together: the user says so, and the pool need not see each of them. */
   get sharesWrites(): boolean {
     return this.#isGrouping && !this.#source.queues.write.bypassesQueue;
@@ -152,19 +174,11 @@ export class StatementRunner implements StatementTarget {
     return this.#ask(statement, values, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
-  /** What becomes of a read that failed. It is not prepared: a name that is stale would end the transaction. */
+  /** What becomes of a read that failed. */
   #readAgain(cause: unknown, text: string, values: TextValues): Promise<TextResult> {
-    return readOnPrimary(cause, this.#sequelize, (transaction) => {
-      const client = connectionOf<PooledClient>(transaction);
-      const statement = this.#unnamed.get(text);
-      this.#log(statement);
-      return new Promise((resolve, reject) => {
-        const settle: Execution['settle'] = (error, result) =>
-          error ? reject(error) : resolve(result as TextResult);
-        const end: Batch['end'] = (error) => markBroken(client, error);
-        this.#executor.execute(client, { statement, executions: [{ values, settle }], end });
-      });
-    });
+    return readOnPrimary(cause, this.#sequelize, (transaction) =>
+      this.within(transaction).write(text, values),
+    );
   }
 
   #groupOf(statement: PreparedStatement): GroupCommit {
@@ -281,10 +295,4 @@ export class StatementRunner implements StatementTarget {
   #log({ text }: PreparedStatement): void {
     logStatement(this.#sequelize, text);
   }
-}
-
-/** As Sequelize's own queries tell a failure: with the statement. Several may share what ended their connection. */
-function asDatabaseError(error: Error, { text }: PreparedStatement, values: TextValues): DatabaseError {
-  const own: Error = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
-  return new DatabaseError(Object.assign(own, { sql: text, parameters: [...values] }));
 }

@@ -41,7 +41,10 @@ const instanceFields = new WeakMap<ModelClass, boolean>();
 export function hasInstanceFields(model: ModelClass): boolean {
   const known = instanceFields.get(model);
   if (known !== undefined) return known;
-  const hasFields = Reflect.ownKeys(new model()).some((name) => !OWN_PROPERTIES.has(name));
+  // As of a row that is there: defaults may be functions of the user's.
+  const Constructor = model as unknown as new (values: object, options: { isNewRecord: false }) => object;
+  const own = Reflect.ownKeys(new Constructor({}, { isNewRecord: false }));
+  const hasFields = own.some((name) => !OWN_PROPERTIES.has(name));
   const isOwn = hasFields || lineageOf(model).some(hasPrivateMembers);
   instanceFields.set(model, isOwn);
   return isOwn;

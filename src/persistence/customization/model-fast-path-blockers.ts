@@ -22,6 +22,20 @@ export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, need
   return [...always, ...reads, ...writes, ...changes];
 }
 
+/** Whether records of a model can be read or written without Sequelize, but for the hooks and the scope of the moment. */
+export function isPlainModel(info: ModelInfo, operation: Endpoint): boolean {
+  const isWrite = operation === 'create' || operation === 'update';
+  return (
+    [
+      ...queryCustomizations(info.model),
+      ...softDeleteReasons(info),
+      ...recordReasons(info),
+      ...(isWrite ? writeReasons(info) : []),
+      ...(operation === 'update' ? changeReasons(info) : []),
+    ].length === 0
+  );
+}
+
 /** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */
 export function presentModelBlockers(info: ModelInfo, operation: Endpoint): string[] {
   const kind = operation === 'list' || operation === 'read' ? 'read' : 'write';

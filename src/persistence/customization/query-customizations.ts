@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Model as PlainModel, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { ambientTransactions, instanceOptions } from '../../model/sequelize-internals.js';
+import { ambientTransactions, hooksOf, instanceOptions } from '../../model/sequelize-internals.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { lineageOf, textOf } from './class-lineage.js';
 
@@ -14,6 +14,20 @@ export function queryCustomizations(model: ModelClass): string[] {
   const { sequelize } = model;
   return [...(sequelize ? instanceReasons(sequelize) : []), ...overrideReasons(model)];
 }
+
+/** Whether settings, hooks or methods of the user's take part in every query of an instance. */
+export function seesQueries(sequelize: Sequelize): boolean {
+  let isPlain = plainInstances.get(sequelize);
+  if (isPlain === undefined) {
+    isPlain = instanceReasons(sequelize).length === 0;
+    plainInstances.set(sequelize, isPlain);
+  }
+  const { beforeQuery, afterQuery } = hooksOf(sequelize);
+  return !isPlain || !QUERIES.has(sequelize.query) || Boolean(beforeQuery?.length || afterQuery?.length);
+}
+
+/** Settings are looked at once; hooks can come at any time. */
+const plainInstances = new WeakMap<Sequelize, boolean>();
 
 /** Settings of the Sequelize instance that change what a query does or tells. */
 function instanceReasons(sequelize: Sequelize): string[] {

@@ -1,4 +1,4 @@
-/** The rows that `Repository.list` gives. */
+/** What the methods of `Repository` read. */
 import type { Attributes, Includeable, Model, OrderItem, WhereOptions } from 'sequelize';
 
 /** What `Repository.list` takes. */
@@ -10,4 +10,10 @@ export interface ListOptions<M extends Model> {
   offset?: number;
   /** Relations to load along. */
   include?: Includeable | Includeable[];
+}
+
+/** What `get` and `find` take. */
+export interface FindByKeyOptions<M extends Model = Model> {
+  /** The attributes that are read. Default: all. */
+  readonly fields?: readonly (keyof Attributes<M> & string)[];
 }

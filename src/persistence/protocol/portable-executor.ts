@@ -20,7 +20,8 @@ export interface PublicClient {
 }
 
 /** One after the other. Not prepared under a name, because pg refuses to give a name to another text later. */
-export function executePortably(client: PublicClient, { statement, executions, end }: Batch): void {
+export function executePortably(client: PublicClient, { before, statement, executions, end }: Batch): void {
+  if (before) throw new TypeError('Only pg executes a statement before another one.');
   const last = executions.at(-1);
   for (const execution of executions) {
     const { values } = execution;

@@ -29,7 +29,7 @@ interface RecordRange {
 /** How it is found out where a record is. */
 interface KeyReader {
   /** What is selected for that, beside the attributes. */
-  columns(range: RecordRange): Readonly<Record<string, SqlFragment>> | undefined;
+  columns(range: RecordRange): Readonly<Record<string, SqlFragment>>;
   read<M extends Model>(record: M, range: RecordRange): KeyedRecord<M>;
 }
 
@@ -43,9 +43,7 @@ export function keysetRecordSource<M extends Model>(
   finder: RowFinder<M>,
 ): KeysetSource<KeyedRecord<M>, RecordRange> {
   const terms = finder.terms();
-  const hasWholeKeys = finder.isPlain && terms.every(isWhole(finder));
-  const textKeys = textKeysOf(finder);
-  const keysOf = ({ place }: RecordRange) => (hasWholeKeys && isUsual(place) ? wholeKeys : textKeys);
+  const keys = textKeysOf(finder);
   return {
     terms,
     ranges(walk, place) {
@@ -54,7 +52,6 @@ export function keysetRecordSource<M extends Model>(
     },
     async find(range, limit) {
       const { walk, condition } = range;
-      const keys = keysOf(range);
       const records = await finder.find(walk, condition, { limit }, keys.columns(range));
       return records.map((record) => keys.read(record, range));
     },
@@ -71,32 +68,6 @@ export function keysetRecordSource<M extends Model>(
     isPlace: ({ isPlace }) => isPlace,
   };
 }
-
-function isWhole<M extends Model>({ info }: RowFinder<M>): (term: KeyTerm) => boolean {
-  return ({ attribute }) => info.attributes.get(attribute)?.type.kind === 'integer';
-}
-
-/** Whether the values are written as JavaScript writes numbers; ` 07` is one to the database, too. */
-function isUsual(place: Keyset | null): boolean {
-  return (place?.values ?? []).every((value) => value === null || String(Number(value)) === value);
-}
-
-/** JavaScript writes whole numbers of 32 bits as the database does, so the attributes themselves tell. */
-const wholeKeys: KeyReader = {
-  columns: () => undefined,
-  read(record, { walk, place }) {
-    const { dataValues } = record as unknown as RawRecord;
-    const values = walk.map(({ attribute }) => {
-      const value = dataValues[attribute];
-      return value === null ? null : String(value);
-    });
-    return {
-      record,
-      values,
-      isPlace: place?.values.every((value, index) => value === values[index]) ?? false,
-    };
-  },
-};
 
 /** The key values as the database writes them (a JavaScript date would lose the microseconds), and its comparison. */
 function textKeysOf<M extends Model>({ column }: RowFinder<M>): KeyReader {

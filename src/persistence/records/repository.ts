@@ -13,7 +13,8 @@ import {
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError } from '../../util/config-error.js';
-import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
+import { statementRunner } from '../connections/statement-runner.js';
+import type { StatementTarget } from '../connections/statement-target.js';
 import { hasDestroyHooks, hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
 import {
   ConcurrentModificationError,
@@ -23,12 +24,13 @@ import {
 } from '../errors/errors.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
-import type { ListOptions } from '../paging/list-options.js';
+import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
-import { DatabaseSession } from '../session/database-session.js';
 import { currentSession, type TransactionScope } from '../session/session.js';
+import { DatabaseSession } from '../transactions/database-session.js';
 import { keysetRecordSource } from './keyset-record-source.js';
 import { RowFinder } from './row-finder.js';
+import { type RowRecords, rowRecords } from './row-records.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
 
 /** The value of a primary key. */
@@ -86,15 +88,23 @@ export class Repository<M extends Model = Model> {
   /**
    * The row with this primary key.
    *
+   * @example
+   * ```ts
+   * const { name } = await cities.get(2988507, { fields: ['name'] });
+   * ```
    * @throws NotFoundError when there is none, or it is soft-deleted
    */
-  async get(id: Id): Promise<M> {
-    return (await this.find(id)) ?? this.missing();
+  async get(id: Id, options: FindByKeyOptions<M> = {}): Promise<M> {
+    return (await this.find(id, options)) ?? this.missing();
   }
 
   /** The row with this primary key, or null. */
-  async find(id: Id): Promise<M | null> {
-    return this.findByKey(id, await this.readOptions());
+  async find(id: Id, { fields }: FindByKeyOptions<M> = {}): Promise<M | null> {
+    const scope = await this.transactionFor('select');
+    const found = await this.rows?.find(id, fields, this.targetIn(scope));
+    if (found !== undefined) return found;
+    const attributes = fields ? { attributes: [...fields] } : {};
+    return this.findByKey(id, { ...attributes, ...hookOptions(this.model, 'read'), ...scope });
   }
 
   /**
@@ -121,7 +131,10 @@ export class Repository<M extends Model = Model> {
    * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const finder = await this.finder(request);
+    const scope = await this.transactionFor('select');
+    const found = await this.rows?.page(request, this.targetIn(scope));
+    if (found) return found;
+    const finder = this.finder(request, scope);
     const find = (limit: number, offset: number) => finder.find(finder.terms(), null, { limit, offset });
     return findOffsetPage({ find, count: () => finder.count() }, request);
   }
@@ -136,7 +149,10 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const page = await findCursorPage(keysetRecordSource(await this.finder(request)), request);
+    const scope = await this.transactionFor('select');
+    const found = await this.rows?.cursorPage(request, this.targetIn(scope));
+    if (found) return found;
+    const page = await findCursorPage(keysetRecordSource(this.finder(request, scope)), request);
     return { ...page, items: page.items.map(({ record }) => record) };
   }
 
@@ -146,7 +162,10 @@ export class Repository<M extends Model = Model> {
    */
   create(values: CreateValues<M>): Promise<M> {
     // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
-    return this.write((options) => this.model.create(values as CreationAttributes<M>, options));
+    return this.write(
+      (options) => this.model.create(values as CreationAttributes<M>, options),
+      (rows, on) => rows.insert(values, on),
+    );
   }
 
   /**
@@ -155,18 +174,12 @@ export class Repository<M extends Model = Model> {
    * @throws NotFoundError when there is no such row, or it goes away meanwhile
    * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
    */
-  update(id: Id, values: UpdateValues<M>): Promise<M> {
-    return this.write(async (options) => {
-      const record = await this.findByKey(id, options);
-      if (!record) return this.missing();
-      try {
-        return await updateRecord(record, values as Partial<Attributes<M>>, options);
-      } catch (error) {
-        if (error instanceof InstanceError) return this.missing();
-        if (error instanceof OptimisticLockError) return this.conflict(id, options);
-        throw error;
-      }
-    });
+  async update(id: Id, values: UpdateValues<M>): Promise<M> {
+    const updated = await this.write<M | null>(
+      (options) => this.updateRecord(id, values, options),
+      (rows, on) => rows.update(id, values, on),
+    );
+    return updated ?? this.missing();
   }
 
   /**
@@ -177,10 +190,11 @@ export class Repository<M extends Model = Model> {
   async delete(id: Id): Promise<void> {
     // The static form reports how many rows it hit; the instance's does not where it only marks them.
     const individualHooks = hasDestroyHooks(this.model);
-    const deleted = await this.write((options) =>
-      this.model.destroy({ where: this.byId(id), individualHooks, ...options }),
+    const deleted = await this.write<number | boolean>(
+      (options) => this.model.destroy({ where: this.byId(id), individualHooks, ...options }),
+      (rows, on) => rows.delete(id, on),
     );
-    if (deleted === 0) this.missing();
+    if (!deleted) this.missing();
   }
 
   /**
@@ -217,29 +231,49 @@ export class Repository<M extends Model = Model> {
   }
 
   /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
-  private async write<T>(work: (options: WriteOptions) => Promise<T>): Promise<T> {
-    const { transaction } = await this.transactionFor('other');
+  private async write<T>(
+    work: (options: WriteOptions) => Promise<T>,
+    ourWork: (rows: RowRecords<M>, on?: StatementTarget) => Promise<T | undefined>,
+  ): Promise<T> {
+    const scope = await this.transactionFor('other');
+    const written = this.rows ? await ourWork(this.rows, this.targetIn(scope)) : undefined;
+    if (written !== undefined) return written;
     const options = hookOptions(this.model, 'write');
-    if (transaction) return work({ ...options, transaction });
+    if (scope.transaction) return work({ ...options, ...scope });
     // What a write reads it reads from the primary: a replica may be behind.
     if (!hasWriteHooks(this.model)) return work({ ...options, useMaster: true });
     const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
     return session.run(async () => work({ transaction: await session.begin() }));
   }
 
-  private async readOptions(): Promise<Pick<WriteOptions, 'hooks' | 'transaction'>> {
-    return { ...hookOptions(this.model, 'read'), ...(await this.transactionFor('select')) };
+  private async updateRecord(id: Id, values: UpdateValues<M>, options: WriteOptions): Promise<M> {
+    const record = await this.findByKey(id, options);
+    if (!record) return this.missing();
+    try {
+      return await updateRecord(record, values as Partial<Attributes<M>>, options);
+    } catch (error) {
+      if (error instanceof InstanceError) return this.missing();
+      if (error instanceof OptimisticLockError) return this.conflict(id, options);
+      throw error;
+    }
   }
 
-  private async finder(criteria: RowCriteria<M>): Promise<RowFinder<M>> {
-    return new RowFinder(this.model, criteria, await this.readOptions());
+  /** The records that need no Sequelize; null where all do. */
+  private get rows(): RowRecords<M> | null {
+    return rowRecords(this.model);
   }
 
-  private async findByKey(id: Id, options: WriteOptions): Promise<M | null> {
-    const query = { where: this.byId(id), ...options };
-    if (!hasPlainRecords(this.model)) return this.model.findOne(query);
-    const [record] = await findRecords(this.model, query);
-    return record ?? null;
+  /** Where statements of ours run; undefined is any connection of the pool. */
+  private targetIn({ transaction }: { readonly transaction?: Transaction }): StatementTarget | undefined {
+    return transaction && statementRunner(this.model.sequelize as Sequelize).within(transaction);
+  }
+
+  private finder(criteria: RowCriteria<M>, scope: Pick<WriteOptions, 'transaction'>): RowFinder<M> {
+    return new RowFinder(this.model, criteria, { ...hookOptions(this.model, 'read'), ...scope });
+  }
+
+  private findByKey(id: Id, options: WriteOptions & { attributes?: string[] }): Promise<M | null> {
+    return this.model.findOne({ where: this.byId(id), ...options });
   }
 
   private byId(id: Id): WhereOptions<Attributes<M>> {

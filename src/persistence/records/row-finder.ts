@@ -15,8 +15,7 @@ import { type AppliedScope, scopeOf } from '../../model/sequelize-internals.js';
 import type { Value } from '../../operation/operation.js';
 import { describeModel } from '../../plan/describe-model.js';
 import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
-import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
-import { hasFindHooks, hasPlainQueries } from '../customization/plain-queries.js';
+import { hasFindHooks } from '../customization/plain-queries.js';
 import type { RowCriteria } from '../paging/page.js';
 import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
@@ -41,8 +40,6 @@ export class RowFinder<M extends Model> {
   readonly info: ModelInfo;
   readonly column: ColumnSql;
   readonly scope: AppliedScope;
-  /** Whether records are as Sequelize reads them from the table, whatever the user has. */
-  readonly isPlain: boolean;
   readonly #model: ModelClass<M>;
   readonly #criteria: RowCriteria<M>;
   readonly #options: FinderOptions;
@@ -50,7 +47,6 @@ export class RowFinder<M extends Model> {
   constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: FinderOptions) {
     this.#model = model;
     this.scope = scopeOf(model);
-    this.isPlain = hasPlainQueries(model, 'read');
     this.#options = options;
     this.#criteria = criteria;
     this.info = describeModel(model as unknown as ModelClass);
@@ -81,13 +77,6 @@ export class RowFinder<M extends Model> {
     const attributes = columns ? { attributes: withAttributes(this.scope, more) } : {};
     const where = this.#where(range, values);
     const query = { order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) };
-    if (!options.raw && hasPlainRecords(this.#model)) {
-      return findRecords(
-        this.#model,
-        query,
-        more.map(([, name]) => name),
-      );
-    }
     return withoutScopedOrder(this.#model).findAll(query);
   }
 

@@ -6,8 +6,8 @@ import { ConfigError } from '../../util/config-error.js';
 import type { Logger } from '../../util/logger.js';
 import { currentEngine, type Engine } from '../engine/engine.js';
 import { describeFault } from '../errors/database-fault.js';
-import { DatabaseSession, type SessionMode, SNAPSHOT } from '../session/database-session.js';
 import { currentSession, type TransactionScope } from '../session/session.js';
+import { DatabaseSession, type SessionMode, SNAPSHOT } from '../transactions/database-session.js';
 import type { Repository } from './repository.js';
 import { resolveSource, type Source } from './resolve-source.js';
 

@@ -95,6 +95,8 @@ const POOL_FIELDS =
 export interface MarkedClient {
   /** Whether it was lost, or has a query that was given up. Pools do not use it again. */
   _invalid?: boolean;
+  /** The transaction that has it. */
+  uuid?: string | undefined;
 }
 
 /** A transaction. */

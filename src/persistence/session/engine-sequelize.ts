@@ -47,16 +47,12 @@ export class EngineSequelize extends Sequelize {
     options: QueryOptions = {},
   ): Promise<never> {
     const joined = await this.#joinSession(options);
+    await opened(joined.transaction);
     refuseDoubtful(joined.transaction);
     const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
     if (!this.#isSingleRead(sql, joined)) return ask(joined);
     return this.#inTurn(joined, () => ask(joined)).catch((error: unknown) =>
-      readOnPrimary(
-        error,
-        this,
-        (transaction) => ask({ ...joined, transaction }),
-        (work) => super.transaction(work),
-      ),
+      readOnPrimary(error, this, (transaction) => ask({ ...joined, transaction })),
     );
   }
 
@@ -70,6 +66,11 @@ export class EngineSequelize extends Sequelize {
     const isLeftAlone = !allowed.readOnly || allowed.transaction != null || this.readsRefuseWrites;
     if (!isLeftAlone) return this.#refusingTransaction(allowed, run) as Promise<never>;
     return (run ? super.transaction(allowed, run) : super.transaction(allowed)) as Promise<never>;
+  }
+
+  /** Runs work in a transaction on the primary, also where the running code is in a read-only session. */
+  transactionOnPrimary<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return super.transaction(work);
   }
 
   /** On a connection that does not refuse writes by itself. */
@@ -107,6 +108,11 @@ export class EngineSequelize extends Sequelize {
     const transaction = await session.transactionFor(options.type === QueryTypes.SELECT ? 'select' : 'other');
     return transaction ? { ...options, transaction } : options;
   }
+}
+
+/** A transaction of a session may be about to begin. */
+async function opened(transaction: Transaction | null | undefined): Promise<void> {
+  await (transaction as { opened?(): Promise<void> } | null | undefined)?.opened?.();
 }
 
 /** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */

@@ -24,6 +24,7 @@ function lineOfOne() {
     // Not connected: a queue only hands it on.
     acquire: async () => new Client() as unknown as PooledClient,
     release: () => {},
+    destroy: async () => {},
   };
   return { pool, queue: new ConnectionQueue(pool) };
 }

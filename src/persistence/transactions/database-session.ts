@@ -3,10 +3,10 @@ import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize'
 import { defaultLogger } from '../../util/default-logger.js';
 import type { Logger } from '../../util/logger.js';
 import { RolledBackError } from '../errors/rolled-back-error.js';
-import { runCallbacks } from './commit-callbacks.js';
-import { EngineSequelize } from './engine-sequelize.js';
-import { refuseWrites } from './refuse-writes.js';
-import { runInSession, type SessionScope } from './session.js';
+import { runCallbacks } from '../session/commit-callbacks.js';
+import { EngineSequelize } from '../session/engine-sequelize.js';
+import { runInSession, type SessionScope } from '../session/session.js';
+import { beginTransaction } from './begin-transaction.js';
 import { commitTransaction, ownCallbacks, rollbackTransaction } from './transaction-end.js';
 
 /**
@@ -188,13 +188,8 @@ export class DatabaseSession implements SessionScope {
     runCallbacks(this.sequelize, callbacks, this.#logger);
   }
 
-  async #begin(): Promise<Transaction> {
-    const readOnly = this.#mode !== 'write';
-    const transaction = await this.sequelize.transaction({ ...this.#options, readOnly });
-    // An engine's instance does so itself, where its connections do not.
-    if (readOnly && !(this.sequelize instanceof EngineSequelize))
-      await refuseWrites(this.sequelize, transaction);
-    return transaction;
+  #begin(): Promise<Transaction> {
+    return beginTransaction(this.sequelize, { ...this.#options, readOnly: this.#mode !== 'write' });
   }
 
   /** Whether what says that it is a SELECT could write on an engine's connection for reads. */

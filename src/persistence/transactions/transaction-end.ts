@@ -1,8 +1,9 @@
 /** How a transaction of Sequelize's ends: with what PostgreSQL did, and never on a connection in doubt. */
 import type { EventEmitter } from 'node:events';
 import { QueryTypes, type Transaction } from 'sequelize';
+import { SessionTransaction } from '../connections/session-transaction.js';
 import { describeFault } from '../errors/database-fault.js';
-import { type MarkedClient, transactionInternals } from './connection-internals.js';
+import { type MarkedClient, transactionInternals } from '../session/connection-internals.js';
 
 /** A connection, as Sequelize keeps it. */
 interface Connection extends MarkedClient {
@@ -25,6 +26,7 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   const internals = transactionInternals<Connection>(transaction);
   if (!internals) return transaction.commit().then(() => true);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
+  if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) !== 'ROLLBACK';
   // Of a raw query Sequelize gives all that the driver says, and of others the rows.
   const options = { ...internals.options, type: QueryTypes.RAW };
   // An instance whose `query` passes on less does not keep the tag from being heard.
@@ -52,8 +54,11 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
   try {
     // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
     const internals = transactionInternals<Connection>(transaction);
-    if (internals && (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable'))
-      await internals.forceCleanup();
+    const isLost = describeFault(cause)?.kind === 'unavailable';
+    if (transaction instanceof SessionTransaction) {
+      if (isLost) await transaction.forceCleanup();
+      else if (!transaction.finished) await transaction.end('ROLLBACK');
+    } else if (internals && (isLost || internals.connection?._invalid)) await internals.forceCleanup();
     else await transaction.rollback();
   } catch {
     // Sequelize has closed the connection, and with it the transaction has ended.

@@ -1,0 +1,200 @@
+/**
+ * A transaction of Sequelize's on a connection of the queue. Its BEGIN goes with the first statement, in one Sync: PostgreSQL
+ * executes the statement only if the BEGIN succeeded, and answers both together. A transaction without a statement sends
+ * nothing.
+ */
+import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { toSequelizeError } from '../errors/sequelize-error.js';
+import type { TextResult, TextValues } from '../protocol/batch.js';
+import { isStale } from '../protocol/prepared-statement.js';
+import { isTraced } from '../protocol/traced-batch.js';
+import { transactionInternals } from '../session/connection-internals.js';
+import type { ConnectionExecutor } from './connection-executor.js';
+import type { ConnectionQueue } from './connection-queue.js';
+import { markBroken, type PooledClient } from './pooled-client.js';
+import type { StatementTarget } from './statement-target.js';
+import { singleTarget, soundClient } from './transaction-target.js';
+
+/** What ends a transaction. */
+export type EndCommand = 'COMMIT' | 'ROLLBACK';
+
+/** A connection, as far as texts are sent on it. */
+interface TextClient {
+  query(text: string, answer: (error: Error | null, result?: { readonly command?: string }) => void): unknown;
+}
+
+/** A transaction whose BEGIN waits for its first statement. */
+export class SessionTransaction extends Transaction {
+  declare readonly id: string;
+  /** What has ended it, as Sequelize tells it. */
+  declare finished?: 'commit' | 'rollback';
+  /** Where statements run that are part of it. */
+  readonly target: StatementTarget = singleTarget((text, values) => this.#run(text, values));
+  readonly #sequelize: Sequelize;
+  readonly #queue: ConnectionQueue;
+  readonly #executor: ConnectionExecutor;
+  readonly #begin: string;
+  #client: PooledClient | undefined;
+  #isHeld = false;
+  /** Whether its end was sent, and nothing may come behind it. */
+  #isOver = false;
+  /** Whether anything was sent, which has to be ended. */
+  #hasSent = false;
+  /** Whether what is sent from now on comes behind a BEGIN. */
+  #hasBegun = false;
+  /** Resolves when a statement that was sent with the BEGIN has ended. */
+  #first: Promise<void> | null = null;
+
+  /** To be opened before anything else. */
+  constructor(
+    sequelize: Sequelize,
+    options: TransactionOptions,
+    queue: ConnectionQueue,
+    executor: ConnectionExecutor,
+  ) {
+    super(sequelize, options);
+    this.#sequelize = sequelize;
+    this.#queue = queue;
+    this.#executor = executor;
+    // With the defaults of the instance.
+    this.#begin = beginText(transactionInternals(this)?.options ?? options);
+  }
+
+  /** Takes a connection. */
+  async open(): Promise<this> {
+    this.#client = await new Promise<PooledClient>((use, fail) => this.#queue.join({ use, fail }));
+    this.#client.uuid = this.id;
+    this.#isHeld = true;
+    return this;
+  }
+
+  /** Sequelize's name for the connection. Whoever takes it may send anything, so the BEGIN is sent now. */
+  get connection(): PooledClient | undefined {
+    if (!this.#hasBegun && !this.#first && !this.finished) this.#beginAlone();
+    return this.#client;
+  }
+
+  /** Resolves when it may be used by others: a statement that was sent with the BEGIN may have to be sent again. */
+  async opened(): Promise<void> {
+    await this.#first;
+  }
+
+  /**
+   * Ends it; what PostgreSQL says that it did.
+   *
+   * @throws what it fails with; the connection is closed then
+   */
+  async end(command: EndCommand): Promise<string> {
+    this.finished = command === 'COMMIT' ? 'commit' : 'rollback';
+    while (this.#first) await this.#first;
+    this.#isOver = true;
+    try {
+      const done = this.#hasSent ? await this.#send(command) : command;
+      this.cleanup();
+      return done;
+    } catch (error) {
+      await this.forceCleanup();
+      throw error;
+    }
+  }
+
+  /** Gives the connection back. Sequelize's own `commit` and `rollback` call it, too. */
+  cleanup(): void {
+    const client = this.#letGo();
+    if (client) this.#queue.leave(client);
+  }
+
+  /** Closes the connection: PostgreSQL rolls back then. */
+  async forceCleanup(): Promise<void> {
+    const client = this.#letGo();
+    if (client) await this.#queue.discard(client);
+  }
+
+  /** The connection, once. */
+  #letGo(): PooledClient | undefined {
+    this.finished ??= 'rollback';
+    this.#isOver = true;
+    const client = this.#isHeld ? this.#client : undefined;
+    this.#isHeld = false;
+    if (client) client.uuid = undefined;
+    return client;
+  }
+
+  async #run(text: string, values: TextValues): Promise<TextResult> {
+    const { id, finished } = this;
+    // A tracer is shown statements, and not what goes before one.
+    const connection = isTraced() ? this.connection : this.#client;
+    const client = soundClient({ id, finished, connection }, text);
+    while (this.#first) await this.#first;
+    if (this.#isOver) soundClient(this, text);
+    if (!this.#hasBegun) return this.#runFirst(client, text, values);
+    this.#executor.log(text, id);
+    return this.#executor.execute(client, text, values, { isKept: false });
+  }
+
+  /** Runs a statement with the BEGIN. When it fails, nobody knows whether it has begun; the next one begins again, then. */
+  #runFirst(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+    this.#hasSent = true;
+    const result = this.#runWithBegin(client, text, values);
+    const settle = (hasBegun: boolean) => () => {
+      this.#hasBegun = hasBegun;
+      this.#first = null;
+    };
+    this.#first = result.then(settle(true), settle(false));
+    return result;
+  }
+
+  /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
+  async #runWithBegin(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+    const options = { isKept: true, before: this.#begin };
+    this.#executor.log(this.#begin, this.id);
+    this.#executor.log(text, this.id);
+    try {
+      return await this.#executor.execute(client, text, values, options);
+    } catch (error) {
+      const { parent } = error as { readonly parent?: unknown };
+      if (parent === undefined || !isStale(parent)) throw error;
+    }
+    await this.#send('ROLLBACK');
+    return this.#executor.execute(client, text, values, options);
+  }
+
+  /** What is sent behind it would be committed by itself where it fails, unless a transaction has failed already. */
+  #beginAlone(): void {
+    this.#hasSent = true;
+    this.#hasBegun = true;
+    const fail = (error: Error): void => {
+      if ((error as { readonly code?: unknown }).code !== FAILED_TRANSACTION)
+        this.#client?.connection?.stream.destroy();
+    };
+    this.#send(this.#begin, fail).catch(() => {});
+  }
+
+  /**
+   * Sends a text as Sequelize would; what PostgreSQL says that it did.
+   *
+   * @param fail is called before anything else is sent
+   */
+  #send(text: string, fail?: (error: Error) => void): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const client = soundClient({ id: this.id, connection: this.#client }, text);
+      this.#executor.log(`${text};`, this.id);
+      // pg takes texts, too.
+      (client as object as TextClient).query(text, (error, result) => {
+        if (!error) return resolve(String(result?.command));
+        fail?.(error);
+        markBroken(client, error);
+        reject(toSequelizeError(this.#sequelize, Object.assign(error, { sql: text })));
+      });
+    });
+  }
+}
+
+/** What PostgreSQL says of all statements behind one that failed. */
+const FAILED_TRANSACTION = '25P02';
+
+/** One statement with all that Sequelize sends one after the other. */
+function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
+  const level = isolationLevel ? ` ISOLATION LEVEL ${isolationLevel}` : '';
+  return `START TRANSACTION${level}${readOnly ? ' READ ONLY' : ''}`;
+}

@@ -1,0 +1,214 @@
+/**
+ * Records of a model whose queries are Sequelize's alone: read and written by our own statements, and made without its finders.
+ * Undefined is given for what only Sequelize can do, and nothing has happened then.
+ */
+import { DatabaseError, type Model, type Sequelize } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { deletedAtOf } from '../../model/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { attributesVersion } from '../../model/sequelize-internals.js';
+import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
+import { totalOrder } from '../../plan/compile-options.js';
+import { describeModel } from '../../plan/describe-model.js';
+import type { StatementTarget } from '../connections/statement-target.js';
+import { type Hydrate, hydrator, storedAttributes } from '../customization/hydrate-record.js';
+import { isPlainModel } from '../customization/model-fast-path-blockers.js';
+import { hasPlainQueries } from '../customization/plain-queries.js';
+import { toSequelizeError } from '../errors/sequelize-error.js';
+import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
+import type { TextParser } from '../protocol/prepared-statement.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { type FoundRows, RowExecutor } from '../rows/row-executor.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
+import { isOrdinary, isOrdinaryKey } from '../sql/ordinary-value.js';
+import { NO_SLOTS, type Slots } from '../sql/statement.js';
+
+/** What a statement does. */
+type Access = 'list' | 'create' | 'update' | 'delete';
+
+/** The value of a primary key, as users give it. */
+type Id = string | number | bigint;
+
+/** What is known of a model. */
+interface Known {
+  /** What Sequelize makes anew whenever it gives the model attributes. */
+  readonly attributes: object | undefined;
+  readonly records: RowRecords | null;
+}
+
+const models = new WeakMap<ModelClass, Known>();
+
+/** The records of a model; null where its rows have no single key. */
+export function rowRecords<M extends Model>(model: ModelClass<M>): RowRecords<M> | null {
+  const plain = model as unknown as ModelClass;
+  const attributes = attributesVersion(plain);
+  let known = models.get(plain);
+  if (!known || known.attributes !== attributes) {
+    const hasKey = plain.sequelize !== undefined && plain.primaryKeyAttributes.length === 1;
+    known = { attributes, records: hasKey ? new RowRecords(describeModel(plain)) : null };
+    models.set(plain, known);
+  }
+  return known.records as RowRecords<M> | null;
+}
+
+/** The records of one model. */
+export class RowRecords<M extends Model = Model> {
+  readonly #info: ModelInfo;
+  readonly #executor: RowExecutor;
+  /** What rows are read with, unless less is asked for. */
+  readonly #stored: readonly AttributeInfo[];
+  readonly #columns: readonly string[];
+  /** The row with the key in the slot `id`. */
+  readonly #row: Predicate;
+  readonly #isPlain = new Map<Access, boolean>();
+  /** For the rows that were read last, whose columns are read by these parsers. */
+  #hydrate: { readonly parsers: readonly TextParser[]; readonly record: Hydrate } | null = null;
+
+  /** @param info of a model that is attached to an instance */
+  constructor(info: ModelInfo) {
+    this.#info = info;
+    this.#executor = new RowExecutor(info);
+    this.#stored = storedAttributes(info);
+    this.#columns = this.#stored.map(({ name }) => name);
+    this.#row = allOf(equalTo(info.primaryKey.name, { slot: 'id' }), aliveRows(info));
+  }
+
+  /** The record with this key, or null; with these attributes only, where they are given. */
+  async find(id: Id, fields?: readonly string[], on?: StatementTarget): Promise<M | null | undefined> {
+    const slots = this.#slotsOf(id);
+    const attributes = fields ? this.#attributesOf(fields) : this.#stored;
+    if (!slots || !attributes || !this.#can('list')) return undefined;
+    const select = { columns: fields ?? this.#columns };
+    const found = await this.#executor.run({ kind: 'read', where: this.#row, select }, slots, on);
+    const [record = null] = fields ? this.#some(found, attributes) : this.#records(found);
+    return record;
+  }
+
+  /** One page by number. */
+  async page(request: PageRequest<M>, on?: StatementTarget): Promise<OffsetPage<M> | undefined> {
+    const { page, size } = request;
+    if (!Number.isSafeInteger(page) || page < 1 || !this.#canList(request)) return undefined;
+    const window = { kind: 'offset', page, size } as const;
+    const found = await this.#executor.run(this.#list(request, window, 'exact'), NO_SLOTS, on);
+    return { items: this.#records(found), total: found.total as number, page, size };
+  }
+
+  /** One page next to a place. */
+  async cursorPage(request: CursorPageRequest<M>, on?: StatementTarget): Promise<CursorPage<M> | undefined> {
+    const { size, after = null, before = null } = request;
+    if (!this.#canList(request)) return undefined;
+    const window = { kind: 'keyset', after, before, size } as const;
+    const found = await this.#executor.run(this.#list(request, window, 'none'), NO_SLOTS, on);
+    const { next = null, prev = null } = found;
+    return { items: this.#records(found), next, prev };
+  }
+
+  /** Inserts a row. */
+  async insert(values: WriteValues, on?: StatementTarget): Promise<M | undefined> {
+    if (!this.#can('create') || !this.#areOrdinary(values, true)) return undefined;
+    const rows = [values];
+    const written = await this.#write(
+      { kind: 'insert', rows, returning: { columns: this.#columns } },
+      values,
+      on,
+    );
+    return written === null ? undefined : this.#records(written)[0];
+  }
+
+  /** Changes a row, and gives it; null where there is none. */
+  async update(id: Id, values: WriteValues, on?: StatementTarget): Promise<M | null | undefined> {
+    const slots = this.#slotsOf(id);
+    if (!slots || !this.#can('update') || !this.#areOrdinary(values, false)) return undefined;
+    const returning = { columns: this.#columns };
+    const operation = { kind: 'update', where: this.#row, set: values, returning } as const;
+    const written = await this.#write(operation, values, on, slots);
+    return written === null ? undefined : (this.#records(written)[0] ?? null);
+  }
+
+  /** Deletes a row, or marks it as deleted; whether there was one. */
+  async delete(id: Id, on?: StatementTarget): Promise<boolean | undefined> {
+    const slots = this.#slotsOf(id);
+    if (!slots || !this.#can('delete')) return undefined;
+    const mark = deletedAtOf(this.#info) ?? null;
+    const deleted = await this.#write({ kind: 'delete', where: this.#row, mark }, {}, on, slots);
+    return (deleted?.count ?? 0) > 0;
+  }
+
+  #list(
+    { filter = null, sort = [] }: RowCriteria<M>,
+    window: ListOperation['window'],
+    count: ListOperation['count'],
+  ): ListOperation {
+    const where = allOf(filter, aliveRows(this.#info));
+    const order = totalOrder(sort, this.#info.primaryKey.name);
+    return { kind: 'list', where, select: { columns: this.#columns }, order, window, count };
+  }
+
+  /** Tells a failure as Sequelize does: unlike those of reads, it has a class for each kind of constraint. */
+  async #write(
+    operation: Operation,
+    values: WriteValues,
+    on: StatementTarget | undefined,
+    slots: Slots = NO_SLOTS,
+  ): Promise<FoundRows | null> {
+    try {
+      return await this.#executor.run(operation, slots, on);
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      const { model } = this.#info;
+      const instance = model.build({ ...values });
+      throw toSequelizeError(model.sequelize as Sequelize, error.parent, { model, instance });
+    }
+  }
+
+  /** Whether neither the class of the model nor what it has at this moment needs Sequelize. */
+  #can(access: Access): boolean {
+    let isPlain = this.#isPlain.get(access);
+    if (isPlain === undefined) {
+      isPlain = isPlainModel(this.#info, access);
+      this.#isPlain.set(access, isPlain);
+    }
+    return isPlain && hasPlainQueries(this.#info.model, access === 'list' ? 'read' : 'write');
+  }
+
+  /** A condition of the user's is for Sequelize to write. A size is part of a text. */
+  #canList({ where, size }: PageRequest<M> | CursorPageRequest<M>): boolean {
+    return where === undefined && Number.isSafeInteger(size) && size >= 0 && this.#can('list');
+  }
+
+  #slotsOf(id: Id): Slots | undefined {
+    const { type } = this.#info.primaryKey;
+    const text = isOrdinaryKey(type, id) ? encodeParameter(type, id) : undefined;
+    return typeof text === 'string' ? { id: text } : undefined;
+  }
+
+  /** Whether Sequelize would write just these. */
+  #areOrdinary(values: WriteValues, isNew: boolean): boolean {
+    return Object.entries(values).every(([name, value]) => {
+      if (value === undefined) return true;
+      const attribute = this.#info.attributes.get(name);
+      if (!attribute || !(attribute.role === 'data' || (isNew && attribute.role === 'primaryKey')))
+        return false;
+      return value === null ? attribute.nullable : isOrdinary(attribute.type, value);
+    });
+  }
+
+  /** The attributes with these names; undefined where one is none of a column. */
+  #attributesOf(fields: readonly string[]): readonly AttributeInfo[] | undefined {
+    const found = fields.map((name) => this.#stored.find((each) => each.name === name));
+    return fields.length > 0 && found.every((each) => each !== undefined) ? found : undefined;
+  }
+
+  #records({ rows, parsers }: FoundRows): M[] {
+    // Where there are no rows, nobody has said how to read one.
+    if (rows.length === 0) return [];
+    if (this.#hydrate?.parsers !== parsers)
+      this.#hydrate = { parsers, record: hydrator(this.#info, this.#stored, parsers) };
+    return rows.map(this.#hydrate.record) as M[];
+  }
+
+  #some({ rows, parsers }: FoundRows, attributes: readonly AttributeInfo[]): M[] {
+    return rows.length === 0 ? [] : (rows.map(hydrator(this.#info, attributes, parsers)) as M[]);
+  }
+}

@@ -1,0 +1,41 @@
+/** Whether a value is one that a column of a type holds, written as Sequelize would. All else is Sequelize's to understand. */
+import { Utils } from 'sequelize';
+import type { ColumnType } from '../../model/column-type.js';
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** Whether Sequelize and we write the value alike; null is one of its own for each column. */
+export function isOrdinary(type: ColumnType, value: unknown): boolean {
+  switch (type.kind) {
+    case 'integer':
+    case 'bigint':
+    case 'decimal':
+      return NUMBER.test(String(value));
+    case 'float':
+      return typeof value !== 'bigint' && NUMBER.test(String(value));
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'dateonly':
+      return typeof value === 'string' && DAY.test(value);
+    case 'json':
+      return !(value instanceof Utils.SequelizeMethod);
+    case 'date':
+    case 'array':
+    case 'blob':
+      return true;
+    default:
+      // Sequelize writes a NUL, which PostgreSQL refuses, as something else.
+      return typeof value === 'string' && !value.includes('\0');
+  }
+}
+
+/** Whether a row may be looked for by the value: one beyond the range of the column would be an error, and not no row. */
+export function isOrdinaryKey(type: ColumnType, value: unknown): boolean {
+  if (value === null || !isOrdinary(type, value)) return false;
+  if (type.kind !== 'integer' && type.kind !== 'bigint') return true;
+  const isWhole = Number.isSafeInteger(Number(value));
+  return (
+    isWhole && (type.kind === 'bigint' || (Number(value) >= type.minimum && Number(value) <= type.maximum))
+  );
+}
