@@ -5,7 +5,7 @@ import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { crudRecords } from '../../metadata/registry.js';
-import { flagProblems } from '../../plan/flag-problems.js';
+import { flagProblems } from '../../plan/unknown-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { dealReads } from '../connections/deal-reads.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';
