@@ -4,63 +4,47 @@
  * fails the reads that it was to get.
  */
 import type { Sequelize } from 'sequelize';
-import type { DriverClient } from '../protocol/pg-text-query.js';
-
-/** How to connect to one server, as Sequelize puts it together. */
-type ReadSettings = object;
+import {
+  type ConnectionManager,
+  knownManager,
+  type Pool,
+  poolsOf,
+  type ServerConfig,
+} from '../session/connection-internals.js';
+import type { PooledClient } from './pooled-client.js';
 
 /** A connection of the pool. */
-interface PooledClient extends DriverClient {
+interface ReadClient extends PooledClient {
   queryType?: 'read';
 }
 
 /** One replica. */
 interface Server {
-  readonly settings: ReadSettings;
+  readonly settings: ServerConfig;
   /** Connections that are being opened. */
   opening: number;
   /** When one that could not be reached may be tried again; 0 for one that can be reached. */
   retryAt: number;
 }
 
-interface Held {
-  readonly resource: PooledClient;
-}
-
-/** Internals of Sequelize's pool. */
-interface ReadPool {
-  readonly size: number;
-  readonly maxSize: number;
-  readonly waiting: number;
-  readonly _availableObjects: Held[];
-  readonly _inUseObjects: readonly Held[];
-  readonly _factory: { create(): Promise<PooledClient>; validate(client: PooledClient): boolean };
-  _createResource(): void;
-  /** Gives the first waiter the last of what is available, or opens a connection. */
-  _dispense(): void;
-}
-
-/** Internals of Sequelize's connection manager. */
-interface ConnectionManager {
-  readonly pool: { readonly read: ReadPool };
-  readonly config: {
-    readonly replication: { readonly read: readonly ReadSettings[] };
-    readonly pool: { validate(client: PooledClient): boolean };
-  };
-  _connect(settings: ReadSettings): Promise<PooledClient>;
-}
+type Held = Pool<ReadClient>['_inUseObjects'][number];
 
 /** Milliseconds until a server that could not be reached is tried again, with one connection. */
 const PAUSE = 1_000;
 
 /** Changes the instance's own read pool, which must have been made for several servers. */
-export function dealReads({ connectionManager }: Sequelize): void {
-  const manager = connectionManager as unknown as ConnectionManager;
+export function dealReads(sequelize: Sequelize): void {
+  const manager = knownManager<ReadClient>(sequelize);
+  if (manager) dealOver(manager);
+}
+
+function dealOver(manager: ConnectionManager<ReadClient>): void {
   const { config } = manager;
-  const { read: pool } = manager.pool;
+  const { read: replicas } = config.replication || { read: [] };
+  const { read: pool } = poolsOf(manager);
   /** The one whose last turn was longest ago is the first. */
-  const servers = config.replication.read.map((settings): Server => ({ settings, opening: 0, retryAt: 0 }));
-  const serverOf = new WeakMap<PooledClient, Server>();
+  const servers = replicas.map((settings): Server => ({ settings, opening: 0, retryAt: 0 }));
+  const serverOf = new WeakMap<ReadClient, Server>();
 
   const isTo = (server: Server) => (held: Held) => serverOf.get(held.resource) === server;
   const count = (held: readonly Held[], server: Server) => held.filter(isTo(server)).length;
@@ -91,7 +75,7 @@ export function dealReads({ connectionManager }: Sequelize): void {
     return true;
   }
 
-  async function connectTo(server: Server): Promise<PooledClient> {
+  async function connectTo(server: Server): Promise<ReadClient> {
     // Until this attempt is over, there is no other one to a server that was down.
     if (server.retryAt > 0) server.retryAt = Number.POSITIVE_INFINITY;
     server.opening += 1;
@@ -109,7 +93,7 @@ export function dealReads({ connectionManager }: Sequelize): void {
   }
 
   /** Connects to the server with the fewest connections, or else to another one. */
-  async function connect(): Promise<PooledClient> {
+  async function connect(): Promise<ReadClient> {
     const failures: unknown[] = [];
     for (const server of inOrder(connections)) {
       if (failures.length > 0 && !isOpen(server)) continue;
@@ -123,14 +107,14 @@ export function dealReads({ connectionManager }: Sequelize): void {
   }
 
   /** Whether a connection makes room for one to another server, which was down when this one was opened. */
-  function isSurplus(client: PooledClient): boolean {
+  function isSurplus(client: ReadClient): boolean {
     const server = serverOf.get(client);
     if (!server || pool.size < pool.maxSize) return false;
     return servers.some((each) => isOpen(each) && connections(server) - connections(each) > 1);
   }
 
   const { validate } = config.pool;
-  const isOfUse = (client: PooledClient) => validate(client) && !isSurplus(client);
+  const isOfUse = (client: ReadClient) => validate(client) && !isSurplus(client);
   config.pool.validate = isOfUse;
   Object.assign(pool._factory, { create: connect, validate: isOfUse });
   const dispense = pool._dispense.bind(pool);

@@ -4,6 +4,7 @@
  */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import { ConfigError } from '../../util/config-error.js';
+import { connectionManager, type ServerConfig } from '../session/connection-internals.js';
 import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
 
@@ -19,27 +20,12 @@ const READ = Object.freeze({ type: QueryTypes.SELECT, useMaster: false });
 /** Settings by name. */
 type Settings = Readonly<Record<string, unknown>>;
 
-/** A server, as Sequelize connects to it. */
-interface ServerConfig {
-  readonly dialectOptions?: Settings;
-}
-
 /** A connection, as pg describes it. */
 interface PooledClient {
   readonly host?: string;
   readonly port?: number;
   readonly database?: string;
   readonly user?: string;
-}
-
-/** Internals of Sequelize's connection manager that are not in its types. */
-interface ConnectionManager {
-  readonly config: {
-    readonly pool: { readonly max: number };
-    readonly replication: { readonly write: ServerConfig; readonly read: readonly ServerConfig[] };
-  };
-  getConnection(options: typeof READ): Promise<PooledClient>;
-  releaseConnection(client: PooledClient): void;
 }
 
 /** Those of `EngineOptions` that matter here. */
@@ -58,11 +44,11 @@ export async function checkConnections(
   sequelize: EngineSequelize,
   { replicas = [], preparedStatements = true }: CheckedOptions,
 ): Promise<void> {
-  const manager = sequelize.connectionManager as unknown as ConnectionManager;
-  const { pool, replication } = manager.config;
-  const { write, read } = replication;
+  const manager = connectionManager<PooledClient>(sequelize);
+  const { config } = manager;
+  const { write, read } = config.replication || { write: config, read: [] };
   // A pool that is empty connects to one server after the other, as long as no connection is given back.
-  const clients = read.slice(0, pool.max).map(() => manager.getConnection(READ));
+  const clients = read.slice(0, config.pool.max).map(() => manager.getConnection(READ));
   const connected = Promise.allSettled(clients);
   const [primary, ...readers] = await Promise.allSettled([
     askSettings(sequelize, { useMaster: true }),
