@@ -21,7 +21,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(fc.constant('end' as const), fc.nat(1_000)),
 );
 const journeyArbitrary = fc.array(
-  fc.record({ step: stepArbitrary, then: fc.option(stepArbitrary), pause: fc.nat(150) }),
+  fc.record({ step: stepArbitrary, next: fc.option(stepArbitrary), pause: fc.nat(150) }),
   { maxLength: 50, size: 'max' },
 );
 
@@ -77,8 +77,8 @@ describe('the clock of queries', () => {
     const property = fc.asyncProperty(journeyArbitrary, async (journey) => {
       using clock = new FakeClock();
       const simulation = new Simulation(clock);
-      for (const { step, then, pause } of journey) {
-        if (then) simulation.plan(then);
+      for (const { step, next, pause } of journey) {
+        if (next) simulation.plan(next);
         simulation.do(step);
         await simulation.pause(pause);
       }
