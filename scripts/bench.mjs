@@ -1,7 +1,7 @@
 /** `npm run bench`: compiles, installs the peers in a package of their own, and measures. */
 import path from 'node:path';
-import { isInstalled } from './set-up.mjs';
-import { programs, root, runProgram, runScript, step } from './step.mjs';
+import { installPackages } from './set-up.mjs';
+import { programs, root, runScript } from './step.mjs';
 
 const PEERS = path.join(root, 'bench/peers');
 
@@ -15,10 +15,6 @@ export async function bench(args) {
 }
 
 async function preparePeers() {
-  if (!isInstalled(PEERS)) await step('Install peers', installPeers);
+  await installPackages('peers', PEERS);
   await runScript(programs.tsc, ['-p', path.join(PEERS, 'tsconfig.json')]);
-}
-
-async function installPeers() {
-  await runProgram('npm', ['install', '--prefix', PEERS, '--no-audit', '--no-fund']);
 }

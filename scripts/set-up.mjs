@@ -1,5 +1,5 @@
 /** Checks the version of Node and installs the packages when they are missing or older than the lock file. */
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { root, runProgram, StepFailed, step } from './step.mjs';
@@ -8,8 +8,17 @@ const OLDEST_NODE = [20, 19];
 
 export async function setUp() {
   checkNode();
-  if (isInstalled(root)) return;
-  await step('Install packages', install);
+  await installPackages('packages', root);
+}
+
+/** Installs what the lock file of a folder says, unless it is there. The name is for the step that is printed. */
+export async function installPackages(name, folder) {
+  if (isInstalled(folder)) return;
+  await step(`Install ${name}`, async () => {
+    // npm would empty a linked folder, which other checkouts may use. This removes the link alone.
+    rmSync(path.join(folder, 'node_modules'), { recursive: true, force: true });
+    await runProgram('npm', ['ci', '--prefix', folder, '--include=dev', '--no-audit', '--no-fund']);
+  });
 }
 
 function checkNode() {
@@ -21,17 +30,9 @@ function checkNode() {
 }
 
 /** Whether a package has what its lock file says: npm writes the first file when it has installed that. */
-export function isInstalled(folder) {
+function isInstalled(folder) {
   const installedAt = changedAt(path.join(folder, 'node_modules/.package-lock.json'));
   return installedAt !== undefined && installedAt >= (changedAt(path.join(folder, 'package-lock.json')) ?? 0);
-}
-
-/**
- * Not `npm ci`: chdb has a package for each platform, and a lock file made where the registry lacks those of others does
- * not name them, which `npm ci` refuses. What the lock file names is installed exactly as it says all the same.
- */
-async function install() {
-  await runProgram('npm', ['install', '--include=dev', '--no-audit', '--no-fund']);
 }
 
 function changedAt(file) {

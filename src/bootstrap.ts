@@ -1,5 +1,6 @@
 /** `bootstrap`: the phases in their order, one call a line. */
 import type { Express } from 'express';
+import { FEATURES } from './features/features.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
 import { installLastHandler } from './http/error/exception-handler.js';
@@ -105,7 +106,7 @@ export function builtApplication(app: object): DescribedApplication | undefined 
 }
 
 /** Everything up to the mounting. */
-export function buildApplication(options: BootstrapOptions) {
+export function buildApplication(options: BootstrapOptions, features = FEATURES) {
   const { health = {}, docs = {}, ...resourceOptions } = options;
   const settings = resolveSettings(
     resourceOptions,
@@ -117,7 +118,7 @@ export function buildApplication(options: BootstrapOptions) {
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
   throwProblems(docs ? docsConflicts(documentation, plan.resources, routePrefix) : []);
-  const resources = createResources(plan, declarations, settings);
+  const resources = createResources(plan, declarations, { ...settings, features });
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
   const application: CrudApplication = Object.freeze({

@@ -31,6 +31,7 @@ export type { Comparison, Filter, Junction } from './query/filter.js';
 export { InvalidCursorError } from './query/invalid-cursor-error.js';
 export type { Keyset } from './query/keyset.js';
 export type { ListQuery } from './query/list-query.js';
+export type { ReadQuery } from './query/read-query.js';
 
 // Data
 export { configureEngine, currentEngine, disposeEngine, type Engine } from './persistence/engine/engine.js';

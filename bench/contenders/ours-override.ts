@@ -6,6 +6,7 @@ import {
   crudController,
   type Id,
   type ListQuery,
+  type ReadQuery,
   type UpdateValues,
 } from 'crud-controllers';
 import { Article, CountedArticle, serveApplication } from './support/ours.js';
@@ -15,8 +16,8 @@ class ArticleController extends crudController(Article) {
     return super.list(query, context);
   }
 
-  override read(id: Id, context: CrudContext<Article>) {
-    return super.read(id, context);
+  override read(id: Id, query: ReadQuery, context: CrudContext<Article>) {
+    return super.read(id, query, context);
   }
 
   override create(values: CreateValues<Article>, context: CrudContext<Article>) {

@@ -7,6 +7,7 @@ import {
   type Id,
   InjectUnitOfWork,
   type ListQuery,
+  type ReadQuery,
   type UnitOfWork,
   type UpdateValues,
 } from 'crud-controllers';
@@ -17,8 +18,13 @@ class ArticleController extends crudController(Article) {
     return super.list(query, context);
   }
 
-  override read(id: Id, context: CrudContext<Article>, @InjectUnitOfWork() _uow?: UnitOfWork) {
-    return super.read(id, context);
+  override read(
+    id: Id,
+    query: ReadQuery,
+    context: CrudContext<Article>,
+    @InjectUnitOfWork() _uow?: UnitOfWork,
+  ) {
+    return super.read(id, query, context);
   }
 
   override create(

@@ -1,26 +1,55 @@
-/** What a model says about its attributes beyond their columns: notes, and code of the user's that shapes them. */
-import type { ModelAttributeColumnOptions } from 'sequelize';
+/** What a model says about its attributes beyond their columns: notes, code of the user's that shapes them, and what they are for. */
 import type { ModelClass } from '../metadata/crud-options.js';
-
-/** Sequelize's own description of a model; some of it is not in its types. */
-interface NotedModel {
-  readonly rawAttributes: Readonly<Record<string, ModelAttributeColumnOptions | undefined>>;
-  readonly options: { readonly defaultScope?: { readonly attributes?: unknown } };
-}
-
-const noted = (model: ModelClass): NotedModel => model as unknown as NotedModel;
+import type { ModelInfo } from './model-info.js';
 
 /** The comment of the attribute's column, which is its description. */
 export function attributeComment(model: ModelClass, name: string): string | undefined {
-  return noted(model).rawAttributes[name]?.comment;
+  return model.getAttributes()[name]?.comment;
 }
 
 /** Whether a getter decides what the attribute's value is. */
 export function hasGetter(model: ModelClass, name: string): boolean {
-  return noted(model).rawAttributes[name]?.get !== undefined;
+  return model.getAttributes()[name]?.get !== undefined;
+}
+
+/** The attributes whose value is read, or written, by code of the user's. */
+export function customAttributes(model: ModelClass, kind: 'get' | 'set'): ReadonlySet<string> {
+  const { getterMethods, setterMethods } = model.options;
+  const own = Object.entries(model.getAttributes()).filter(([, attribute]) => attribute[kind] !== undefined);
+  const methods = kind === 'get' ? getterMethods : setterMethods;
+  return new Set([...Object.keys(methods ?? {}), ...own.map(([name]) => name)]);
 }
 
 /** Whether records come with some of their attributes only, unless asked for more. */
-export function hasPartialRecords(model: ModelClass): boolean {
-  return noted(model).options.defaultScope?.attributes !== undefined;
+export function hasPartialRecords({ options }: ModelClass): boolean {
+  return options.defaultScope?.attributes !== undefined;
+}
+
+/** The moments that Sequelize writes by itself. */
+const TIMESTAMPS = ['createdAt', 'updatedAt', 'deletedAt'] as const;
+
+/** The attributes that a model has for its timestamps. */
+export type Timestamps = Readonly<Partial<Record<(typeof TIMESTAMPS)[number], string>>>;
+
+/** The attributes that a model has for its timestamps, as Sequelize tells them from the options. */
+export function timestampsOf({ options }: ModelClass): Timestamps {
+  if (!options.timestamps) return {};
+  const kept = TIMESTAMPS.filter(
+    (each) => options[each] !== false && (each !== 'deletedAt' || options.paranoid),
+  );
+  return Object.fromEntries(kept.map((each) => [each, nameOf(options[each], each)]));
+}
+
+/** The attribute that counts the changes of a row. */
+export function versionOf({ options: { version } }: ModelClass): string | undefined {
+  return version ? nameOf(version, 'version') : undefined;
+}
+
+function nameOf(option: string | boolean | undefined, name: string): string {
+  return typeof option === 'string' ? option : name;
+}
+
+/** The attribute that says when a row was soft-deleted, if the model is paranoid. */
+export function deletedAtOf({ model, paranoid }: Pick<ModelInfo, 'model' | 'paranoid'>): string | undefined {
+  return paranoid ? timestampsOf(model).deletedAt : undefined;
 }

@@ -1,18 +1,7 @@
 /** Sequelize data type -> `ColumnType`. */
 import type { DataType } from 'sequelize';
 import type { ColumnType } from './column-type.js';
-
-/** The parts of a Sequelize data type instance that matter here; Sequelize types them as private. */
-interface DataTypeInstance {
-  readonly key: string;
-  readonly options?: { readonly length?: unknown };
-  readonly _length?: number | string;
-  readonly _binary?: boolean;
-  readonly _precision?: number;
-  readonly _scale?: number;
-  readonly values?: readonly string[];
-  readonly type?: DataType;
-}
+import { type DataTypeInstance, dataTypeInstance } from './sequelize-internals.js';
 
 const INTEGER_RANGES: Readonly<Record<string, readonly [minimum: number, maximum: number]>> = {
   TINYINT: [-32768, 32767],
@@ -29,15 +18,9 @@ function floatMaximum(type: DataTypeInstance): number {
   return typeof type._length === 'number' && type._length <= 24 ? REAL_MAXIMUM : DOUBLE_MAXIMUM;
 }
 
-function instantiate(type: DataType): DataTypeInstance | string {
-  if (typeof type === 'string') return type;
-  if (typeof type === 'function') return new (type as unknown as new () => DataTypeInstance)();
-  return type as unknown as DataTypeInstance;
-}
-
 /** Describes a column's type; a type nobody knows becomes `other` and is left to the database. */
 export function introspectColumnType(dataType: DataType): ColumnType {
-  const type = instantiate(dataType);
+  const type = dataTypeInstance(dataType);
   if (typeof type === 'string') return { kind: 'other', sqlType: type };
   switch (type.key) {
     case 'STRING':

@@ -24,12 +24,6 @@ export function modelOf(record: RecordInstance): ModelClass {
   return model;
 }
 
-/** Whether an object is what `{ ...record }` copies: Sequelize's own fields. A Set cannot have come out of JSON. */
-export function isTornRecord(value: object): boolean {
-  const { dataValues, _changed } = value as { dataValues?: unknown; _changed?: unknown };
-  return typeof dataValues === 'object' && _changed instanceof Set;
-}
-
 const open = new Set<object>();
 
 /**

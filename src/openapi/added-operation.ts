@@ -1,10 +1,12 @@
 /** A route that a subclass added, described as far as its decorators tell: what it answers with, only its code knows. */
+
+import { exampleValue } from '../features/example-value.js';
 import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';
+import type { ProblemStatus } from '../operation/feature.js';
 import { classJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { PathParameter } from './document-path.js';
-import { exampleValue } from './example-value.js';
 import type { DescribedResource } from './generated-operation.js';
 import {
   jsonContent,
@@ -12,7 +14,7 @@ import {
   type ParameterObject,
   type RequestBodyObject,
 } from './openapi-object.js';
-import { OTHER_PROBLEM, type ProblemStatus, problemReferences } from './problem-responses.js';
+import { OTHER_PROBLEM, problemReferences } from './problem-responses.js';
 import { pascalCase, toWords } from './resource-names.js';
 
 /** Describes an added route, whose path has these parameters. */

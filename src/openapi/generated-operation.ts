@@ -1,20 +1,21 @@
 /** One of the five generated operations, described. */
+import type { GeneratedRoute } from '../http/resources/generated-routes.js';
 import type { ActionDescription } from '../http/routes/describe-action.js';
 import type { Endpoint } from '../metadata/crud-options.js';
+import type { ResourceFeatures } from '../operation/compile-features.js';
+import type { Input, ProblemStatus } from '../operation/feature.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
 import type { PathParameter } from './document-path.js';
 import {
-  type HeaderObject,
   jsonContent,
   type OperationObject,
   type ParameterObject,
   type RequestBodyObject,
   type ResponseObject,
 } from './openapi-object.js';
-import { type ProblemStatus, problemReferences } from './problem-responses.js';
-import { fieldsParameter, listParameters } from './query-parameters.js';
+import { problemReferences } from './problem-responses.js';
 import type { ResourceNames } from './resource-names.js';
 import {
   bodyExample,
@@ -30,44 +31,38 @@ import {
 export interface DescribedResource {
   readonly plan: ResourcePlan;
   readonly names: ResourceNames;
-  /** The properties of its answers. */
-  readonly readable: readonly string[];
+  readonly features: ResourceFeatures;
 }
 
-/** What an operation can fail with, besides what every operation can. */
-const PROBLEMS: Readonly<Record<Endpoint, readonly ProblemStatus[]>> = {
-  list: [400],
-  read: [400, 404],
-  create: [400, 403, 409, 412, 413, 415, 422],
-  update: [400, 403, 404, 409, 412, 413, 415, 422],
-  delete: [400, 403, 404, 409, 412, 422],
-};
-const COMMON_PROBLEMS: readonly ProblemStatus[] = [405, 500, 503, 504];
-
-const LOCATION: HeaderObject = {
-  description: 'The path of the new record.',
-  required: true,
-  schema: { type: 'string', format: 'uri-reference' },
-};
-
-/** The statuses of the problems of an operation. */
-export function problemsOf(operation: Endpoint, { refusedStatus }: ActionDescription): ProblemStatus[] {
-  const guarded: readonly ProblemStatus[] = refusedStatus === undefined ? [] : [refusedStatus];
-  const statuses = new Set([...PROBLEMS[operation], ...guarded, ...COMMON_PROBLEMS]);
+/** The statuses of the problems of an operation: by its route, its features and its guard. */
+export function problemsOf(
+  { features }: DescribedResource,
+  { operation, verb, isItem, parameters }: GeneratedRoute,
+  { refusedStatus }: ActionDescription,
+): ProblemStatus[] {
+  const statuses = new Set<ProblemStatus>([
+    ...([400, 405, 500, 503, 504] as const),
+    ...(isItem ? ([404] as const) : []),
+    ...(verb === 'get' ? [] : ([403, 409, 422] as const)),
+    ...(parameters.includes('values') ? ([413, 415] as const) : []),
+    ...features[operation].problems,
+    ...(refusedStatus === undefined ? [] : [refusedStatus]),
+  ]);
   return [...statuses].sort((first, second) => first - second);
 }
 
 /** Describes an operation. */
 export function generatedOperation(
   resource: DescribedResource,
-  operation: Endpoint,
+  route: GeneratedRoute,
   action: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
-  const { plan, names } = resource;
+  const { plan, names, features } = resource;
+  const { operation } = route;
   const parameters = [
     ...pathParameters.map((parameter) => pathParameter(plan, parameter)),
-    ...queryParameters(resource, operation),
+    ...features[operation].inputs.flatMap(inputParameter),
   ];
   const body = requestBody(resource, operation);
   return {
@@ -79,7 +74,7 @@ export function generatedOperation(
     ...(body ? { requestBody: body } : {}),
     responses: {
       [successStatus(operation, action)]: success(resource, operation),
-      ...problemReferences(problemsOf(operation, action)),
+      ...problemReferences(problemsOf(resource, route, action)),
     },
   };
 }
@@ -114,31 +109,37 @@ function successStatus(operation: Endpoint, { successStatus: given }: ActionDesc
   return given ?? (operation === 'create' ? 201 : 200);
 }
 
-function success({ plan, names }: DescribedResource, operation: Endpoint): ResponseObject {
+function success({ plan, names, features }: DescribedResource, operation: Endpoint): ResponseObject {
+  const { headers: added } = features[operation];
+  const headers = Object.keys(added).length > 0 ? { headers: added } : {};
   switch (operation) {
     case 'list':
-      return { description: 'A page.', content: jsonContent(pageRef(plan, names), pageExample(plan)) };
-    case 'read':
-      return { description: 'The record.', content: jsonContent(chosenRecord(names), recordExample(plan)) };
-    case 'create':
       return {
-        description: 'The new record.',
-        headers: { Location: LOCATION },
-        content: jsonContent(recordRef(names), recordExample(plan)),
+        description: 'A page.',
+        ...headers,
+        content: jsonContent(pageRef(plan, names), pageExample(plan)),
       };
+    case 'read':
+      return {
+        description: 'The record.',
+        ...headers,
+        content: jsonContent(chosenRecord(names), recordExample(plan)),
+      };
+    case 'create':
     case 'update':
       return {
-        description: 'The record after the change.',
+        description: operation === 'create' ? 'The new record.' : 'The record after the change.',
+        ...headers,
         content: jsonContent(recordRef(names), recordExample(plan)),
       };
     case 'delete':
-      return { description: 'The record is deleted.' };
+      return { description: 'The record is deleted.', ...headers };
   }
 }
 
-function queryParameters({ plan, readable }: DescribedResource, operation: Endpoint): ParameterObject[] {
-  if (operation === 'list') return listParameters(plan, readable);
-  return operation === 'read' ? fieldsParameter(readable) : [];
+function inputParameter({ in: place, name, describe }: Input): ParameterObject[] {
+  const description = describe?.();
+  return description ? [{ name, in: place, required: false, ...description }] : [];
 }
 
 /** The id; a user who moved the operation to another path may have others there. */

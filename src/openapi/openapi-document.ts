@@ -5,7 +5,7 @@ import { generatedRouteOf } from '../http/resources/generated-routes.js';
 import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
 import type { Endpoint } from '../metadata/crud-options.js';
-import { readableProperties } from '../response/record-serializer.js';
+import type { ProblemStatus } from '../operation/feature.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { addedOperation, addedProblems } from './added-operation.js';
 import { documentPath, shownParameters, templateShape } from './document-path.js';
@@ -19,7 +19,7 @@ import {
   type PathItemObject,
   type TagObject,
 } from './openapi-object.js';
-import { PROBLEM_SCHEMAS, type ProblemStatus, problemResponses } from './problem-responses.js';
+import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
 import { resourceNames } from './resource-names.js';
 import { resourceSchemas } from './resource-schemas.js';
 
@@ -39,7 +39,7 @@ export function createDocument({ info, routes, routePrefix, health }: DocumentSo
     const described = {
       plan: resource.plan,
       names: names[index] as DescribedResource['names'],
-      readable: readableProperties(resource.plan),
+      features: resource.features,
     };
     draft.addResource(described, registered.routes, (method) => describeAction(resource, method));
   });
@@ -120,15 +120,15 @@ class DocumentDraft {
     const full = `${this.#routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
     const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
     this.#paths.set(templateShape(full), known);
-    const operation = generatedRouteOf(method)?.operation;
+    const generated = generatedRouteOf(method);
     const parameters = shownParameters(expressible, known.template);
-    const described = operation
-      ? generatedOperation(resource, operation, action, parameters)
+    const described = generated
+      ? generatedOperation(resource, generated, action, parameters)
       : addedOperation(resource, method, action, parameters);
     for (const each of methods) known.item[each] ??= this.#withOwnId(described);
-    const statuses = operation ? problemsOf(operation, action) : addedProblems(action);
+    const statuses = generated ? problemsOf(resource, generated, action) : addedProblems(action);
     for (const status of statuses) this.#statuses.add(status);
-    return operation;
+    return generated?.operation;
   }
 
   /** One method of a controller can have several routes. */

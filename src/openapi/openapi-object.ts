@@ -1,4 +1,5 @@
 /** The part of OpenAPI 3.1 that is written here, as types. https://spec.openapis.org/oas/v3.1.0 */
+import type { HeaderDescription, InputDescription } from '../operation/feature.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 
 /** A pointer to a component. */
@@ -12,28 +13,19 @@ export interface MediaTypeObject {
   readonly example?: unknown;
 }
 
-/** A header of an answer. */
-export interface HeaderObject {
-  readonly description: string;
-  readonly required?: boolean;
-  readonly schema: JsonSchema;
-}
-
 /** An answer. */
 export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, HeaderObject>>;
+  readonly headers?: Readonly<Record<string, HeaderDescription>>;
   readonly content?: Readonly<Record<string, MediaTypeObject>>;
 }
 
 /** A parameter. */
-export interface ParameterObject {
+export interface ParameterObject
+  extends Partial<Pick<InputDescription, 'description' | 'style' | 'explode'>> {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly required?: boolean;
-  readonly description?: string;
-  readonly style?: 'form';
-  readonly explode?: boolean;
   readonly schema: JsonSchema;
 }
 

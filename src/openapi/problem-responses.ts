@@ -1,15 +1,7 @@
 /** The answers to what goes wrong, as components of the document: one for each status. */
+import type { HeaderDescription, ProblemStatus } from '../operation/feature.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import {
-  type HeaderObject,
-  type Reference,
-  type ResponseObject,
-  responseRef,
-  schemaRef,
-} from './openapi-object.js';
-
-/** The statuses that an operation can fail with. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 500 | 503 | 504;
+import { type Reference, type ResponseObject, responseRef, schemaRef } from './openapi-object.js';
 
 /** The schema of every problem's body. */
 export const PROBLEM_SCHEMAS: Readonly<Record<'Problem' | 'Issue', JsonSchema>> = {
@@ -48,7 +40,7 @@ interface ProblemResponse {
   readonly name: string;
   readonly description: string;
   readonly example: object;
-  readonly headers?: Readonly<Record<string, HeaderObject>>;
+  readonly headers?: Readonly<Record<string, HeaderDescription>>;
 }
 
 const issue = (detail: string, location: object, code: string) => ({

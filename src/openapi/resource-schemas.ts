@@ -1,10 +1,11 @@
 /** The schemas of one resource: its records, its bodies and its page. */
+
+import { exampleValue } from '../features/example-value.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { exampleValue } from './example-value.js';
 import { schemaRef } from './openapi-object.js';
 import type { ResourceNames } from './resource-names.js';
 

@@ -2,17 +2,65 @@
 import type { Request } from 'express';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { CursorCodec } from '../query/cursor-codec.js';
+import type { CursorListQuery, ListCriteria, ListQuery, OffsetListQuery } from '../query/list-query.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import type { Operation } from './operation.js';
+import type {
+  DeleteOperation,
+  InsertOperation,
+  ListOperation,
+  ReadOperation,
+  UpdateOperation,
+} from './operation.js';
+
+/** What features are made for. */
+export interface FeatureContext {
+  readonly plan: ResourcePlan;
+  /** The properties of the read schema. */
+  readonly readable: readonly string[];
+  /** The attributes that answers with these properties are made of; null is all properties. */
+  columnsOf(fields: readonly string[] | null): readonly string[];
+  readonly cursors: CursorCodec;
+}
+
+/** What the inputs of a request gave, by name. A list's are its `ListQuery`. Frozen. */
+export interface Inputs
+  extends Partial<ListCriteria>,
+    Partial<Omit<OffsetListQuery, 'kind'>>,
+    Partial<Omit<CursorListQuery, 'kind'>> {
+  readonly kind?: ListQuery['kind'];
+  readonly [name: string]: unknown;
+}
+
+/** What an input sees of its request while it is read. */
+export interface Reading {
+  /** The text of a query parameter or header, for an input that depends on another one. */
+  textOf(name: string): string | undefined;
+  /** What was read before. */
+  readonly inputs: Inputs;
+  /** What is wrong with the request is added here. */
+  readonly issues: RequestIssue[];
+}
 
 /** A query parameter or a header of some endpoints: how it is read, and how the document describes it, in one place. */
 export interface Input {
   readonly in: 'query' | 'header';
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
-  /** Reads the text of a request; undefined where the request has none. What is wrong is added to the issues. */
-  read(text: string | undefined, issues: RequestIssue[]): unknown;
+  /** Its name among the inputs. Default: `name`. */
+  readonly member?: string;
+  /** What it is in a request without it. */
+  readonly absent?: unknown;
+  /** When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. */
+  readonly turn?: number;
+  read(text: string, reading: Reading): unknown;
+  /** For the document, which leaves out what accepts no value. */
+  describe?(): InputDescription | null;
+}
+
+/** An input, as the document shows it. */
+export interface InputDescription {
   readonly description: string;
   readonly schema: JsonSchema;
   /** How the values of an array stand in a query string (OpenAPI 3.1, `style`). */
@@ -20,51 +68,68 @@ export interface Input {
   readonly explode?: boolean;
 }
 
-/** What the inputs of a request gave, by name. */
-export type Inputs = Readonly<Record<string, unknown>>;
+/** A header of an answer, as the document shows it. */
+export interface HeaderDescription {
+  readonly description: string;
+  readonly required?: boolean;
+  readonly schema: JsonSchema;
+}
 
-/** An answer before it is sent. What throws while it is made undoes what was written. */
+/** An answer before it is sent. */
 export interface AnswerDraft {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Undefined is an answer without a body. */
+  /** JSON text, or values for code that looks at them; undefined is an answer without a body. */
   readonly body: unknown;
 }
 
-/** What an operation gave, as far as answers depend on it. */
+/** What an operation was asked for and gave, as far as answers depend on it. */
 export interface OperationResult {
-  readonly endpoint: Endpoint;
+  readonly inputs: Inputs;
   /** Rows that were found or written. */
   readonly count: number;
+  /** The primary key of the record. */
+  key(): unknown;
 }
+
+/** The statuses that an endpoint can fail with. */
+export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 500 | 503 | 504;
+
+/** What a feature says of endpoints. */
+export type ByEndpoint<T> = Readonly<Partial<Record<Endpoint, T>>>;
+
+/** The operation of each endpoint. */
+export interface OperationByEndpoint {
+  readonly list: ListOperation;
+  readonly read: ReadOperation;
+  readonly create: InsertOperation;
+  readonly update: UpdateOperation;
+  readonly delete: DeleteOperation;
+}
+
+/** What a feature makes of operations. */
+export type OperationSteps = {
+  readonly [E in Endpoint]?: (operation: OperationByEndpoint[E], inputs: Inputs) => OperationByEndpoint[E];
+};
 
 /** What a resource's feature does. Each member is optional; a feature that is off does not exist. */
 export interface Feature {
-  readonly name: string;
   readonly inputs?: readonly Input[];
+  /** Members of the inputs that no request sets. */
+  readonly constants?: ByEndpoint<Inputs>;
   /** Called once at the start, for what does not depend on a request. Pure. */
-  prepare?(operation: Operation): Operation;
-  /** Called for each request. Pure. */
-  rewrite?(operation: Operation, inputs: Inputs, request: Request): Operation;
-  /** Changes the answer: status and headers. Called before the commit. */
-  present?(draft: AnswerDraft, result: OperationResult, request: Request): AnswerDraft;
-  /** The statuses of what can go wrong, by endpoint, for the document. */
-  readonly problems?: Readonly<Partial<Record<Endpoint, readonly number[]>>>;
-  /** The headers of answers, by endpoint, for the document. */
-  readonly headers?: Readonly<
-    Partial<
-      Record<
-        Endpoint,
-        Readonly<
-          Record<
-            string,
-            { readonly description: string; readonly schema: JsonSchema; readonly required?: boolean }
-          >
-        >
-      >
-    >
+  readonly prepare?: OperationSteps;
+  /** Called for each request that has inputs. Pure. */
+  readonly rewrite?: OperationSteps;
+  /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
+  readonly present?: ByEndpoint<
+    (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft
   >;
+  /** The headers that are added, for the document. */
+  readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
+  /** What can go wrong, for the document. */
+  readonly problems?: ByEndpoint<readonly ProblemStatus[]>;
 }
 
 /** Makes a feature of a resource's options; null where it is off, and then it costs nothing. */
-export type FeatureFactory = (plan: ResourcePlan) => Feature | null;
+export type FeatureFactory = (context: FeatureContext) => Feature | null;

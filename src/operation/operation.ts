@@ -3,7 +3,10 @@ import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
 
-/** Where the value of a parameter is found when the statement is executed: `id`, `keyset.0`, `set.name`. */
+/**
+ * Where the text of a parameter is found when the statement is executed: `id`, `scope.ownerId`. The compiler has slots of its
+ * own: `bound.0`, `keyset.0`, `set.name`, `now`, `offset`.
+ */
 export interface Slot {
   readonly slot: string;
 }
@@ -19,6 +22,7 @@ export interface Comparison {
   readonly kind: 'comparison';
   readonly attribute: string;
   readonly operator: CanonicalFilterOperator;
+  /** Those of `=in=` and `=out=` are bound, or one slot with the text of an array; that of `=isnull=` is bound. */
   readonly values: readonly Value[];
 }
 
@@ -68,7 +72,7 @@ export interface ListOperation {
   readonly count: 'exact' | 'none';
 }
 
-/** New rows. The values are as JavaScript has them, by attribute. */
+/** New rows, one at least. The values are as JavaScript has them, by attribute. */
 export interface InsertOperation {
   readonly kind: 'insert';
   readonly rows: readonly Readonly<Record<string, unknown>>[];

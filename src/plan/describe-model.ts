@@ -2,6 +2,7 @@
 import type { ModelClass } from '../metadata/crud-options.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
+import { attributesVersion } from '../model/sequelize-internals.js';
 import { ConfigError } from '../util/config-error.js';
 
 /** A description, and what it was made from. */
@@ -19,8 +20,7 @@ const described = new WeakMap<ModelClass, Described>();
  * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
  */
 export function describeModel(model: ModelClass): ModelInfo {
-  // Sequelize makes another object whenever it gives a model attributes, or takes them away.
-  const { tableAttributes: attributes } = model as unknown as { tableAttributes?: object };
+  const attributes = attributesVersion(model);
   const known = described.get(model);
   if (known && known.attributes === attributes) return known.info;
   const { info, problems } = introspectModel(model);

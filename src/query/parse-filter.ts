@@ -6,13 +6,8 @@ import { FilterError } from './filter-error.js';
 import { parseFilterSyntax } from './filter-syntax.js';
 import { typeFilter } from './type-filter.js';
 
-/** Parses `q`; what is wrong with it is added to `issues`. No filter, or a blank one, is null. */
-export function parseFilter(
-  plan: ResourcePlan,
-  text: string | undefined,
-  issues: RequestIssue[],
-): Filter | null {
-  if (text === undefined) return null;
+/** Parses `q`; what is wrong with it is added to `issues`. A blank filter is null. */
+export function parseFilter(plan: ResourcePlan, text: string, issues: RequestIssue[]): Filter | null {
   try {
     const syntax = parseFilterSyntax(text);
     if (syntax === null) return null;

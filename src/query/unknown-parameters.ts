@@ -3,7 +3,6 @@
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
-import { InvalidQueryError } from './invalid-query-error.js';
 import { type QueryString, quote } from './query-string.js';
 
 /**
@@ -28,18 +27,4 @@ export function parameterIssues(
       detail: `This route has no parameter ${quote(name)}.${didYouMean(name, accepted)} ${choices}`,
     }));
   return [...issues, ...unknown];
-}
-
-/**
- * Refuses whatever is wrong with the query string of a route that reads `accepted` only.
- *
- * @throws InvalidQueryError
- */
-export function rejectUnknownParameters(
-  plan: ResourcePlan,
-  query: QueryString,
-  accepted: readonly string[],
-): void {
-  const issues = parameterIssues(plan, query, accepted);
-  if (issues.length > 0) throw new InvalidQueryError(issues);
 }

@@ -1,5 +1,6 @@
 /** A page of records -> the envelope of a list. Always an object, with the same keys in every answer. */
-import type { OffsetPage } from '../persistence/paging/page.js';
+import type { OffsetPage, Page } from '../persistence/paging/page.js';
+import type { Keyset } from '../query/keyset.js';
 import type { WireRecord } from './record-serializer.js';
 
 /** The offset envelope. */
@@ -41,10 +42,29 @@ export function cursorEnvelope({
   return { items, next_cursor: next, prev_cursor: prev, has_next: next !== null, has_prev: prev !== null };
 }
 
+/** Either of them. */
+export type Envelope = OffsetEnvelope | CursorEnvelope;
+
+/**
+ * Wraps a page around items as they leave.
+ *
+ * @param encode makes the cursor of a place
+ */
+export function envelopeOf(
+  page: Page<unknown>,
+  kind: 'offset' | 'cursor',
+  items: readonly WireRecord[],
+  encode: (place: Keyset) => string,
+): Envelope {
+  if (kind === 'offset') return offsetEnvelope({ ...(page as OffsetPage<unknown>), items: [...items] });
+  const cursorOf = (place: Keyset | null | undefined) => (place ? encode(place) : null);
+  return cursorEnvelope({ items, next: cursorOf(page.next), prev: cursorOf(page.prev) });
+}
+
 const NO_ITEMS = '{"items":[]';
 
 /** The JSON text of an envelope with the texts of its items, which are not in it. The items come first in every envelope. */
-export function envelopeJson(envelope: OffsetEnvelope | CursorEnvelope, items: readonly string[]): string {
+export function envelopeJson(envelope: Envelope, items: readonly string[]): string {
   let text = '';
   // Not `join`, which copies every text once more.
   for (const item of items) text += text === '' ? item : `,${item}`;

@@ -3,7 +3,8 @@ import type { ClassTransformOptions } from 'class-transformer';
 import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { crudRecords } from '../metadata/registry.js';
 import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
-import { enter, isModel, isRecord, isTornRecord, modelOf } from '../model/record.js';
+import { enter, isModel, isRecord, modelOf } from '../model/record.js';
+import { isTornRecord } from '../model/sequelize-internals.js';
 import { deriveReadClass } from '../schema/derive-read-class.js';
 import { describeExposure, isHidden } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
@@ -123,10 +124,10 @@ function furtherValues(
   model: ModelClass,
   serializers: SerializerRegistry,
 ): object {
-  const { rawAttributes } = model as unknown as { rawAttributes: object };
+  const attributes = model.getAttributes();
   if (declaredReadSchema(model)) return {};
   const further = Object.entries(record.get()).filter(
-    ([name]) => !Object.hasOwn(rawAttributes, name) && !isHidden(model, name),
+    ([name]) => !Object.hasOwn(attributes, name) && !isHidden(model, name),
   );
   return Object.fromEntries(further.map(([name, value]) => [name, serializeResult(value, serializers)]));
 }

@@ -1,6 +1,7 @@
 /** Rows of texts -> JSON text, without objects in between. */
 import type { AttributeInfo } from '../model/model-info.js';
 import { type TextFormat, textFormat } from './text-format.js';
+import type { WireFormat } from './wire-format.js';
 
 /** A row as the database sent it, a column for each attribute. */
 type TextRow = readonly (string | null)[];
@@ -9,44 +10,59 @@ type TextParsers = readonly ((text: string) => unknown)[];
 /** Writes a row as a JSON object. */
 export type RowWriter = (row: TextRow) => string;
 
-/** Finds the writer for rows: of all properties, or of some. */
+/** Finds the writer for rows with the columns of all properties, or of some. */
 export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
 
-/** The writers of rows with these columns. */
-export function compileRowWriters(attributes: readonly AttributeInfo[]): RowWriters {
+/** A property of what is written. */
+export interface RowProperty {
+  readonly name: string;
+  /** Which column it is written of. */
+  readonly attribute: AttributeInfo;
+  /** What is written of the driver's value. Default: the format of the column. */
+  readonly toWire?: WireFormat;
+}
+
+/** The writers of rows that have a column for each property, or for each that is among the fields. */
+export function compileRowWriters(properties: readonly RowProperty[]): RowWriters {
   // The parsers are the same as long as the table has the same types.
-  const known = new WeakMap<TextParsers, readonly TextFormat[]>();
   const whole = new WeakMap<TextParsers, RowWriter>();
-  const formatsFor = (parsers: TextParsers): readonly TextFormat[] => {
-    const formats =
-      known.get(parsers) ??
-      attributes.map(({ type }, index) => textFormat(type, parsers[index] as TextParsers[number]));
-    known.set(parsers, formats);
-    return formats;
+  const formats = new WeakMap<TextParsers[number], Map<RowProperty, TextFormat>>();
+  const formatOf = (property: RowProperty, parser: TextParsers[number]): TextFormat => {
+    const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
+    const { attribute, toWire } = property;
+    const format = known.get(property) ?? textFormat(attribute.type, parser, toWire);
+    formats.set(parser, known.set(property, format));
+    return format;
   };
+  const writerOf = (selected: readonly RowProperty[], parsers: TextParsers): RowWriter =>
+    writer(
+      selected,
+      selected.map((property, index) => formatOf(property, parsers[index] as TextParsers[number])),
+    );
   return (parsers, fields) => {
-    if (fields) return writer(attributes, formatsFor(parsers), (name) => fields.includes(name));
-    const write = whole.get(parsers) ?? writer(attributes, formatsFor(parsers), () => true);
+    if (fields) return writerOf(selectedOf(properties, fields), parsers);
+    const write = whole.get(parsers) ?? writerOf(properties, parsers);
     whole.set(parsers, write);
     return write;
   };
 }
 
-function writer(
-  attributes: readonly AttributeInfo[],
-  formats: readonly TextFormat[],
-  isWritten: (name: string) => boolean,
-): RowWriter {
-  const columns = attributes.flatMap(({ name }, index) => (isWritten(name) ? [{ name, index }] : []));
-  const keys = columns.map(({ name }, place) => `${place === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-  const positions = columns.map(({ index }) => index);
-  const writes = positions.map((position) => formats[position] as TextFormat);
+/** Those of the properties that are fields, in their own order. */
+export function selectedOf(
+  properties: readonly RowProperty[],
+  fields: readonly string[],
+): readonly RowProperty[] {
+  return properties.filter(({ name }) => fields.includes(name));
+}
+
+function writer(properties: readonly RowProperty[], formats: readonly TextFormat[]): RowWriter {
+  const keys = properties.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
   return (row) => {
     let text = '';
-    for (let place = 0; place < keys.length; place += 1) {
-      const value = row[positions[place] as number];
-      const json = value === null || value === undefined ? 'null' : (writes[place] as TextFormat)(value);
-      text += keys[place] + json;
+    for (let index = 0; index < keys.length; index += 1) {
+      const value = row[index];
+      const json = value === null || value === undefined ? 'null' : (formats[index] as TextFormat)(value);
+      text += keys[index] + json;
     }
     return text === '' ? '{}' : `${text}}`;
   };

@@ -16,9 +16,14 @@ const PRECISE_LENGTH = '2026-01-31 08:00:00.123+00'.length;
 /**
  * The format of a column. What the driver makes of a text of the kind is tried out once: where that is what it usually
  * is, the text is used directly; else, as after `pg.types.setTypeParser`, the driver's value is written.
+ *
+ * @param toWire what is written of the driver's value
  */
-export function textFormat(type: ColumnType, parse: TextParser): TextFormat {
-  const toWire = wireFormat(type);
+export function textFormat(
+  type: ColumnType,
+  parse: TextParser,
+  toWire: WireFormat = wireFormat(type),
+): TextFormat {
   const direct = directFormat(type);
   const throughValue: TextFormat = (text) => valueJson(toWire, parse(text));
   if (!direct) return throughValue;

@@ -1,11 +1,7 @@
 /** Which properties a class declares, and what shapes them: its class-validator and class-transformer decorators. */
-
-import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
-
-/** class-transformer's internal numbers for the direction of a transformation. */
-const DIRECTIONS = { write: 0, read: 1 } as const;
+import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 
 /**
  * The properties that may pass in this direction: those with a class-validator decorator or `@Expose()`, without
@@ -13,8 +9,8 @@ const DIRECTIONS = { write: 0, read: 1 } as const;
  */
 export function classProperties(target: Class, direction: keyof typeof DIRECTIONS): ReadonlySet<string> {
   const validated = validatorsOf(target).map(({ propertyName }) => propertyName);
-  const exposed = defaultMetadataStorage.getExposedProperties(target, DIRECTIONS[direction]);
-  const excluded = defaultMetadataStorage.getExcludedProperties(target, DIRECTIONS[direction]);
+  const exposed = transformerStorage.getExposedProperties(target, DIRECTIONS[direction]);
+  const excluded = transformerStorage.getExcludedProperties(target, DIRECTIONS[direction]);
   const properties = new Set([...validated, ...exposed].filter((name) => name !== undefined));
   for (const name of excluded) properties.delete(name);
   return properties;
@@ -22,7 +18,7 @@ export function classProperties(target: Class, direction: keyof typeof DIRECTION
 
 /** The name under which a property of the class leaves: its own, or that of `@Expose({ name })`. */
 export function shownName(target: Class, property: string): string {
-  return defaultMetadataStorage.findExposeMetadata(target, property)?.options?.name ?? property;
+  return transformerStorage.findExposeMetadata(target, property)?.options?.name ?? property;
 }
 
 /** Whether any property of the class has a class-validator decorator. */
@@ -39,18 +35,18 @@ export function validatorsOf(target: Class, property?: string) {
 /** Whether `@Expose()` or `@Exclude()` decide which properties of a body get into the class. */
 export function choosesProperties(target: Class): boolean {
   return (
-    defaultMetadataStorage.getStrategy(target) !== 'none' ||
-    defaultMetadataStorage.getExposedProperties(target, DIRECTIONS.write).length > 0 ||
-    defaultMetadataStorage.getExcludedProperties(target, DIRECTIONS.write).length > 0
+    transformerStorage.getStrategy(target) !== 'none' ||
+    transformerStorage.getExposedProperties(target, DIRECTIONS.write).length > 0 ||
+    transformerStorage.getExcludedProperties(target, DIRECTIONS.write).length > 0
   );
 }
 
 /** How many `@Transform`s a value goes through on its way into the class. */
 export function transformsInto(target: Class, property: string): number {
-  return defaultMetadataStorage.findTransformMetadatas(target, property, DIRECTIONS.write).length;
+  return transformerStorage.findTransformMetadatas(target, property, DIRECTIONS.write).length;
 }
 
 /** Whether `@Type` gives the property a class of its own. */
 export function isTyped(target: Class, property: string): boolean {
-  return defaultMetadataStorage.findTypeMetadata(target, property) !== undefined;
+  return transformerStorage.findTypeMetadata(target, property) !== undefined;
 }

@@ -3,21 +3,14 @@
  * of the two libraries.
  */
 import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'class-transformer';
-// class-transformer exports no way to read metadata; this module is the one its own executor reads, and its last
-// release is from 2021, so the path is stable within the peer range ^0.5.1.
-import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
-import './stacked-exclusions.js';
-
-/** class-transformer's internal numbers for the direction of a transformation. */
-const PLAIN_TO_CLASS = 0;
-const CLASS_TO_PLAIN = 1;
+import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 
 /** Which way values go: out in answers, or in from bodies. */
-type Direction = 'read' | 'write';
+type Direction = keyof typeof DIRECTIONS;
 
 /**
  * What `@Exclude()` hides: an attribute from answers and bodies, or from one of them with `toPlainOnly` or `toClassOnly`.
@@ -36,7 +29,7 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
     if (exclusion && !exclusion.toClassOnly && isRequired(attribute)) {
       undecided.set(name, undecidedProblem(info, name));
     }
-    const rename = defaultMetadataStorage.findExposeMetadata(info.model, name)?.options?.name;
+    const rename = transformerStorage.findExposeMetadata(info.model, name)?.options?.name;
     if (rename !== undefined && rename !== name) {
       report(
         `${info.name}.${name}: @Expose({ name: '${rename}' }) renames it in answers only; rename the attribute ` +
@@ -72,17 +65,16 @@ export function isHidden(model: object, name: string): boolean {
 function exclusionOf(model: object, name: string, direction: Direction): ExcludeOptions | undefined {
   const own = propertyExclusion(model, name, direction);
   if (own) return own;
-  const type = direction === 'read' ? CLASS_TO_PLAIN : PLAIN_TO_CLASS;
-  const isExposed = defaultMetadataStorage.getExposedProperties(model, type).includes(name);
-  if (isExposed || defaultMetadataStorage.getStrategy(model) !== 'excludeAll') return undefined;
-  const { options = {} } = defaultMetadataStorage.findExcludeMetadata(model, undefined) ?? {};
+  const isExposed = transformerStorage.getExposedProperties(model, DIRECTIONS[direction]).includes(name);
+  if (isExposed || transformerStorage.getStrategy(model) !== 'excludeAll') return undefined;
+  const { options = {} } = transformerStorage.findExcludeMetadata(model, undefined) ?? {};
   return appliesTo(options, direction) ? options : undefined;
 }
 
 /** Those of a class and of the classes that it extends add up, as class-transformer has it. */
 function propertyExclusion(model: object, name: string, direction: Direction): ExcludeOptions | undefined {
   for (let target = model; typeof target === 'function'; target = Object.getPrototypeOf(target)) {
-    const found = defaultMetadataStorage.findExcludeMetadata(target, name);
+    const found = transformerStorage.findExcludeMetadata(target, name);
     if (!found) return undefined;
     if (appliesTo(found.options, direction)) return found.options ?? {};
   }
@@ -100,7 +92,7 @@ export function shapesValue(target: Class, property: string): boolean {
   return (
     transformsOf(target, property, 'read').length > 0 ||
     transformsOf(target, property, 'write').length > 0 ||
-    defaultMetadataStorage.findTypeMetadata(target, property) !== undefined
+    transformerStorage.findTypeMetadata(target, property) !== undefined
   );
 }
 
@@ -116,7 +108,7 @@ export function isTransformed(target: object, property: string, direction: Direc
 
 /** The class that `@Type` gives a property; undefined without one, and where the value decides which it is. */
 export function declaredType(target: object, property: string): Class | undefined {
-  const metadata = defaultMetadataStorage.findTypeMetadata(target, property);
+  const metadata = transformerStorage.findTypeMetadata(target, property);
   if (!metadata || metadata.options?.discriminator) return undefined;
   try {
     const type = metadata.typeFunction();
@@ -129,8 +121,7 @@ export function declaredType(target: object, property: string): Class | undefine
 
 /** In the order in which class-transformer runs them: the reverse of that in which they were added. */
 function transformsOf(target: object, property: string, direction: Direction) {
-  const type = direction === 'read' ? CLASS_TO_PLAIN : PLAIN_TO_CLASS;
-  return defaultMetadataStorage.findTransformMetadatas(target, property, type);
+  return transformerStorage.findTransformMetadatas(target, property, DIRECTIONS[direction]);
 }
 
 /** Gives a derived class the `@Transform`s of the model's attribute that make it an answer, in their order. */
@@ -165,7 +156,7 @@ export function copyWriteTransforms(
 
 /** Gives a derived class the `@Type` of the model's attribute, which `@ValidateNested` needs; whether there is one. */
 export function copyType(info: ModelInfo, attribute: string, target: object): boolean {
-  const metadata = defaultMetadataStorage.findTypeMetadata(info.model, attribute);
+  const metadata = transformerStorage.findTypeMetadata(info.model, attribute);
   // class-transformer's own types allow only functions that return a class.
   if (metadata) Type(metadata.typeFunction as () => () => unknown, metadata.options)(target, attribute);
   return metadata !== undefined;

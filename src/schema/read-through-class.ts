@@ -3,15 +3,17 @@
  * would walk a record field by field, so wherever one turns up, a view takes its place.
  */
 import type { ClassTransformOptions } from 'class-transformer';
-// class-transformer exports its executor under no other path; as for its storage, the last release is from 2021.
-import { defaultOptions } from 'class-transformer/cjs/constants/default-options.constant.js';
-import { TransformOperationExecutor } from 'class-transformer/cjs/TransformOperationExecutor.js';
 import type { Class } from '../metadata/crud-options.js';
-import { enter, isModel, isRecord, isTornRecord } from '../model/record.js';
-
-/** class-transformer's internal numbers for the direction of a transformation. */
-const PLAIN_TO_CLASS = 0;
-const CLASS_TO_PLAIN = 1;
+import { enter, isModel, isRecord } from '../model/record.js';
+import { isTornRecord } from '../model/sequelize-internals.js';
+import { classProperties } from './class-properties.js';
+import {
+  DIRECTIONS,
+  defaultOptions,
+  TransformOperationExecutor,
+  transformerStorage,
+} from './class-transformer-internals.js';
+import { shapesValue } from './model-decorators.js';
 
 /** What class-transformer sees of a record. */
 export interface RecordViews {
@@ -25,12 +27,12 @@ export interface RecordViews {
 export function readThroughClass(schema: Class, values: object, views: RecordViews): object {
   const options = { ...defaultOptions, exposeUnsetFields: false };
   const shown = new WeakSet<object>();
-  const instance = new RecordExecutor(PLAIN_TO_CLASS, options, views, shown).transform(
+  const instance = new RecordExecutor(DIRECTIONS.write, options, views, shown).transform(
     undefined,
     values,
     schema,
   );
-  return new RecordExecutor(CLASS_TO_PLAIN, options, views, shown).transform(undefined, instance) as object;
+  return new RecordExecutor(DIRECTIONS.read, options, views, shown).transform(undefined, instance) as object;
 }
 
 /** class-transformer's `instanceToPlain` for results that may hold records. */
@@ -40,7 +42,65 @@ export function resultToPlain(
   views: RecordViews,
 ): unknown {
   const whole = { ...defaultOptions, ...options };
-  return new RecordExecutor(CLASS_TO_PLAIN, whole, views, new WeakSet()).transform(undefined, result);
+  return new RecordExecutor(DIRECTIONS.read, whole, views, new WeakSet()).transform(undefined, result);
+}
+
+/**
+ * The names that the properties of a read class leave under, by property; null where code of the user's, or class-transformer,
+ * may do more to a value than that. Each property passes alone then, whatever the others are.
+ *
+ * @param attributes what a record has, all of which class-transformer would see
+ */
+export function plainProperties(
+  target: Class,
+  attributes: ReadonlySet<string>,
+): ReadonlyMap<string, string> | null {
+  const properties = [...classProperties(target, 'read')];
+  const isShaped = [...properties, ...attributes].some(
+    (name) => name in target.prototype || shapesValue(target, name),
+  );
+  // One that is exposed on the way in only may take the value of another.
+  const exposed = Object.values(DIRECTIONS).flatMap((direction) =>
+    transformerStorage.getExposedProperties(target, direction),
+  );
+  if (isShaped || !isPlainClass(target) || exposed.some((name) => !properties.includes(name))) return null;
+  const shown = new Map<string, string>();
+  for (const property of properties) {
+    const name = plainName(target, property, attributes);
+    if (name === null) return null;
+    shown.set(property, name);
+  }
+  const names = new Set(shown.values());
+  // An object has whole numbers before all other properties.
+  const areOrdered = [...names].every((name) => !/^\d+$/.test(name));
+  return names.size === properties.length && areOrdered ? shown : null;
+}
+
+/** The name that a property leaves under; null where it does not pass in both directions, into the class and out of it. */
+function plainName(target: Class, property: string, attributes: ReadonlySet<string>): string | null {
+  const exposure = transformerStorage.findExposeMetadata(target, property);
+  const { name = property, ...others } = exposure?.options ?? {};
+  const isStrict = transformerStorage.getStrategy(target) === 'excludeAll';
+  const isChosen = exposure !== undefined || !isStrict;
+  // By its other name class-transformer would look for it on the way into the class, too.
+  const isFree = name === property || !(isStrict || attributes.has(name) || name in Object.prototype);
+  const isHidden = transformerStorage.findExcludeMetadata(target, property) !== undefined;
+  return isChosen && isFree && !isHidden && Object.keys(others).length === 0 ? name : null;
+}
+
+/** Whether an instance is made without code of the user's, and without values. A comment with `constructor(` counts, too. */
+function isPlainClass(target: Class): boolean {
+  for (let each: object = target; each !== Function.prototype; each = Object.getPrototypeOf(each)) {
+    const text = typeof each === 'function' ? Function.prototype.toString.call(each) : '';
+    if (!text.startsWith('class') || /\bconstructor\b|\[native code\]/.test(text)) return false;
+  }
+  try {
+    const instance = Reflect.construct(target as unknown as new () => object, []);
+    const isOwn = Object.getPrototypeOf(instance) === target.prototype;
+    return isOwn && Object.values(instance).every((value) => value === undefined);
+  } catch {
+    return false;
+  }
 }
 
 class RecordExecutor extends TransformOperationExecutor {
@@ -69,10 +129,10 @@ class RecordExecutor extends TransformOperationExecutor {
     if (this.#shown.has(value)) return value;
     if (isRecord(value) || isTornRecord(value)) return enter(value, () => this.#record(value, target, goOn));
     // A model is no class to make of plain values: its instance would be a record that was never read.
-    if (this.#direction === PLAIN_TO_CLASS && isModel(target) && !Array.isArray(value)) {
+    if (this.#direction === DIRECTIONS.write && isModel(target) && !Array.isArray(value)) {
       return this.#final(this.#views.show(value, target));
     }
-    const isData = this.#direction === CLASS_TO_PLAIN && Object.hasOwn(value, 'constructor');
+    const isData = this.#direction === DIRECTIONS.read && Object.hasOwn(value, 'constructor');
     return isData && !Array.isArray(value) ? this.#data(value) : goOn(value);
   }
 
@@ -87,7 +147,7 @@ class RecordExecutor extends TransformOperationExecutor {
     if (typeof target !== 'function' || target === Object || isModel(target)) {
       return this.#final(this.#views.show(record));
     }
-    const isIntoClass = this.#direction === PLAIN_TO_CLASS;
+    const isIntoClass = this.#direction === DIRECTIONS.write;
     const values = isIntoClass ? this.#views.valuesFor(record, target as Class) : null;
     return goOn(values ?? this.#views.show(record));
   }

@@ -8,6 +8,8 @@ export type SchemaClass = new () => object;
 
 /** An empty class of that name whose instances begin with these values. */
 export function namedClass(name: string, initialValues: Readonly<Record<string, unknown>> = {}): SchemaClass {
+  // One with a constructor would be taken for a class that does something in it.
+  if (Object.keys(initialValues).length === 0) return { [name]: class {} }[name] as SchemaClass;
   const holder = {
     [name]: class {
       constructor() {

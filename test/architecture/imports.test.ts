@@ -7,6 +7,7 @@ import {
   findCycles,
   findInputAndOutput,
   findLooseFrameworks,
+  findLooseInternals,
   findOversized,
   findUndeclaredPackages,
   findUnnamedExports,
@@ -56,6 +57,10 @@ describe('the imports of src', () => {
 
   it('touch each framework only where it belongs', () => {
     expectNone(findLooseFrameworks(source));
+  });
+
+  it('read internals of frameworks only where it is looked whether they are there', () => {
+    expectNone(findLooseInternals(readSourceTree()));
   });
 
   it('do no input or output in the pure phases', () => {
@@ -214,6 +219,38 @@ describe('the rule of circles', () => {
       'http/c.ts': '',
     };
     expect(findCycles(modules(sources))).to.deep.equal([]);
+  });
+});
+
+describe('the rule of internals', () => {
+  const SOURCES = {
+    'interface A {\n  readonly _scope?: object;\n}': ["a.ts:2 declares a field of a framework's internals."],
+    'interface A {\n  _connect(settings: object): void;\n}': [
+      "a.ts:2 declares a field of a framework's internals.",
+    ],
+    'const { _scope } = model as { readonly _scope?: object };': [
+      "a.ts:1 declares a field of a framework's internals.",
+    ],
+    'const { hooks } = model as unknown as { hooks: object };': ['a.ts:1 casts to what nothing checks.'],
+    "import { getMetadataArgsStorage } from 'routing-controllers';": [
+      "a.ts:1 imports 'routing-controllers': only *-internals.ts touches a storage.",
+    ],
+    "import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';": [
+      "a.ts:1 imports 'class-transformer/cjs/storage.js': only *-internals.ts touches a storage.",
+    ],
+  };
+
+  for (const [source, problems] of Object.entries(SOURCES)) {
+    it(`does not allow ${source.replace(/\s+/g, ' ')} but in the file that checks`, () => {
+      expect(findLooseInternals(new Map([['a.ts', source]]))).to.deep.equal(problems);
+      expect(findLooseInternals(new Map([['model/sequelize-internals.ts', source]]))).to.deep.equal([]);
+    });
+  }
+
+  it('allows parameters that are not used, and what is documented', () => {
+    const source =
+      'const { cache: _cache } = options;\nrun((_request, next) => next(model.sequelize as Sequelize));';
+    expect(findLooseInternals(new Map([['a.ts', source]]))).to.deep.equal([]);
   });
 });
 

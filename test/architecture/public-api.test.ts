@@ -87,6 +87,7 @@ describe('the public API', () => {
       'Operation',
       'Page',
       'PageRequest',
+      'ReadQuery',
       'ReadSession',
       'RepositoryClass',
       'RequestIssue',

@@ -18,9 +18,9 @@ export const LAYERS = [
   'operation',
   'features',
   'persistence/errors',
+  'persistence/protocol',
   'persistence/session',
   'persistence/sql',
-  'persistence/protocol',
   'persistence/customization',
   'persistence/connections',
   'persistence/engine',
@@ -146,6 +146,34 @@ export function findLooseFrameworks(modules: ModuleTree): string[] {
       const also = others.length > 0 && exceptions.includes(file) ? `, and ${others.join(', ')} does` : '';
       return [violation(file, reference, `only ${places} may use it${also}`)];
     });
+  });
+}
+
+/** The files that may read what a framework does not promise to have. */
+const ACCESSORS = /-internals\.ts$/;
+/** A field that begins with `_` in a type, and a cast to a type that is made up on the spot. */
+const INTERNAL_FIELD = /^\s*(?:readonly )?_\w+\??[:(].*;$|\bas (?:unknown as |object as )?\{[^}]*\b_\w+\??:/;
+const LOOSE_CAST = /\bas (?:unknown|object) as \{/;
+
+/** Internals of frameworks that are read elsewhere than in the files that look whether they are there. */
+export function findLooseInternals(sources: SourceTree): string[] {
+  return [...sources].flatMap(([file, source]) => {
+    if (ACCESSORS.test(file) || file.endsWith('.d.ts')) return [];
+    const { references } = scanModule(source);
+    const lines = source.split('\n').flatMap((text, index) => {
+      if (INTERNAL_FIELD.test(text))
+        return [`${file}:${index + 1} declares a field of a framework's internals.`];
+      return LOOSE_CAST.test(text) ? [`${file}:${index + 1} casts to what nothing checks.`] : [];
+    });
+    const storages = references.filter(
+      (reference) =>
+        reference.specifier?.startsWith('class-transformer/') ||
+        reference.names.some(({ source: name }) => name === 'getMetadataArgsStorage'),
+    );
+    return [
+      ...lines,
+      ...storages.map((reference) => violation(file, reference, 'only *-internals.ts touches a storage')),
+    ];
   });
 }
 

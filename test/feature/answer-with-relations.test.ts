@@ -22,7 +22,14 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import { type Class, Crud, type CrudContext, crudController, readSchema } from '../../src/index.js';
+import {
+  type Class,
+  Crud,
+  type CrudContext,
+  crudController,
+  type ReadQuery,
+  readSchema,
+} from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectJson } from '../support/expect-answer.js';
@@ -395,8 +402,8 @@ describe('answering with relations', () => {
         @Expose() declare pets: object[];
       }
       class Pets extends crudController(Pet, { readSchema: PetView }) {
-        override async read(id: never, context: CrudContext<Pet>): Promise<Pet> {
-          const pet = await super.read(id, context);
+        override async read(id: never, query: ReadQuery, context: CrudContext<Pet>): Promise<Pet> {
+          const pet = await super.read(id, query, context);
           if (pet.owner) pet.owner.dataValues['pets'] = [pet];
           return pet;
         }
@@ -471,7 +478,7 @@ describe('answering with relations', () => {
           return response.send([await Pet.findOne({ include: [Owner] })]);
         }
 
-        override async read(_id: unknown, { response }: CrudContext): Promise<Owner> {
+        override async read(_id: unknown, _query: ReadQuery, { response }: CrudContext): Promise<Owner> {
           response.json(hidden(3));
           return response as unknown as Owner;
         }

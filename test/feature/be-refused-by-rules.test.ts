@@ -25,7 +25,7 @@ class Letter extends Model {
 /** A view that shows only what is short, and accepts nothing else. */
 @Crud()
 @Table({ tableName: 'memos', timestamps: false })
-class BoundedCache extends Model {
+class Memo extends Model {
   @PrimaryKey
   @AutoIncrement
   @Column(DataType.INTEGER)
@@ -106,7 +106,7 @@ describe('being refused by rules of the database', () => {
     await control.connect();
     await control.query(schemaFor(role));
     site = await startTestApp({
-      models: [Letter, BoundedCache, Order, Ledger],
+      models: [Letter, Memo, Order, Ledger],
       database: { ...database, drop: async () => {} },
       engine: { createAll: false, dialectOptions: { options: `-c role=${role}` } as object },
       bootstrap: { logger },

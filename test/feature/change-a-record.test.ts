@@ -129,7 +129,8 @@ describe('changing a record', () => {
     const { statements } = await sql.during(() => change('/notes/1', { text: 'Changed' }));
     const updates = onPath({
       fast: [
-        'UPDATE "notes" SET "text" = $2 WHERE "id" = $1 AND ("text"::text IS DISTINCT FROM $3::text) ' +
+        'UPDATE "notes" AS "Note" SET "text" = $1 ' +
+          'WHERE ("Note"."id" = $2) AND ("Note"."text"::text IS DISTINCT FROM $3::text) ' +
           'RETURNING "id", "title", "text", "stars", "state", "labels"',
       ],
       general: [

@@ -5,6 +5,8 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectIssue, expectJson, expectProblem } from '../support/expect-answer.js';
+import { onPath } from '../support/path-option.js';
+import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 abstract class Place extends Model {
@@ -38,11 +40,29 @@ class Shown {
 @Table({ tableName: 'villages', timestamps: false })
 class Village extends Place {}
 
+class Named {
+  @Expose() declare id: number;
+  @Expose({ name: 'title' }) declare name: string;
+  @Expose() declare population: string;
+}
+
+@Crud({ readSchema: Named, sortAllow: ['population'], pagination: 'cursor' } as object)
+@Table({ tableName: 'hamlets', timestamps: false })
+class Hamlet extends Place {}
+
+const MODELS = [Town, Village, Hamlet];
+
 describe('choosing fields', () => {
+  const sql = new SqlLog();
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Town, Village], bootstrap: { logger: new CapturedLog() } });
+    const bootstrap = { logger: new CapturedLog() };
+    site = await startTestApp({ models: MODELS, bootstrap, engine: { logging: sql.record } });
+    await Hamlet.bulkCreate([
+      { name: 'Ars', population: '7' },
+      { name: 'Bez', population: '5' },
+    ]);
     await Town.create({ name: 'Lyon', population: '9007199254740993', secret: 'x' });
     await Village.create({ name: 'Vals' });
   });
@@ -84,6 +104,34 @@ describe('choosing fields', () => {
       has_prev: false,
     });
     expectJson(await site.agent.get('/villages/1?fields=greeting'), 200, { greeting: 'Vals!' });
+  });
+
+  for (const [path, columns, rest] of [
+    ['/towns/1?fields=name', '"name"', 'WHERE "Town"."id" = $1'],
+    ['/towns?fields=population,name', '"name", "population"', 'ORDER BY "Town"."id" LIMIT 20'],
+    ['/hamlets/1?fields=title', '"name"', 'WHERE "Hamlet"."id" = $1'],
+  ] as const) {
+    it(`reads no more columns than it needs for ${path}`, async () => {
+      const { result, statements } = await sql.during(() => site.agent.get(path));
+      expect(result.status).to.equal(200);
+      const [statement = '', ...others] = statements;
+      expect(others).to.deep.equal([]);
+      const fast = new RegExp(
+        `^SELECT ${columns} FROM "(towns|hamlets)" AS "(Town|Hamlet)" ${quoted(rest)}$`,
+      );
+      expect(statement).to.match(onPath({ fast, general: /^SELECT "id", "name", "population"/ }));
+    });
+  }
+
+  it('goes on from a cursor whose order is of a column that is not answered', async () => {
+    const walk = '/hamlets?fields=title&sort=-population&size=1';
+    const first = await site.agent.get(walk);
+    expect(first.body.items).to.deep.equal([{ title: 'Ars' }]);
+    const second = await site.agent.get(`${walk}&after=${first.body.next_cursor}`);
+    expect(second.body.items).to.deep.equal([{ title: 'Bez' }]);
+    expect([second.body.has_prev, second.body.has_next]).to.deep.equal([true, false]);
+    const back = await site.agent.get(`${walk}&before=${second.body.prev_cursor}`);
+    expect(back.body).to.deep.equal({ ...first.body, prev_cursor: null });
   });
 
   for (const path of ['/towns', '/towns/1']) {
@@ -134,3 +182,8 @@ describe('choosing fields', () => {
     });
   });
 });
+
+/** A text as a regular expression. */
+function quoted(text: string): string {
+  return text.replace(/[$.]/g, '\\$&');
+}

@@ -37,7 +37,7 @@ class Note extends Model {
 
 @Crud()
 @Table({ tableName: 'memos', timestamps: false })
-class BoundedCache extends Model {
+class Memo extends Model {
   @PrimaryKey
   @AutoIncrement
   @Column(DataType.INTEGER)
@@ -53,8 +53,8 @@ let stopped = deferred();
 /** What a method began and did not wait for. */
 let late: Promise<unknown> = Promise.resolve();
 
-class MemoController extends crudController(BoundedCache) {
-  override async create(values: CreateValues<BoundedCache>, context: CrudContext<BoundedCache>) {
+class MemoController extends crudController(Memo) {
+  override async create(values: CreateValues<Memo>, context: CrudContext<Memo>) {
     const memo = await super.create(values, context);
     if (memo.text === 'branch') {
       late = stopped.promise.then(() => super.create({ text: 'late' }, context));
@@ -67,9 +67,9 @@ class MemoController extends crudController(BoundedCache) {
   @Post('/:text/caught')
   async caught(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
     uow.afterCommit(() => committed.push(text));
-    await uow.repository(BoundedCache).create({ text });
+    await uow.repository(Memo).create({ text });
     await uow
-      .repository(BoundedCache)
+      .repository(Memo)
       .create({ text })
       .catch(() => {});
     return { done: true };
@@ -79,7 +79,7 @@ class MemoController extends crudController(BoundedCache) {
   async forever(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
     uow.afterCommit(() => stopped.promise);
     uow.afterCommit(() => committed.push(text));
-    await uow.repository(BoundedCache).create({ text });
+    await uow.repository(Memo).create({ text });
     return { done: true };
   }
 
@@ -87,7 +87,7 @@ class MemoController extends crudController(BoundedCache) {
   async nested(@Param('text') text: string) {
     await unitOfWork(async (uow) => {
       uow.afterCommit(() => committed.push(text));
-      await BoundedCache.create({ text });
+      await Memo.create({ text });
       await unitOfWork(() => Promise.reject(new Error('refused'))).catch(() => {});
     });
     return { done: true };
@@ -266,7 +266,7 @@ describe('a write in which an error was caught', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [BoundedCache],
+      models: [Memo],
       bootstrap: { controllers: [MemoController], logger },
       engine: { pool: { max: 1 } },
     });
@@ -282,7 +282,7 @@ describe('a write in which an error was caught', () => {
 
   const expectRolledBack = async (path: string, body: object = {}) => {
     expectProblem(await site.agent.post(path).send(body), 500, { detail: 'Internal Server Error' });
-    expect(await BoundedCache.count()).to.equal(0);
+    expect(await Memo.count()).to.equal(0);
     expect(committed).to.deep.equal([]);
     expect(logger.lines).to.have.length(1);
     expect(logger.text).to.include('savepoint');
@@ -295,17 +295,17 @@ describe('a write in which an error was caught', () => {
   it('is no success of an overridden method', () => expectRolledBack('/memos', { text: 'caught' }));
 
   it('is no success of a write with a hook', async () => {
-    const repository = new Repository(BoundedCache);
-    const fail = async (memo: BoundedCache) => {
+    const repository = new Repository(Memo);
+    const fail = async (memo: Memo) => {
       await site.engine.sequelize.query(`INSERT INTO memos (text) VALUES ('${memo.text}')`).catch(() => {});
     };
-    BoundedCache.addHook('afterCreate', 'fail', fail);
+    Memo.addHook('afterCreate', 'fail', fail);
     try {
       await expectRolledBack('/memos', { text: 'one' });
       const error = await caughtError(() => repository.create({ text: 'one' }));
       expect(error).to.have.property('message').that.includes('savepoint');
     } finally {
-      BoundedCache.removeHook('afterCreate', 'fail');
+      Memo.removeHook('afterCreate', 'fail');
     }
   });
 
@@ -313,7 +313,7 @@ describe('a write in which an error was caught', () => {
     stopped = deferred();
     expect((await site.agent.post('/memos/one/forever')).body).to.deep.equal({ done: true });
     expect((await site.agent.post('/memos/two/forever')).body).to.deep.equal({ done: true });
-    expect(await BoundedCache.count()).to.equal(2);
+    expect(await Memo.count()).to.equal(2);
     expect(committed).to.deep.equal([]);
     stopped.resolve();
     while (committed.length < 2) await nextTurn();
@@ -329,7 +329,7 @@ describe('a write in which an error was caught', () => {
     expect(await caughtError(() => late))
       .to.have.property('message')
       .that.includes('rolled back');
-    expect(await BoundedCache.count()).to.equal(0);
+    expect(await Memo.count()).to.equal(0);
   });
 
   it('is a success without it', async () => {

@@ -65,8 +65,11 @@ describe('deleting a record', () => {
 
     it('uses one statement', async () => {
       const { statements } = await sql.during(() => site.agent.delete('/tickets/1'));
-      const key = onPath({ fast: '$1', general: '1' });
-      expect(statements).to.deep.equal([`DELETE FROM "tickets" WHERE "id" = ${key}`]);
+      const statement = onPath({
+        fast: 'DELETE FROM "tickets" AS "Ticket" WHERE "Ticket"."id" = $1',
+        general: 'DELETE FROM "tickets" WHERE "id" = 1',
+      });
+      expect(statements).to.deep.equal([statement]);
     });
 
     it('answers 404 to everything that is asked of the record afterwards', async () => {

@@ -4,10 +4,12 @@ import { Exclude, Expose, Transform } from 'class-transformer';
 import type { RequestHandler } from 'express';
 import {
   type Action,
+  Header,
   HttpCode,
   Interceptor,
   type InterceptorInterface,
   Middleware,
+  OnUndefined,
   UseAfter,
   UseInterceptor,
 } from 'routing-controllers';
@@ -28,8 +30,8 @@ import {
   Crud,
   type CrudContext,
   crudController,
-  type ListQuery,
   type ModelClass,
+  type ReadQuery,
   Repository,
   type RouteInfo,
   unitOfWork,
@@ -235,8 +237,8 @@ class WithOwnEnd extends Row {
 class Overridden extends Row {}
 
 class OverriddenController extends crudController(Overridden) {
-  override async read(id: number, context: CrudContext<Overridden>): Promise<Overridden> {
-    const row = await super.read(id, context);
+  override async read(id: number, query: ReadQuery, context: CrudContext<Overridden>): Promise<Overridden> {
+    const row = await super.read(id, query, context);
     row.name = `overridden ${row.name}`;
     return row;
   }
@@ -308,14 +310,14 @@ class After {
   }
 }
 
-class DecoratedController extends crudController(Decorated) {
-  @HttpCode(203)
-  override list(
-    query: ListQuery,
-    context: CrudContext<Decorated>,
-  ): ReturnType<CrudContext<Decorated>['repository']['page']> {
-    return super.list(query, context) as never;
-  }
+/** Says something of generated methods without an override. */
+class DecoratedController extends crudController(Decorated) {}
+for (const [method, decorate] of [
+  ['read', HttpCode(203)],
+  ['create', Header('X-Made', 'yes')],
+  ['remove', OnUndefined(202)],
+] as const) {
+  decorate(DecoratedController.prototype, method);
 }
 
 @UseInterceptor(Wrap)
@@ -438,18 +440,10 @@ const CASES: readonly Case[] = [
   },
   {
     model: WithTransform,
-    operations: RECORDS,
-    reason: 'label has a @Transform',
+    operations: WRITES,
+    reason: "code of the user's shapes the answer",
     effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body.label).to.equal('transformed null');
-    },
-  },
-  {
-    model: WithReadSchema,
-    operations: RECORDS,
-    reason: 'it has a readSchema',
-    effect: async ({ agent }, path) => {
-      expect((await agent.get(`${path}/1`)).body).to.deep.equal({ name: 'shown' });
+      expect((await agent.patch(`${path}/1`).send({ label: 'x' })).body.label).to.equal('transformed x');
     },
   },
   {
@@ -491,28 +485,46 @@ const CASES: readonly Case[] = [
     options: { controllers: [StoredController] },
     readAs: 'stored shown',
   },
+];
+
+/** What is plugged in and leaves the SQL as it is, and something that shows that it has its effect. */
+interface OwnSql extends Pick<Case, 'model' | 'options'> {
+  readonly what: string;
+  readonly effect: NonNullable<Case['effect']>;
+}
+
+const OWN_SQL: readonly OwnSql[] = [
   {
-    model: Decorated,
-    operations: ['list'],
-    reason: 'decorators change the answer',
-    options: { controllers: [DecoratedController] },
+    what: 'a read schema',
+    model: WithReadSchema,
     effect: async ({ agent }, path) => {
-      expect((await agent.get(path)).status).to.equal(203);
+      expect((await agent.get(`${path}/1`)).body).to.deep.equal({ name: 'shown' });
+      const created = await agent.post(path).send({ name: 'new' });
+      expect(created.body).to.deep.equal({ name: 'new' });
+      expect(created.headers['location']).to.equal(`${path}/2`);
     },
   },
   {
+    what: 'decorators that change the answer',
     model: Decorated,
-    operations: ALL,
-    reason: 'the controller has interceptors',
+    options: { controllers: [DecoratedController] },
+    effect: async ({ agent }, path) => {
+      expect((await agent.get(`${path}/1`)).status).to.equal(203);
+      expect((await agent.post(path).send({})).headers).to.include({ 'x-made': 'yes' });
+      expect((await agent.delete(`${path}/1`)).status).to.equal(202);
+    },
+  },
+  {
+    what: 'interceptors of the controller',
+    model: Decorated,
     options: { controllers: [InterceptedController] },
     effect: async ({ agent }, path) => {
       expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
     },
   },
   {
+    what: 'a middleware of the controller that runs after the answer',
     model: Decorated,
-    operations: ALL,
-    reason: 'a middleware runs after the answer',
     options: { controllers: [FollowedController] },
     effect: async ({ agent }, path) => {
       await agent.get(`${path}/1`);
@@ -520,18 +532,17 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    what: 'interceptors of the application',
     model: Plain,
-    operations: ALL,
-    reason: 'the application has interceptors',
     options: { routing: { interceptors: [Wrap] } },
     effect: async ({ agent }, path) => {
       expect((await agent.get(`${path}/1`)).body.wrapped.name).to.equal('shown');
+      expect((await agent.get(path)).body.wrapped).to.include({ total: 1, has_next: false });
     },
   },
   {
+    what: 'middlewares of the application that run after an answer',
     model: Plain,
-    operations: ALL,
-    reason: 'the application has middlewares that run after an answer',
     options: { routing: { middlewares: [After] } },
     effect: async ({ agent }, path) => {
       await agent.get(`${path}/1`);
@@ -598,6 +609,16 @@ describe('the general path', () => {
     });
   }
 
+  for (const { what, model, options = {}, effect } of OWN_SQL) {
+    it(`is not needed for ${what}`, async () => {
+      const built = await serve({ models: [model], ...options });
+      expect(built.crud.routes.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
+      const path = built.crud.routes.find(({ operation }) => operation === 'list')?.path ?? '';
+      expect(await isGeneral(() => built.agent.get(`${path}/1`))).to.equal(false);
+      await effect(built, path);
+    });
+  }
+
   for (const [what, model] of [
     ['a getter', WithGetter],
     ['a virtual attribute', WithVirtual],
@@ -609,7 +630,7 @@ describe('the general path', () => {
       ];
       const path = fast.crud.routes[0]?.path ?? '';
       // What throws while a record is shown has to undo the write.
-      const reason = `${model === WithVirtual ? 'shout' : 'name'} has a getter`;
+      const reason = "code of the user's shapes the answer";
       expect(operationsWith(fast.crud.routes, reason)).to.deep.equal(['create', 'update']);
       expect(fast.crud.routes.flatMap((route) => route.generalPathReasons)).to.have.length(2);
       expect(await isGeneral(() => fast.agent.get(`${path}/1`))).to.equal(false);

@@ -13,6 +13,7 @@ import {
   type Id,
   InjectSession,
   InjectUnitOfWork,
+  type ReadQuery,
   type ReadSession,
   type UnitOfWork,
   unitOfWork,
@@ -70,8 +71,8 @@ class LetterController extends crudController(Letter) {
     return letter;
   }
 
-  override async read(id: Id, context: CrudContext<Letter>) {
-    const letter = await super.read(id, context);
+  override async read(id: Id, query: ReadQuery, context: CrudContext<Letter>) {
+    const letter = await super.read(id, query, context);
     await pass();
     return letter;
   }

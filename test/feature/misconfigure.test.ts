@@ -3,7 +3,7 @@
 import { Console } from 'node:console';
 import { expect } from 'chai';
 import { IsInt } from 'class-validator';
-import { Get, JsonController } from 'routing-controllers';
+import { Get, JsonController, Req } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import winston from 'winston';
 import {
@@ -311,6 +311,46 @@ describe('misconfiguring', () => {
       expect(await problemsOf({ models: [Fine], controllers: [Fines] })).to.deep.equal([
         "Fine: 'all' and 'list' both answer GET /fines; give one another path.",
       ]);
+    });
+  });
+
+  describe('an override of read', () => {
+    const advice =
+      'write read(id, query, context), with parameters of its own behind them. The query has come between the id and the ' +
+      'context.';
+
+    it('may not take the context for its second parameter', async () => {
+      class Fines extends crudController(Fine) {}
+      // TypeScript refuses it; JavaScript does not.
+      Object.assign(Fines.prototype, { read: (_id: unknown, _context: unknown) => ({}) });
+      expect(await problemsOf({ models: [Fine], controllers: [Fines] })).to.deep.equal([
+        `Fines overrides read without the parameter context; ${advice}`,
+      ]);
+    });
+
+    it('may not have a parameter of its own in the place of the context', async () => {
+      class Fines extends crudController(Fine) {
+        override async read(_id: unknown, _context: unknown, @Req() _request?: unknown): Promise<Fine> {
+          return new Fine();
+        }
+      }
+      expect(await problemsOf({ models: [Fine], controllers: [Fines] })).to.deep.equal([
+        `Fines overrides read without the parameter context; ${advice}`,
+      ]);
+    });
+
+    it('may take fewer parameters, all of them as one, or others in their places', async () => {
+      for (const read of [async (_id: unknown) => ({}), async (..._all: unknown[]) => ({})]) {
+        class Fines extends crudController(Fine) {}
+        Object.assign(Fines.prototype, { read });
+        await buildApp({ models: [Fine], controllers: [Fines], logger: new CapturedLog() });
+      }
+      class Fines extends crudController(Fine) {
+        override async read(_id: unknown, @Req() _request: unknown): Promise<Fine> {
+          return new Fine();
+        }
+      }
+      await buildApp({ models: [Fine], controllers: [Fines], logger: new CapturedLog() });
     });
   });
 

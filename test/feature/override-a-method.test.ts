@@ -27,6 +27,7 @@ import {
   type Id,
   type ListQuery,
   type Page,
+  type ReadQuery,
   Repository,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
@@ -109,9 +110,9 @@ describe('overriding a method', () => {
           calls.push(['list', { ...query }]);
           return super.list(query, context);
         }
-        override read(id: Id, context: CrudContext<Song>): Promise<Song> {
-          calls.push(['read', id, context.request.method]);
-          return super.read(id, context);
+        override read(id: Id, query: ReadQuery, context: CrudContext<Song>): Promise<Song> {
+          calls.push(['read', id, { ...query }, context.request.method]);
+          return super.read(id, query, context);
         }
         override create(values: CreationAttributes<Song>, context: CrudContext<Song>): Promise<Song> {
           calls.push(['create', values]);
@@ -137,7 +138,7 @@ describe('overriding a method', () => {
         has_next: false,
         has_prev: true,
       });
-      expectJson(await agent.get('/songs/1'), 200, FIRST);
+      expectJson(await agent.get('/songs/1?fields=title,id'), 200, { id: 1, title: 'First' });
       const created = await agent.post('/songs').send({ title: 'New' });
       expectJson(created, 201, { id: 2, title: 'New!', plays: '0' });
       expect(created.headers['location']).to.equal('/songs/2');
@@ -152,14 +153,12 @@ describe('overriding a method', () => {
             kind: 'offset',
             page: 2,
             size: 1,
-            after: null,
-            before: null,
             filter: null,
             sort: [{ attribute: 'id', descending: false }],
             fields: null,
           },
         ],
-        ['read', 1, 'GET'],
+        ['read', 1, { fields: ['id', 'title'] }, 'GET'],
         ['create', { title: 'New' }],
         ['update', 2, { plays: '9007199254740993' }, true],
         ['remove', 2],
@@ -353,9 +352,9 @@ describe('overriding a method', () => {
           next();
         })
         @UseInterceptor((_action: Action, content: object) => ({ ...content, intercepted: true }))
-        override read(id: Id, context: CrudContext<Song>): Promise<Song> {
+        override read(id: Id, query: ReadQuery, context: CrudContext<Song>): Promise<Song> {
           seen.push('read');
-          return super.read(id, context);
+          return super.read(id, query, context);
         }
       }
       const agent = await serve(Songs);
@@ -370,11 +369,12 @@ describe('overriding a method', () => {
       class Songs extends crudController(Song) {
         override async read(
           id: Id,
+          query: ReadQuery,
           context: CrudContext<Song>,
           @HeaderParam('X-Shout') shout?: string,
           @CurrentUser() user?: { name: string },
         ): Promise<Song> {
-          const song = await super.read(id, context);
+          const song = await super.read(id, query, context);
           return song.set('title', `${song.title} ${shout} ${user?.name}`);
         }
         override async remove(@Param('id') id: string, @Req() request?: unknown): Promise<void> {
@@ -392,8 +392,8 @@ describe('overriding a method', () => {
     it('keeps a route of its own for a generated method', async () => {
       class Songs extends crudController(Song) {
         @Get('/by-number/:id')
-        override read(id: Id, context: CrudContext<Song>): Promise<Song> {
-          return super.read(id, context);
+        override read(id: Id, query: ReadQuery, context: CrudContext<Song>): Promise<Song> {
+          return super.read(id, query, context);
         }
       }
       const agent = await serve(Songs);
@@ -407,8 +407,8 @@ describe('overriding a method', () => {
   describe('twice, in a line of classes', () => {
     class Base extends crudController(Song) {
       @Header('X-Base', 'yes')
-      override async read(id: Id, context: CrudContext<Song>): Promise<Song> {
-        const song = await super.read(id, context);
+      override async read(id: Id, query: ReadQuery, context: CrudContext<Song>): Promise<Song> {
+        const song = await super.read(id, query, context);
         return song.set('title', `${song.title} base`);
       }
 
@@ -430,8 +430,8 @@ describe('overriding a method', () => {
 
     class Derived extends Base {
       @Header('X-Derived', 'yes')
-      override async read(id: Id, context: CrudContext<Song>): Promise<Song> {
-        const song = await super.read(id, context);
+      override async read(id: Id, query: ReadQuery, context: CrudContext<Song>): Promise<Song> {
+        const song = await super.read(id, query, context);
         return song.set('title', `${song.title} derived`);
       }
 

@@ -9,6 +9,7 @@ import {
   crudController,
   type Id,
   type ListQuery,
+  type ReadQuery,
   Repository,
   unitOfWork,
 } from '../../src/index.js';
@@ -168,9 +169,9 @@ describe('a GET', () => {
         await context.repository.create({ name: 'C' });
         return super.list(query, context);
       }
-      override async read(id: Id, context: CrudContext<Room>) {
+      override async read(id: Id, query: ReadQuery, context: CrudContext<Room>) {
         await site.engine.sequelize.query(INSERT);
-        return super.read(id, context);
+        return super.read(id, query, context);
       }
     }
     const { agent } = await buildApp({ models: [Room], controllers: [RoomController], logger });
@@ -183,7 +184,7 @@ describe('a GET', () => {
 
   it('reads on connections that the server has set read-only', async () => {
     class RoomController extends crudController(Room) {
-      override async read(_id: Id, _context: CrudContext<Room>): Promise<Room> {
+      override async read(_id: Id, _query: ReadQuery, _context: CrudContext<Room>): Promise<Room> {
         const [row] = await site.engine.sequelize.query<{ name: string }>(
           "SELECT current_setting('transaction_read_only') AS name",
           { type: QueryTypes.SELECT },

@@ -1,5 +1,6 @@
 /** `Repository`: rows of one model, as a user's own code reads and writes them. */
 import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
 import {
   AutoIncrement,
   BelongsTo,
@@ -319,6 +320,18 @@ describe('a repository', () => {
       );
       expect(error).to.have.property('message', 'no');
       expect([await Town.count(), await Street.count()]).to.deep.equal([3, 1]);
+    });
+
+    it('undoes it where a hook of queries throws', async () => {
+      const { sequelize } = site.engine;
+      sequelize.addHook('afterQuery', 'refuse', ({ type }) => {
+        if ((type as QueryTypes) === QueryTypes.INSERT) throw new Error('no');
+      });
+      const error = await caughtError(() => towns.create({ name: 'Brest' })).finally(() =>
+        sequelize.removeHook('afterQuery', 'refuse'),
+      );
+      expect(error).to.have.property('message', 'no');
+      expect(await Town.count()).to.equal(3);
     });
   });
 

@@ -16,7 +16,15 @@ import {
 } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import { bootstrap, Crud, type CrudContext, crudController, crudRouter, type Id } from '../../src/index.js';
+import {
+  bootstrap,
+  Crud,
+  type CrudContext,
+  crudController,
+  crudRouter,
+  type Id,
+  type ReadQuery,
+} from '../../src/index.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -75,8 +83,8 @@ class StrictRooms extends crudController(Room, {
 }) {
   @Authorized('guard')
   @Header('X-Strict', 'yes')
-  override read(id: Id, context: CrudContext<Room>): Promise<Room> {
-    return super.read(id, context);
+  override read(id: Id, query: ReadQuery, context: CrudContext<Room>): Promise<Room> {
+    return super.read(id, query, context);
   }
 
   @Get('/strict')
@@ -86,8 +94,8 @@ class StrictRooms extends crudController(Room, {
 }
 
 class LooseRooms extends crudController(Room, { unknownQuery: 'ignore', pageSize: { default: 1 } }) {
-  override async read(id: Id, context: CrudContext<Room>): Promise<Room> {
-    const room = await super.read(id, context);
+  override async read(id: Id, query: ReadQuery, context: CrudContext<Room>): Promise<Room> {
+    const room = await super.read(id, query, context);
     return room.set('name', `${room.name}!`);
   }
 

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
 import { Get, HttpCode, OnNull, OnUndefined, Res, UseAfter, UseBefore } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud, type CrudContext, crudController } from '../../src/index.js';
+import { Crud, type CrudContext, crudController, type ReadQuery } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
 import { listen, requestHead } from '../support/listen.js';
@@ -32,7 +32,7 @@ function answerLater(response: Response): Response {
 }
 
 class FilmController extends crudController(Film, { endpoints: ['list', 'read', 'delete'] }) {
-  override async read(id: number, { response }: CrudContext<Film>): Promise<Film> {
+  override async read(id: number, _query: ReadQuery, { response }: CrudContext<Film>): Promise<Film> {
     // A record is promised, and the response is what is returned: routing-controllers takes it for "already answered".
     return (id === 1 ? response.status(203).json({ own: true }) : answerLater(response)) as unknown as Film;
   }

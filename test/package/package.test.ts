@@ -13,7 +13,7 @@ import { run, tryRun } from './run.js';
 
 /** What a user of the whole chain writes: a model, a subclass with an override and a route, and an application. */
 const CONSUMER = `
-import { bootstrap, Crud, type CrudContext, crudController, engineLifespan, type Id, Repository, readSchema } from 'crud-controllers';
+import { bootstrap, Crud, type CrudContext, crudController, engineLifespan, type Id, Repository, readSchema, type ReadQuery } from 'crud-controllers';
 import express from 'express';
 import { Get, Param } from 'routing-controllers';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
@@ -26,8 +26,8 @@ class City extends Model {
 }
 
 class CityController extends crudController(City) {
-  override read(id: Id, context: CrudContext): Promise<City> {
-    return super.read(id, context);
+  override read(id: Id, query: ReadQuery, context: CrudContext): Promise<City> {
+    return super.read(id, query, context);
   }
 
   @Get('/:id/name')

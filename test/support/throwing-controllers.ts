@@ -10,7 +10,14 @@ import {
   UseInterceptor,
 } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud, type CrudContext, crudController, type ListQuery, type Page } from '../../src/index.js';
+import {
+  Crud,
+  type CrudContext,
+  crudController,
+  type ListQuery,
+  type Page,
+  type ReadQuery,
+} from '../../src/index.js';
 
 /** What is thrown next. */
 export const thrown: { value: unknown } = { value: null };
@@ -41,11 +48,11 @@ export const WRITES = { headers: 1, part: 2, all: 3, twice: 4 } as const;
 
 export class BombController extends crudController(Bomb) {
   override async list(query: ListQuery, context: CrudContext<Bomb>): Promise<Page<Bomb>> {
-    if (query.page === 1) throw thrown.value;
+    if (query.kind === 'offset' && query.page === 1) throw thrown.value;
     return super.list(query, context);
   }
 
-  override read(id: number, { response }: CrudContext<Bomb>): Promise<Bomb> {
+  override read(id: number, _query: ReadQuery, { response }: CrudContext<Bomb>): Promise<Bomb> {
     if (id === WRITES.headers) response.flushHeaders();
     if (id === WRITES.part) response.write('{"id":');
     if (id === WRITES.all) response.json({ written: true });

@@ -8,6 +8,7 @@ import {
   type Id,
   type ListQuery,
   type Page,
+  type ReadQuery,
   Repository,
   type UpdateValues,
 } from '../../src/index.js';
@@ -25,8 +26,8 @@ export class LooseController extends crudController(City) {
   override async list(query: ListQuery, context: CrudContext) {
     return super.list(query, context);
   }
-  override async read(id: Id, context: CrudContext) {
-    return super.read(id, context);
+  override async read(id: Id, query: ReadQuery, context: CrudContext) {
+    return super.read(id, query, context);
   }
   override async create(values: CityValues, context: CrudContext) {
     return super.create(values, context);
@@ -65,8 +66,8 @@ export class ReturnTypes extends crudController(City) {
     const names: string[] = page.items.map(({ name }) => name);
     return { ...page, items: page.items.slice(0, names.length) };
   }
-  override async read(id: Id, context: CrudContext<City>) {
-    const city = await super.read(id, context);
+  override async read(id: Id, query: ReadQuery, context: CrudContext<City>) {
+    const city = await super.read(id, query, context);
     return city.rename('Lyon');
   }
   override async remove(id: Id, context: CrudContext<City>) {
@@ -81,7 +82,7 @@ export class PlainController extends crudController<City, object>(City) {
     const page = await super.list(query, context);
     return { ...page, items: page.items.map((item) => ({ ...item, rank: 1 })) };
   }
-  override async read(id: Id, context: CrudContext<City>) {
+  override async read(id: Id, _query: ReadQuery, context: CrudContext<City>) {
     return { ...(await context.repository.get(id)).toJSON(), rank: 1 };
   }
 }
@@ -89,7 +90,7 @@ export class PlainController extends crudController<City, object>(City) {
 /** What is wrong is not accepted. */
 export class WrongController extends crudController(City) {
   // @ts-expect-error: not a record of City
-  override async read(_id: Id, _context: CrudContext<City>) {
+  override async read(_id: Id, _query: ReadQuery, _context: CrudContext<City>) {
     return { rank: 1 };
   }
   // @ts-expect-error: the values come first
@@ -103,6 +104,14 @@ export class WrongController extends crudController(City) {
   // @ts-expect-error: a bare `list` needs `override`
   async list(query: ListQuery, context: CrudContext<City>) {
     return super.list(query, context);
+  }
+}
+
+/** As it was written before reads had a query. */
+export class OutdatedController extends crudController(City) {
+  // @ts-expect-error: the query comes before the context
+  override async read(id: Id, context: CrudContext<City>) {
+    return context.repository.get(id);
   }
 }
 

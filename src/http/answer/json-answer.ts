@@ -14,10 +14,13 @@ const SHORT = 2_000;
 /** What the package `etag` takes of a SHA-1 in base64: all but the padding. */
 const ETAG_DIGITS = 27;
 
+/** What Express takes away where there is no body. */
+const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
+
 /** Whether nothing of the user's stands between `response.json()` and the socket that would see a value. */
 export function writesPlainJson(response: Response): boolean {
   if (response.json !== ownJson || response.send !== ownSend) return false;
-  const { settings } = response.app as unknown as { settings: Readonly<Record<string, unknown>> };
+  const settings: Readonly<Record<string, unknown>> = response.app.settings;
   for (const name of JSON_SETTINGS) if (settings[name]) return false;
   return true;
 }
@@ -47,21 +50,28 @@ function isBytesOrStream(value: unknown): boolean {
 }
 
 /**
- * An answer. routing-controllers sets its status, hands the response to what has a `pipe` method, and does not go on to
+ * An answer; an empty text is one without a body. routing-controllers sets its status, hands the response to what has a `pipe` method, and does not go on to
  * other routes afterwards.
  */
 export class JsonAnswer {
   readonly #text: string;
-  readonly #location: string | undefined;
+  readonly #status: number;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  /** @param location the address of what was created */
-  constructor(text: string, location?: string) {
+  constructor(text: string, status: number, headers: Readonly<Record<string, string>>) {
     this.#text = text;
-    this.#location = location;
+    this.#status = status;
+    this.#headers = headers;
   }
 
   pipe(response: Response): void {
-    if (this.#location !== undefined) response.setHeader('Location', this.#location);
+    response.statusCode = this.#status;
+    for (const name in this.#headers) response.setHeader(name, this.#headers[name] as string);
+    if (this.#text === '') {
+      for (const name of BODY_HEADERS) response.removeHeader(name);
+      response.end();
+      return;
+    }
     if (!isUsual(response)) {
       // What is less usual is Express's to do, which does it no differently.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
@@ -99,12 +109,4 @@ function isUsual(response: Response): boolean {
     !response.hasHeader('Content-Type') &&
     !response.hasHeader('ETag')
   );
-}
-
-/** An answer without a body. */
-export class EmptyAnswer {
-  pipe(response: Response): void {
-    response.statusCode = 204;
-    response.end();
-  }
 }

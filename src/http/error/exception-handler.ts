@@ -3,6 +3,7 @@ import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
 import type { Logger } from '../../util/logger.js';
 import { requestLogger } from '../request/application-logger.js';
+import { layersOf } from '../request/express-internals.js';
 import { requestResource } from '../request/request-resource.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { logFailure } from './log-failure.js';
@@ -35,19 +36,13 @@ const COVERED = new WeakMap<Express, number>();
 export function installLastHandler(app: Express, logger: Logger): void {
   const cover = (): void => {
     app.use(exceptionHandler(logger));
-    COVERED.set(app, countLayers(app));
+    COVERED.set(app, layersOf(app).length);
   };
   app.use(function coverLaterLayers(_request, _response, next) {
-    if (countLayers(app) !== COVERED.get(app)) cover();
+    if (layersOf(app).length !== COVERED.get(app)) cover();
     next();
   });
   cover();
-}
-
-/** Express 4 has its router under another name; where there is neither, nothing seems to be mounted later. */
-function countLayers(app: Express): number {
-  const { _router } = app as unknown as { readonly _router?: { readonly stack?: readonly unknown[] } };
-  return (_router ?? app.router).stack?.length ?? 0;
 }
 
 /** The error handler, writing to this logger, or else to that of what a request is for. */

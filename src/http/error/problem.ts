@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import { ValidationError } from 'class-validator';
 import type { HttpError } from 'routing-controllers';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import {
   type DatabaseFault,
   describeFault,
@@ -80,6 +81,7 @@ export interface ProblemContext {
 /** The answer to an error of any kind, null and strings included. */
 export function toProblem(error: unknown, { plan, isSafe = false }: ProblemContext = {}): Problem {
   if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
+  if (error instanceof RefusedRequestError) return { status: error.status, detail: error.message };
   if (error instanceof InvalidQueryError) return requestProblem(400, error);
   if (error instanceof InvalidBodyError) return requestProblem(422, error);
   if (error instanceof BodyError) {

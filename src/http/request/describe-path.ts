@@ -1,22 +1,12 @@
 /** The path of a request as it may be logged: a path holds ids. */
 import type { Application, Request, Router } from 'express';
 import { applicationChain } from './application-chain.js';
+import { type Layer, layersOf } from './express-internals.js';
 
 /** Routes of an application that its own router does not show. */
 interface HiddenRoutes {
   readonly prefix: string;
   readonly router: Router;
-}
-
-/** A layer of Express's router: a route, or a router in it, or a middleware. */
-interface Layer {
-  readonly route?: { readonly path?: unknown } | undefined;
-  readonly handle?: LayerStack;
-}
-
-/** What has layers, if it has. */
-interface LayerStack {
-  readonly stack?: readonly Layer[];
 }
 
 const HIDDEN = new WeakMap<Application, HiddenRoutes[]>();
@@ -38,12 +28,9 @@ export function describePath({ app, baseUrl, path, route }: Request): string {
 
 /** The segments of all templates, without parameters and patterns. */
 function wordsOf(app: Application): string[] {
-  // Express 4 has another name for it, and throws at this one.
-  const { _router: old } = app as { readonly _router?: LayerStack };
-  const own = old ?? (app as unknown as { readonly router?: LayerStack }).router;
   const hidden = HIDDEN.get(app) ?? [];
   const templates = [
-    ...templatesOf(own?.stack),
+    ...templatesOf(layersOf(app)),
     ...hidden.flatMap(({ prefix, router }) => [prefix, ...templatesOf(router.stack as readonly Layer[])]),
   ];
   return templates

@@ -5,25 +5,21 @@
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import type { ResourceFeatures } from '../../operation/compile-features.js';
+import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-import type { CursorCodec } from '../../query/cursor-codec.js';
 import { InvalidQueryError } from '../../query/invalid-query-error.js';
-import type { ListQuery } from '../../query/list-query.js';
-import { parseFields } from '../../query/parse-fields.js';
-import { parseListQuery } from '../../query/parse-list-query.js';
-import { parseQueryString, type QueryString, quote } from '../../query/query-string.js';
-import { parameterIssues, rejectUnknownParameters } from '../../query/unknown-parameters.js';
+import { quote } from '../../query/query-string.js';
 import { type BodySchema, type BodyValues, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { readBody } from './read-body.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
-  readonly query?: ListQuery;
-  /** The properties that a read answers with; null is all. */
-  readonly fields?: readonly string[] | null;
+  /** What the inputs gave; of a list its `ListQuery`. */
+  readonly query: Inputs;
   readonly id?: unknown;
   readonly values?: BodyValues;
 }
@@ -35,14 +31,11 @@ export type RequestParser = (request: Request) => RequestArguments | Promise<Req
 export interface ParserSettings {
   readonly plan: ResourcePlan;
   readonly schemas: { readonly create: BodySchema; readonly update: BodySchema };
-  /** The properties of the read schema. */
-  readonly readable: readonly string[];
-  readonly cursors: CursorCodec;
+  readonly features: ResourceFeatures;
   /** Bytes. */
   readonly bodyLimit: number;
 }
 
-const READ_PARAMETERS = ['fields'];
 const JSON_TYPES = ['application/json'];
 
 /** The same parser for those who ask several times: a request is parsed once. */
@@ -56,60 +49,25 @@ export function parseOnce(parse: RequestParser): (request: Request) => Promise<R
 }
 
 /** The parser of one operation of a resource. */
-export function compileParser(settings: ParserSettings, operation: Endpoint): RequestParser {
-  const { plan, schemas, bodyLimit } = settings;
-  switch (operation) {
-    case 'list':
-      return ({ url }) => ({ query: parseListQuery(settings, parseQueryString(url)) });
-    case 'read':
-      return (request) => ({
-        fields: parseReadFields(settings, parseQueryString(request.url)),
-        id: parsePathId(plan, request),
-      });
-    case 'delete':
-      return (request) => {
-        rejectUnknownParameters(plan, parseQueryString(request.url), []);
-        const id = parsePathId(plan, request);
-        refuseCondition(plan, request);
-        return { id };
-      };
-    case 'create':
-      return async (request) => {
-        rejectUnknownParameters(plan, parseQueryString(request.url), []);
-        refuseCondition(plan, request);
-        const body = await readBody(request, { limit: bodyLimit, mediaTypes: JSON_TYPES });
-        return { values: await parseBody(schemas.create, body) };
-      };
-    case 'update': {
-      const limits = { limit: bodyLimit, ...patchTypes(plan) };
-      return async (request) => {
-        rejectUnknownParameters(plan, parseQueryString(request.url), []);
-        const id = parsePathId(plan, request);
-        refuseCondition(plan, request);
-        const body = await readBody(request, limits);
-        return { id, values: await parseBody(schemas.update, body) };
-      };
-    }
-  }
-}
-
-/**
- * A write with `If-Match` asks to happen only if the record is still the one that the client has seen. Without strong tags
- * nobody can tell (RFC 9110, 13.1.1), and a write that passes the condition by may overwrite what somebody else wrote.
- */
-export function refuseCondition({ name }: ResourcePlan, { headers }: Request): void {
-  if (headers['if-match'] === undefined) return;
-  throw new HttpError(
-    412,
-    `${name} has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.`,
-  );
-}
-
-function parseReadFields({ plan, readable }: ParserSettings, query: QueryString): readonly string[] | null {
-  const issues = parameterIssues(plan, query, READ_PARAMETERS);
-  const fields = parseFields(readable, query.parameters.get('fields'), issues);
-  if (issues.length > 0) throw new InvalidQueryError(issues);
-  return fields;
+export function compileParser(
+  { plan, schemas, features, bodyLimit }: ParserSettings,
+  operation: Endpoint,
+): RequestParser {
+  const { readQuery, readHeaders } = features[operation];
+  const hasId = operation !== 'list' && operation !== 'create';
+  const readHead = (request: Request): RequestArguments => {
+    const query = readQuery(request.url);
+    const id = hasId ? parsePathId(plan, request) : undefined;
+    return { query: readHeaders(request, query), id };
+  };
+  if (operation !== 'create' && operation !== 'update') return readHead;
+  const schema = schemas[operation];
+  const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
+  const limits = { limit: bodyLimit, ...types };
+  return async (request) => {
+    const head = readHead(request);
+    return { ...head, values: await parseBody(schema, await readBody(request, limits)) };
+  };
 }
 
 function parsePathId(plan: ResourcePlan, request: Request): unknown {

@@ -4,7 +4,8 @@
  * the whole process. Each application therefore gets a fresh subclass with complete metadata of its own, which is taken
  * out of the storage again as soon as the routes are built.
  */
-import { getMetadataArgsStorage, type MetadataArgsStorage } from 'routing-controllers';
+import type { MetadataArgsStorage } from 'routing-controllers';
+import { routingStorage } from './routing-controllers-internals.js';
 
 type Args<K extends keyof MetadataArgsStorage> = MetadataArgsStorage[K] extends (infer T)[] ? T : never;
 
@@ -25,7 +26,7 @@ export interface ControllerRoute {
   readonly path: string | RegExp;
   /** The controller's method. */
   readonly method: string;
-  /** Why it does not take the fast path; none when it does. */
+  /** Why it does not run our SQL; none when it does. */
   readonly generalPathReasons: readonly string[];
 }
 
@@ -49,7 +50,7 @@ export function lineageOf(controller: object, base: object = Function.prototype)
 
 /** Routes that the user's classes declare; a nearer class's declaration of a method hides a farther one's. */
 export function declaredActions(lineage: readonly object[]): ActionArgs[] {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const actions: ActionArgs[] = [];
   for (const target of lineage) {
     const hidden = new Set(actions.map(({ method }) => method));
@@ -65,11 +66,11 @@ export function registerActions(
   actions: readonly ActionArgs[],
   lineage: readonly object[],
   controller: new () => object,
-  run: ActionRunner,
+  runnerOf: (action: ActionArgs) => ActionRunner,
 ): void {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   for (const action of actions) {
-    storage.actions.push({ ...action, target: controller, methodOverride: run });
+    storage.actions.push({ ...action, target: controller, methodOverride: runnerOf(action) });
     const parameters = declaredParameters(lineage, action.method);
     storage.params.push(...parameters.map((param) => ({ ...param, object: controller.prototype })));
     copyTargeted(storage, lineage, action.method, controller);
@@ -79,7 +80,7 @@ export function registerActions(
 
 /** Parameters that the user's decorators give a method: those of the nearest class that declares any. */
 export function declaredParameters(lineage: readonly object[], method: string): ParameterArgs[] {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   for (const target of lineage) {
     const parameters = storage.params.filter(
       (param) => param.object.constructor === target && param.method === method,
@@ -112,7 +113,7 @@ function copyTargeted(
 
 /** Takes the metadata of registered controllers out of the storage that all applications of the process share. */
 export function forgetControllers(controllers: ReadonlySet<unknown>): void {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const isOther = ({ target }: { target: unknown }): boolean => !controllers.has(target);
   storage.controllers = storage.controllers.filter(isOther);
   storage.actions = storage.actions.filter(isOther);

@@ -6,6 +6,7 @@ import type { Page } from '../../persistence/paging/page.js';
 import type { Id, Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import type { ListQuery } from '../../query/list-query.js';
+import type { ReadQuery } from '../../query/read-query.js';
 import type { CrudContext } from './crud-context.js';
 
 /**
@@ -22,7 +23,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   }
 
   /** `GET /{id}` */
-  read(id: Id, context: CrudContext<M>): Promise<R> {
+  read(id: Id, _query: ReadQuery, context: CrudContext<M>): Promise<R> {
     return result(context.repository.get(id));
   }
 

@@ -1,5 +1,4 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
-import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
 import { isAttached } from '../../model/introspect-model.js';
@@ -7,9 +6,10 @@ import { enginesInUse } from '../../persistence/engine/engine.js';
 import { Repository } from '../../persistence/records/repository.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
 import { showValue } from '../../util/show-value.js';
-import { lineageOf } from './controller-metadata.js';
+import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
 import { forgottenControllers, noteController } from './forgotten-controllers.js';
+import { routingStorage } from './routing-controllers-internals.js';
 import type { Settings } from './settings.js';
 import { untypedParameterProblems } from './untyped-parameters.js';
 
@@ -59,7 +59,7 @@ export function declareResources({
     }
     extended.push(controller);
     noteController(controller);
-    problems.push(...ignoredDecoratorProblems(controller));
+    problems.push(...ignoredDecoratorProblems(controller), ...readProblems(controller));
     const { model } = source.repository;
     const known = declarations.get(model);
     if (known?.controller) {
@@ -109,7 +109,7 @@ function noEngineProblem(models: readonly ModelClass[]): string | null {
 /** A subclass is mounted with the prefix and the type of its resource; other ones would be ignored. */
 function ignoredDecoratorProblems(controller: Class): string[] {
   const lineage = lineageOf(controller, CrudController);
-  const declared = getMetadataArgsStorage().controllers.find(({ target }) => lineage.includes(target));
+  const declared = routingStorage().controllers.find(({ target }) => lineage.includes(target));
   if (!declared) return [];
   const { type, route = '/path' } = declared;
   const decorator = type === 'json' ? '@JsonController' : '@Controller';
@@ -119,13 +119,28 @@ function ignoredDecoratorProblems(controller: Class): string[] {
   ];
 }
 
+/** An override that was written for \`read(id, context)\` would take the query for the context. */
+function readProblems(controller: Class): string[] {
+  const { read } = (controller as unknown as CrudControllerClass).prototype;
+  if (read === CrudController.prototype.read) return [];
+  const decorated = declaredParameters(lineageOf(controller, CrudController), 'read').map(
+    ({ index }) => index,
+  );
+  const lacksContext = read.length === 2 || decorated.includes(2);
+  if (!lacksContext || decorated.includes(1)) return [];
+  return [
+    `${controller.name} overrides read without the parameter context; write read(id, query, context), with parameters of its ` +
+      'own behind them. The query has come between the id and the context.',
+  ];
+}
+
 function recordOf(model: ModelClass): CrudRecord | undefined {
   return crudRecords().findLast((record) => record.model === model);
 }
 
 /** routing-controllers passes over a class without a decorator, and none of its routes would answer. */
 function isDecorated(controller: Class): boolean {
-  return getMetadataArgsStorage().controllers.some(({ target }) => target === controller);
+  return routingStorage().controllers.some(({ target }) => target === controller);
 }
 
 function undecoratedProblem(controller: unknown): string {

@@ -2,10 +2,10 @@
  * Subclasses of generated controllers that were given to no application. All that they check is then checked nowhere, while
  * the generated routes of the model are open.
  */
-import { getMetadataArgsStorage } from 'routing-controllers';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { lineageOf } from './controller-metadata.js';
 import { CrudController, controllerSource, requestedControllers } from './crud-controller.js';
+import { routingStorage } from './routing-controllers-internals.js';
 
 /** Classes that an application of this process was given, and those that they extend. */
 const given = new WeakSet<object>();
@@ -46,7 +46,7 @@ type NamedClass = abstract new () => object;
 
 /** Classes with any decorator of routing-controllers that extend a generated one. */
 function decoratedSubclasses(): NamedClass[] {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const { controllers, actions, uses, useInterceptors, responseHandlers, params } = storage;
   const targets: unknown[] = [
     ...[controllers, actions, uses, useInterceptors, responseHandlers].flatMap((each) =>

@@ -21,7 +21,7 @@ export interface GeneratedRoute {
 export const GENERATED_ROUTES: readonly GeneratedRoute[] = [
   { operation: 'list', method: 'list', verb: 'get', isItem: false, parameters: ['query', 'context'] },
   { operation: 'create', method: 'create', verb: 'post', isItem: false, parameters: ['values', 'context'] },
-  { operation: 'read', method: 'read', verb: 'get', isItem: true, parameters: ['id', 'context'] },
+  { operation: 'read', method: 'read', verb: 'get', isItem: true, parameters: ['id', 'query', 'context'] },
   {
     operation: 'update',
     method: 'update',

@@ -1,5 +1,9 @@
 /** A resource at work: its plan, and what the later phases made of it. */
+
+import { FEATURES } from '../../features/features.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
+import type { FeatureFactory } from '../../operation/feature.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { ApplicationPlan } from '../../plan/compile-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -12,6 +16,7 @@ import {
   recordPlan,
 } from '../../response/record-serializer.js';
 import { nestedRecords } from '../../response/result-serializer.js';
+import { compileRowView, type RowView } from '../../response/row-view.js';
 import { bodySchema } from '../../schema/body-schema.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
@@ -25,9 +30,12 @@ export interface Resource {
   readonly controller: CrudControllerClass;
   readonly isGenerated: boolean;
   readonly serialize: RecordSerializer;
+  /** How rows of our SQL leave. */
+  readonly rowView: RowView;
   /** The same, with what it is made of. */
   readonly serializer: CompiledSerializer;
   readonly cursors: CursorCodec;
+  readonly features: ResourceFeatures;
   readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
   /** The same for those who ask several times about a request. */
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
@@ -38,6 +46,8 @@ export interface ResourceSettings {
   /** Bytes. */
   readonly bodyLimit: number;
   readonly cursors: CursorCodec;
+  /** Default: all there are. */
+  readonly features?: readonly FeatureFactory[];
 }
 
 /**
@@ -67,10 +77,13 @@ function createResource(
   plan: ResourcePlan,
   { repository, controller }: Declaration,
   serializer: CompiledSerializer,
-  { bodyLimit, cursors }: ResourceSettings,
+  { bodyLimit, cursors, features: factories = FEATURES }: ResourceSettings,
 ): Resource {
   const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
-  const settings = { plan, schemas, readable: readableProperties(plan), cursors, bodyLimit };
+  const readable = readableProperties(plan);
+  const rowView = compileRowView(plan, serializer.serialize);
+  const features = compileFeatures({ plan, readable, columnsOf: rowView.columnsOf, cursors }, factories);
+  const settings = { plan, schemas, features, bodyLimit };
   const parsers = forEachOperation((operation) => compileParser(settings, operation));
   return Object.freeze({
     plan,
@@ -78,8 +91,10 @@ function createResource(
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
     serialize: serializer.serialize,
+    rowView,
     serializer,
     cursors,
+    features,
     parsers,
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
   });

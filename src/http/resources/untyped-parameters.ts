@@ -2,11 +2,11 @@
  * Parameters of which routing-controllers has to know the type, and does not: without it a body is not validated, and
  * `@Param() id: number` is a text. TypeScript emits the types; esbuild, and all that is built on it, does not.
  */
-import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
 import { CrudController, controllerSource } from './crud-controller.js';
 import { generatedRouteOf, routePath } from './generated-routes.js';
+import { routingStorage } from './routing-controllers-internals.js';
 
 /** The decorators whose parameters come from a client. What the server itself gives needs no conversion. */
 const DECORATORS: Readonly<Partial<Record<ParameterArgs['type'], string>>> = {
@@ -39,7 +39,7 @@ function controllerProblems(controller: Class): string[] {
   const actions = new Map(declaredActions(lineage).map((action) => [action.method, action]));
   const isOurs = ({ object }: ParameterArgs): boolean => lineage.includes(object.constructor);
   const methods = new Set(
-    getMetadataArgsStorage()
+    routingStorage()
       .params.filter(isOurs)
       .map(({ method }) => method),
   );
@@ -73,5 +73,5 @@ function untypedNames(controller: Class, lineage: readonly object[], method: str
 
 /** Of a hand-written controller; the prefix of a resource is known only when it is compiled. */
 function prefixOf(controller: Class): string {
-  return getMetadataArgsStorage().controllers.find(({ target }) => target === controller)?.route ?? '';
+  return routingStorage().controllers.find(({ target }) => target === controller)?.route ?? '';
 }

@@ -1,9 +1,9 @@
 /** What routing-controllers' decorators say of a route, as data for those who describe it. */
-import { getMetadataArgsStorage } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
 import { declaredParameters, lineageOf } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
 export type ParameterSource = 'param' | 'query' | 'queries' | 'header' | 'cookie' | 'body' | 'body-param';
@@ -42,7 +42,7 @@ const SOURCES: readonly string[] = [
 /** Describes a method of a resource's controller. */
 export function describeAction({ controller }: Resource, method: string): ActionDescription {
   const lineage = lineageOf(controller, CrudController);
-  const { responseHandlers } = getMetadataArgsStorage();
+  const { responseHandlers } = routingStorage();
   const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
   // The nearest class decides, and of one class the last decorator.
   const statusOf = (type: string): number | undefined => {

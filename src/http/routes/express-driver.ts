@@ -22,17 +22,9 @@ import {
 } from '../../response/result-serializer.js';
 import { guardJson, releaseJson } from '../answer/guard-json.js';
 import { checkJson } from '../answer/json-answer.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
-
-/** What the answers of the user's methods go through. */
-export interface ResultShaper {
-  /** To be called before a method that is given the response, and may write to it. */
-  guard(response: Response): void;
-  /** Shapes what a method has returned; throws where it cannot be sent. */
-  shape(result: unknown, method: ActionMetadata, action: Action): unknown;
-  /** Lets a result be sent as it is; false where an interceptor may make something else of it. */
-  settle(shaped: unknown, method: ActionMetadata): boolean;
-}
+import { checkDriver } from '../resources/routing-controllers-internals.js';
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
@@ -46,6 +38,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   /** @param isIntercepted whether interceptors of the application see all results */
   constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
     super(router);
+    checkDriver();
     this.#serializers = serializers;
     this.#isIntercepted = isIntercepted;
   }

@@ -2,6 +2,7 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
+import { warnOfInternals } from '../../persistence/customization/internals-trial.js';
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
 import { ConfigError } from '../../util/config-error.js';
 import type { Logger } from '../../util/logger.js';
@@ -69,6 +70,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
     registered.flatMap((controller) => controller.routes),
   );
   router.use(stopAfterAnswer, exceptionHandler(logger));
+  warnOfInternals(logger);
   for (const { model } of resources.map((resource) => resource.plan)) {
     if (model.sequelize) giveLogger(model.sequelize, logger);
   }

@@ -1,7 +1,9 @@
 /** A hand-written controller of the user's, registered so that its methods run in the sessions they ask for. */
-import { getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import { type Action, getFromContainer } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
-import { type Controller, runInRequestSession } from '../operation/run-in-request-session.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
+import { addedRouteHandler } from '../operation/handle-added-route.js';
+import type { Controller } from '../operation/run-method.js';
 import {
   applicationClass,
   declaredActions,
@@ -9,19 +11,17 @@ import {
   type RegisteredController,
   registerActions,
 } from '../resources/controller-metadata.js';
-import type { ResultShaper } from './express-driver.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Registers a controller that extends no generated one. */
 export function registerPlainController(base: Class, shaper: ResultShaper): RegisteredController {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
-  registerActions(declaredActions(lineage), lineage, controller, async (metadata, action, params) => {
-    const call = () =>
-      (getFromContainer(base as new () => object, action) as Controller)[metadata.method]?.(...params);
-    shaper.guard(action.response);
-    return runInRequestSession(action, call, (result) => shaper.shape(result, metadata, action));
-  });
+  const controllerFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
+  registerActions(declaredActions(lineage), lineage, controller, () =>
+    addedRouteHandler(controllerFor, shaper),
+  );
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
   return { controller, routes: [] };

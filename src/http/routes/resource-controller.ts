@@ -1,15 +1,14 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
-import { type Action, getFromContainer, getMetadataArgsStorage } from 'routing-controllers';
+import type { Action } from 'routing-controllers';
+import type { EndpointFeatures } from '../../operation/compile-features.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
-import { type AnswerDraft, isShapedByUser, shapeAnswer } from '../answer/answer.js';
-import { releaseJson } from '../answer/guard-json.js';
-import { checkJson, jsonReplacer } from '../answer/json-answer.js';
-import { compileFastActions } from '../operation/fast-action.js';
-import { type PathSettings, routeFastPathBlockers } from '../operation/route-fast-path-blockers.js';
-import { type Controller, runInRequestSession } from '../operation/run-in-request-session.js';
-import { refuseCondition } from '../request/parse-request.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
+import { isAnswerSeen, type PathSettings, sequelizeReasons } from '../operation/decide-route.js';
+import { addedRouteHandler } from '../operation/handle-added-route.js';
+import { compileHandler } from '../operation/handle-operation.js';
+import { contextOf, controllerFor } from '../operation/run-method.js';
+import { compileRowRunners } from '../operation/run-rows.js';
 import { setRequestResource } from '../request/request-resource.js';
-import { existingSessions } from '../request/request-sessions.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -20,7 +19,6 @@ import {
   type RegisteredController,
   registerActions,
 } from '../resources/controller-metadata.js';
-import type { CrudContext } from '../resources/crud-context.js';
 import { CrudController } from '../resources/crud-controller.js';
 import {
   GENERATED_ROUTES,
@@ -29,7 +27,7 @@ import {
   routePath,
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
-import type { ResultShaper } from './express-driver.js';
+import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Registers the controller of a resource. */
 export function registerResourceController(
@@ -38,7 +36,7 @@ export function registerResourceController(
   settings: PathSettings,
 ): RegisteredController {
   const { plan } = resource;
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const controller = applicationClass(resource.controller);
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
@@ -46,9 +44,14 @@ export function registerResourceController(
   const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
   storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
   const reasons = new Map(
-    actions.map(({ method }) => [method, routeFastPathBlockers(resource, method, lineage, settings)]),
+    actions.map(({ method }) => [method, sequelizeReasons(resource, method, settings)]),
   );
-  registerActions(actions, lineage, controller, createRunner(resource, shaper, reasons));
+  registerActions(
+    actions,
+    lineage,
+    controller,
+    compileHandlers(resource, shaper, reasons, lineage, settings),
+  );
   for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
@@ -84,9 +87,9 @@ function rememberResource({ plan }: Resource) {
   };
 }
 
-function conditionGuard({ plan }: Resource) {
+function headerGuard({ readHeaders, absent }: EndpointFeatures) {
   return (request: Action['request'], _response: unknown, next: () => void): void => {
-    refuseCondition(plan, request);
+    readHeaders(request, absent);
     next();
   };
 }
@@ -115,7 +118,7 @@ function addGeneratedMetadata(
   controller: new () => object,
   lineage: readonly object[],
 ): void {
-  const storage = getMetadataArgsStorage();
+  const storage = routingStorage();
   const route = generatedRouteOf(method);
   if (!route) return;
   const object = controller.prototype;
@@ -126,7 +129,7 @@ function addGeneratedMetadata(
       storage.uses.push({
         target: controller,
         method,
-        middleware: conditionGuard(resource),
+        middleware: headerGuard(resource.features[route.operation]),
         afterAction: false,
       });
     }
@@ -137,9 +140,6 @@ function addGeneratedMetadata(
       const options = { type: 'custom-converter', parse: false, required: false } as const;
       storage.params.push({ ...options, object, method, index, transform });
     });
-  }
-  if (route.operation === 'create') {
-    storage.responseHandlers.push({ target: controller, method, type: 'success-code', value: 201 });
   }
   if (route.operation === 'delete') {
     storage.responseHandlers.push({ target: controller, method, type: 'on-undefined', value: 204 });
@@ -156,72 +156,27 @@ function parameterReader(
   return async ({ request }) => (await resource.parseOnce[operation](request))[parameter];
 }
 
-function contextOf({ repository }: Resource, { request, response }: Action): CrudContext {
-  return Object.freeze({ request, response, repository });
-}
-
-/** Calls the controller's method and shapes its result, before what it wrote is committed; or answers by the fast path. */
-function createRunner(
+/** What answers each of the routes, compiled now. */
+function compileHandlers(
   resource: Resource,
   shaper: ResultShaper,
   reasons: ReadonlyMap<string, readonly string[]>,
-): ActionRunner {
-  const instance = createInstanceSource(resource);
-  const fastRoutes = GENERATED_ROUTES.filter(({ method }) => reasons.get(method)?.length === 0);
-  const fastActions = compileFastActions(
-    resource,
-    fastRoutes.map(({ operation }) => operation),
-  );
-  const isShaped = isShapedByUser(resource.plan);
-  return async (metadata, action, params) => {
-    const { method, params: declared } = metadata;
+  lineage: readonly object[],
+  settings: PathSettings,
+): (action: ActionArgs) => ActionRunner {
+  const isRun = [...reasons.values()].some((each) => each.length === 0);
+  const rowRunner = isRun ? compileRowRunners(resource) : null;
+  return ({ method }) => {
     const route = generatedRouteOf(method);
-    const { request, response } = action;
-    if (!route) {
-      const call = () => instance(action)[method]?.(...params);
-      shaper.guard(response);
-      return runInRequestSession(action, call, (result) => shaper.shape(result, metadata, action));
-    }
-    const decorated = declared.length;
-    const readArguments = decorated > 0 ? () => resource.parseOnce[route.operation](request) : undefined;
-    const args = readArguments ? {} : await resource.parsers[route.operation](request);
-    const fast = fastActions.get(route.operation);
-    const answer = fast?.isOpen(request, response) ? await fast.answer(args, request) : null;
-    if (answer) return answer;
-    const values = readArguments
-      ? params
-      : route.parameters.map((name) => (name === 'context' ? contextOf(resource, action) : args[name]));
-    const call = () => instance(action)[method]?.(...values);
-    if (!resource.isGenerated) shaper.guard(response);
-    const context = { request, readArguments: readArguments ?? (() => args) };
-    const draft = await runInRequestSession<AnswerDraft | null>(
-      action,
-      call,
-      async (result) => {
-        // A method may have answered by itself, and returned nothing.
-        if (result === response || (result === undefined && response.headersSent)) return null;
-        releaseJson(response);
-        const { body, location } = await shapeAnswer(resource, route.operation, result, context);
-        if (existingSessions(request)?.hasWrites) checkJson(body, response);
-        return { body, location };
-      },
-      { resource, route, isShapedByUser: isShaped || jsonReplacer(response) !== undefined },
-    );
-    // What routing-controllers takes for "the method answers itself".
-    if (draft === null) return response;
-    if (draft.location !== undefined) response.setHeader('Location', draft.location);
-    // An override's page may hold more than the records that were shaped.
-    if (resource.isGenerated) shaper.settle(draft.body, metadata);
-    return draft.body;
+    if (!route) return addedRouteHandler(controllerFor(resource), shaper);
+    const decisions = {
+      rows: reasons.get(method)?.length === 0 ? (rowRunner?.(route.operation) ?? null) : null,
+      isSeen: isAnswerSeen(method, lineage, settings),
+      isShapedByUser: resource.rowView.runsUserCode,
+      isDecorated: declaredParameters(lineage, method).length > 0,
+    };
+    return compileHandler(resource, route, decisions, shaper);
   };
-}
-
-/** The user's class comes from his container, under its own name; the generated one needs nothing injected. */
-function createInstanceSource({ controller, isGenerated }: Resource): (action: Action) => Controller {
-  const concrete = controller as unknown as new () => object;
-  if (!isGenerated) return (action) => getFromContainer(concrete, action) as Controller;
-  const instance = new concrete() as Controller;
-  return () => instance;
 }
 
 function fullPath(prefix: string, route: string | RegExp): string | RegExp {

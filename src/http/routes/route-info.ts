@@ -1,5 +1,6 @@
 /** The routes of an application, for people and programs to look at. */
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { presentModelBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { generatedRouteOf } from '../resources/generated-routes.js';
 import type { MountedRouter } from './mount-resources.js';
@@ -16,7 +17,7 @@ export interface RouteInfo {
   readonly operation: Endpoint | null;
   /** The controller's method that answers. */
   readonly handler: string;
-  /** Why it does not take the fast path now, such as `the model has a hook beforeFind`; none when it does. */
+  /** Why it does not run our SQL now but Sequelize's, such as `the model has a hook beforeFind`; none when it does. */
   readonly generalPathReasons: readonly string[];
 }
 
@@ -27,7 +28,8 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
       registered.routes.map(({ verb, path, method, generalPathReasons }) => {
         const operation = generatedRouteOf(method)?.operation ?? null;
         const { name, info } = resource.plan;
-        const present = operation === null ? [] : presentModelBlockers(info, operation);
+        const isFixed = operation === null || sequelizeProblem() !== undefined;
+        const present = isFixed ? [] : presentModelBlockers(info, operation);
         return Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,

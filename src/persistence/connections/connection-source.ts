@@ -1,32 +1,14 @@
 /** Where fast statements get their connections: Sequelize's own pools, so that their limits, settings and hooks hold. */
 import type { Sequelize } from 'sequelize';
 import type { Driver } from '../protocol/pg-text-query.js';
+import {
+  type ConnectionManager,
+  connectionManager,
+  type Pool,
+  poolsOf,
+} from '../session/connection-internals.js';
 import { ConnectionQueue } from './connection-queue.js';
 import type { PooledClient } from './pooled-client.js';
-
-/** One pool of Sequelize. */
-interface Pool {
-  /** How many wait for a connection. */
-  readonly waiting: number;
-  readonly maxSize: number;
-  readonly acquireTimeoutMillis: number;
-  /** After so many uses a connection is closed. */
-  readonly maxUsesPerResource: number;
-  /** Whether it is closing. */
-  readonly _draining: boolean;
-}
-
-/** Internals of Sequelize's connection manager that are not in its types. */
-interface ConnectionManager {
-  readonly lib: Driver;
-  readonly pool: Pool & { readonly read?: Pool; readonly write?: Pool };
-  readonly config: {
-    readonly pool: { validate(client: PooledClient): boolean };
-    readonly replication?: { readonly read: readonly object[] } | null | false;
-  };
-  getConnection(options: { type: string; useMaster: boolean }): Promise<PooledClient>;
-  releaseConnection(client: PooledClient): void;
-}
 
 /** Reads go where Sequelize sends a SELECT, to the read pool if there is one; writes to the primary. */
 export type Destination = 'read' | 'write';
@@ -34,16 +16,18 @@ export type Destination = 'read' | 'write';
 /** Gives and takes back connections. */
 export class ConnectionSource {
   readonly #sequelize: Sequelize;
-  readonly #manager: ConnectionManager;
+  readonly #manager: ConnectionManager<PooledClient>;
+  readonly #reads: Pool<PooledClient>;
   /** Where a connection for one statement comes from. */
   readonly queues: Readonly<Record<Destination, ConnectionQueue>>;
 
   constructor(sequelize: Sequelize) {
     this.#sequelize = sequelize;
-    this.#manager = sequelize.connectionManager as unknown as ConnectionManager;
-    const { read, write } = this.#manager.pool;
+    this.#manager = connectionManager(sequelize);
+    const { read, write } = poolsOf(this.#manager);
+    this.#reads = read;
     const queue = this.#queueOf('write', write);
-    this.queues = { read: read ? this.#queueOf('read', read) : queue, write: queue };
+    this.queues = { read: read === write ? queue : this.#queueOf('read', read), write: queue };
   }
 
   get driver(): Driver {
@@ -75,12 +59,7 @@ export class ConnectionSource {
     this.#manager.releaseConnection(client);
   }
 
-  get #reads(): Pool {
-    const { pool } = this.#manager;
-    return pool.read ?? pool;
-  }
-
-  #queueOf(destination: Destination, pool: Pool = this.#manager.pool): ConnectionQueue {
+  #queueOf(destination: Destination, pool: Pool<PooledClient>): ConnectionQueue {
     const { validate } = this.#manager.config.pool;
     const bypassesQueue = () =>
       pool._draining || pool.maxUsesPerResource < Number.POSITIVE_INFINITY || this.#hasPoolHooks;

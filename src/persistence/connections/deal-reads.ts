@@ -4,167 +4,123 @@
  * fails the reads that it was to get.
  */
 import type { Sequelize } from 'sequelize';
-import type { DriverClient } from '../protocol/pg-text-query.js';
-
-/** How to connect to one server, as Sequelize puts it together. */
-type ReadSettings = object;
+import {
+  type ConnectionManager,
+  knownManager,
+  type Pool,
+  poolsOf,
+  type ServerConfig,
+} from '../session/connection-internals.js';
+import type { PooledClient } from './pooled-client.js';
 
 /** A connection of the pool. */
-interface PooledClient extends DriverClient {
-  _invalid?: boolean;
+interface ReadClient extends PooledClient {
   queryType?: 'read';
 }
 
 /** One replica. */
 interface Server {
-  readonly settings: ReadSettings;
+  readonly settings: ServerConfig;
   /** Connections that are being opened. */
   opening: number;
   /** When one that could not be reached may be tried again; 0 for one that can be reached. */
   retryAt: number;
 }
 
-interface Held {
-  readonly resource: PooledClient;
-}
-
-/** Internals of Sequelize's pool. */
-interface ReadPool {
-  readonly size: number;
-  readonly maxSize: number;
-  readonly waiting: number;
-  readonly _availableObjects: Held[];
-  readonly _inUseObjects: readonly Held[];
-  readonly _factory: { create(): Promise<PooledClient>; validate(client: PooledClient): boolean };
-  _createResource(): void;
-  /** Gives the first who waits the last of what is available, or opens a connection. */
-  _dispense(): void;
-}
-
-/** Internals of Sequelize's connection manager. */
-interface ConnectionManager {
-  readonly pool: { readonly read: ReadPool };
-  readonly config: {
-    readonly replication: { readonly read: readonly ReadSettings[] };
-    readonly pool: { validate(client: PooledClient): boolean };
-  };
-  _connect(settings: ReadSettings): Promise<PooledClient>;
-}
+type Held = Pool<ReadClient>['_inUseObjects'][number];
 
 /** Milliseconds until a server that could not be reached is tried again, with one connection. */
 const PAUSE = 1_000;
 
 /** Changes the instance's own read pool, which must have been made for several servers. */
-export function dealReads({ connectionManager }: Sequelize): void {
-  new Dealer(connectionManager as unknown as ConnectionManager);
+export function dealReads(sequelize: Sequelize): void {
+  const manager = knownManager<ReadClient>(sequelize);
+  if (manager) dealOver(manager);
 }
 
-class Dealer {
-  readonly #manager: ConnectionManager;
-  readonly #pool: ReadPool;
-  readonly #servers: readonly Server[];
-  readonly #serverOf = new WeakMap<PooledClient, Server>();
-  /** Connections to each server, where all can be reached. */
-  readonly #quota: number;
-  /** The server of the next connection that is opened, where that is decided. */
-  #wanted: Server | null = null;
-  /** Which server is preferred of those that are equal. */
-  #turn = 0;
+function dealOver(manager: ConnectionManager<ReadClient>): void {
+  const { config } = manager;
+  const { read: replicas } = config.replication || { read: [] };
+  const { read: pool } = poolsOf(manager);
+  /** The one whose last turn was longest ago is the first. */
+  const servers = replicas.map((settings): Server => ({ settings, opening: 0, retryAt: 0 }));
+  const serverOf = new WeakMap<ReadClient, Server>();
 
-  constructor(manager: ConnectionManager) {
-    const { read: pool } = manager.pool;
-    this.#manager = manager;
-    this.#pool = pool;
-    this.#servers = manager.config.replication.read.map((settings) => ({ settings, opening: 0, retryAt: 0 }));
-    this.#quota = Math.ceil(pool.maxSize / this.#servers.length);
-    const dispense = pool._dispense.bind(pool);
-    const { validate } = manager.config.pool;
-    const isOfUse = (client: PooledClient) => validate(client) && !this.#isSurplus(client);
-    Object.assign(pool._factory, { create: () => this.#connect(), validate: isOfUse });
-    manager.config.pool.validate = isOfUse;
-    pool._dispense = () => {
-      if (pool.waiting > 0 && this.#opensAnother()) pool._createResource();
-      else dispense();
-    };
+  const isTo = (server: Server) => (held: Held) => serverOf.get(held.resource) === server;
+  const count = (held: readonly Held[], server: Server) => held.filter(isTo(server)).length;
+  const inUse = (server: Server) => count(pool._inUseObjects, server);
+  const connections = (server: Server) =>
+    server.opening + inUse(server) + count(pool._availableObjects, server);
+
+  /** Those that may be tried, with the least of something first; all, where none may. */
+  function inOrder(measure: (server: Server) => number): Server[] {
+    const open = servers.filter(isOpen);
+    return (open.length > 0 ? open : [...servers]).sort((one, other) => measure(one) - measure(other));
   }
 
-  /** Puts a connection to the server whose turn it is last, where it is taken from; or says that one has to be opened. */
-  #opensAnother(): boolean {
-    const { _availableObjects: available, size, maxSize } = this.#pool;
-    if (available.length === 0) {
-      this.#wanted = null;
-      return false;
+  /**
+   * Puts a connection to the server with the least under way last, and opens one more to a server that has too few for its
+   * part. Whether there is one to give away now.
+   */
+  function deal(): boolean {
+    const { _availableObjects: available, size, maxSize } = pool;
+    const server = inOrder(inUse).find((each) => available.some(isTo(each)));
+    const [fewest] = inOrder(connections) as [Server];
+    const isOpened = size < maxSize && (!server || connections(fewest) <= inUse(server));
+    if (isOpened) pool._createResource();
+    // What is available leads to servers that cannot be reached.
+    if (!server) return !isOpened;
+    available.push(...available.splice(available.findLastIndex(isTo(server)), 1));
+    servers.push(...servers.splice(servers.indexOf(server), 1));
+    return true;
+  }
+
+  async function connectTo(server: Server): Promise<ReadClient> {
+    // Until this attempt is over, there is no other one to a server that was down.
+    if (server.retryAt > 0) server.retryAt = Number.POSITIVE_INFINITY;
+    server.opening += 1;
+    try {
+      const client = await manager._connect(server.settings);
+      serverOf.set(client, server);
+      server.retryAt = 0;
+      return Object.assign(client, { queryType: 'read' as const });
+    } catch (error) {
+      server.retryAt = performance.now() + PAUSE;
+      throw error;
+    } finally {
+      server.opening -= 1;
     }
-    const server = this.#least((each) => this.#load(each));
-    const index = available.findLastIndex(({ resource }) => this.#serverOf.get(resource) === server);
-    if (index >= 0) available.push(...available.splice(index, 1));
-    const isOpened = index < 0 && size < maxSize && this.#connections(server) < this.#quota;
-    if (isOpened) this.#wanted = server;
-    return isOpened;
   }
 
-  /** The server with the least of something, of those that may be tried; all, where none may. */
-  #least(measure: (server: Server) => number): Server {
-    const count = this.#servers.length;
-    const inTurn = this.#servers.map((_, index) => this.#servers[(index + this.#turn) % count] as Server);
-    const open = inTurn.filter(isOpen);
-    const choice = open.length > 0 ? open : inTurn;
-    const least = choice.reduce((best, each) => (measure(each) < measure(best) ? each : best));
-    this.#turn = this.#servers.indexOf(least) + 1;
-    return least;
-  }
-
-  /** What is under way on a server. */
-  #load(server: Server): number {
-    return server.opening + this.#count(this.#pool._inUseObjects, server);
-  }
-
-  #connections(server: Server): number {
-    return this.#load(server) + this.#count(this.#pool._availableObjects, server);
-  }
-
-  #count(connections: readonly Held[], server: Server): number {
-    return connections.filter(({ resource }) => this.#serverOf.get(resource) === server).length;
-  }
-
-  /** Connects to the server that is to have one more, or else to another one. */
-  async #connect(): Promise<PooledClient> {
-    const first = this.#wanted ?? this.#least((server) => this.#connections(server));
-    this.#wanted = null;
+  /** Connects to the server with the fewest connections, or else to another one. */
+  async function connect(): Promise<ReadClient> {
     const failures: unknown[] = [];
-    for (const server of [first, ...this.#servers.filter((each) => each !== first)]) {
-      if (server !== first && !isOpen(server)) continue;
-      // Others do not try it meanwhile, where it was down.
-      if (server.retryAt > 0) server.retryAt = Number.POSITIVE_INFINITY;
-      server.opening += 1;
+    for (const server of inOrder(connections)) {
+      if (failures.length > 0 && !isOpen(server)) continue;
       try {
-        const client = await this.#manager._connect(server.settings);
-        client.queryType = 'read';
-        server.retryAt = 0;
-        this.#serverOf.set(client, server);
-        return client;
+        return await connectTo(server);
       } catch (error) {
         failures.push(error);
-        server.retryAt = performance.now() + PAUSE;
-      } finally {
-        server.opening -= 1;
       }
     }
     throw failures[0];
   }
 
   /** Whether a connection makes room for one to another server, which was down when this one was opened. */
-  #isSurplus(client: PooledClient): boolean {
-    const { size, maxSize } = this.#pool;
-    const server = this.#serverOf.get(client);
-    const fair = Math.max(1, Math.floor(maxSize / this.#servers.length));
-    if (size < maxSize || server === undefined || this.#connections(server) <= fair) return false;
-    const other = this.#servers.find((each) => isOpen(each) && this.#connections(each) < fair);
-    if (other === undefined) return false;
-    this.#wanted = other;
-    client._invalid = true;
-    return true;
+  function isSurplus(client: ReadClient): boolean {
+    const server = serverOf.get(client);
+    if (!server || pool.size < pool.maxSize) return false;
+    return servers.some((each) => isOpen(each) && connections(server) - connections(each) > 1);
   }
+
+  const { validate } = config.pool;
+  const isOfUse = (client: ReadClient) => validate(client) && !isSurplus(client);
+  config.pool.validate = isOfUse;
+  Object.assign(pool._factory, { create: connect, validate: isOfUse });
+  const dispense = pool._dispense.bind(pool);
+  pool._dispense = () => {
+    if (pool.waiting === 0 || pool._availableObjects.length === 0 || deal()) dispense();
+  };
 }
 
 function isOpen({ retryAt }: Server): boolean {

@@ -3,6 +3,7 @@
  * answers to those before them, which saves both sides most of their system calls. It is one of the pool's and goes back
  * there as soon as nothing is under way.
  */
+import { isQueryTimeout } from '../errors/query-timeout.js';
 import { BatchAbortedError, type Execution, type TextResult, type TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
@@ -35,15 +36,8 @@ export type RetryElsewhere = (read: PipelinedRead) => void;
 
 /** A driver's errors have no severity. In some languages another word stands for FATAL, but not another code. */
 function isConnectionLost(error: Error): boolean {
-  const {
-    severity,
-    code = '',
-    message,
-  } = error as Error & {
-    readonly severity?: string;
-    readonly code?: string;
-  };
-  if (severity === undefined) return message !== 'Query read timeout';
+  const { severity, code = '' } = error as Error & { readonly severity?: string; readonly code?: string };
+  if (severity === undefined) return !isQueryTimeout(error);
   return severity === 'FATAL' || /^(?:08|57P)/.test(code);
 }
 

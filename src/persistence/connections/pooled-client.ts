@@ -1,17 +1,16 @@
 /** A connection of one of Sequelize's pools, and how it is marked as broken. */
-import type { DriverClient } from '../protocol/pg-text-query.js';
+import { isQueryTimeout } from '../errors/query-timeout.js';
+import type { DriverClient } from '../protocol/pg-internals.js';
+import type { MarkedClient } from '../session/connection-internals.js';
 
 /** A connection of a pool. */
-export interface PooledClient extends DriverClient {
-  /** Sequelize's mark for one that must not be used again. */
-  _invalid?: boolean;
-}
+export type PooledClient = DriverClient & MarkedClient;
 
 /**
  * Marks a connection whose query was given up, because it is still under way there; Sequelize does the same. And one that
  * the server ends.
  */
 export function markBroken(client: PooledClient, error: Error | null): void {
-  const { message, severity } = (error ?? {}) as { readonly message?: string; readonly severity?: string };
-  if (message === 'Query read timeout' || severity === 'FATAL') client._invalid = true;
+  const { severity } = (error ?? {}) as { readonly severity?: string };
+  if (isQueryTimeout(error) || severity === 'FATAL') client._invalid = true;
 }

@@ -1,5 +1,6 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import { DatabaseError, type Sequelize } from 'sequelize';
+import { logStatement } from '../../model/sequelize-internals.js';
 import { forgetTriggers } from '../customization/table-triggers.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
@@ -7,6 +8,7 @@ import { PoolerSigns } from '../protocol/pooler-signs.js';
 import { isOfChangedTable, isStale, type PreparedStatement } from '../protocol/prepared-statement.js';
 import { StatementCache } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
+import { connectionOf } from '../session/connection-internals.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
 import type { ConnectionQueue } from './connection-queue.js';
@@ -15,13 +17,8 @@ import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-c
 import { type Asked, PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
+import type { StatementTarget } from './statement-target.js';
 import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
-
-/** What Sequelize does not type of itself. */
-interface LoggingSequelize extends Sequelize {
-  readonly options: { readonly logging?: unknown };
-  log(message: string): void;
-}
 
 /** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
@@ -78,8 +75,8 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
 type PendingRead = PendingStatement & { readonly share?: TableShare | null };
 
 /** Runs statements on the connections of one Sequelize instance. */
-export class StatementRunner {
-  readonly #sequelize: LoggingSequelize;
+export class StatementRunner implements StatementTarget {
+  readonly #sequelize: Sequelize;
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
   readonly #lanes: readonly PipelinedReader[];
@@ -96,7 +93,7 @@ export class StatementRunner {
   readonly #executeAlone: ExecuteAlone = (queue, client, pending) => this.#execute(queue, client, pending);
 
   constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
-    this.#sequelize = sequelize as LoggingSequelize;
+    this.#sequelize = sequelize;
     this.#source = new ConnectionSource(sequelize);
     const signs = new PoolerSigns();
     this.#executor = createExecutor(this.#source.driver, (error) => {
@@ -158,7 +155,7 @@ export class StatementRunner {
   /** What becomes of a read that failed. It is not prepared: a name that is stale would end the transaction. */
   #readAgain(cause: unknown, text: string, values: TextValues): Promise<TextResult> {
     return readOnPrimary(cause, this.#sequelize, (transaction) => {
-      const { connection: client } = transaction as unknown as { readonly connection: PooledClient };
+      const client = connectionOf<PooledClient>(transaction);
       const statement = this.#unnamed.get(text);
       this.#log(statement);
       return new Promise((resolve, reject) => {
@@ -282,7 +279,7 @@ export class StatementRunner {
   }
 
   #log({ text }: PreparedStatement): void {
-    if (this.#sequelize.options.logging) this.#sequelize.log(`Executing (default): ${text}`);
+    logStatement(this.#sequelize, text);
   }
 }
 

@@ -2,38 +2,21 @@
  * What a model's default scope does to a list. Sequelize merges it into every query, and two things of it must not be
  * merged: its order comes before the order of the query, and a list of attributes replaces what a query includes.
  */
-import type { IncludeOptions, Model, OrderItem, ProjectionAlias } from 'sequelize';
+import type { Model, OrderItem, ProjectionAlias } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
-
-/** The scope that a model applies, which Sequelize does not type. */
-export interface AppliedScope {
-  readonly attributes?: unknown;
-  readonly include?: readonly IncludeOptions[];
-  readonly order?: unknown;
-}
-
-/** The scope of a model; empty when it has none. */
-export function appliedScope<M extends Model>(model: ModelClass<M>): AppliedScope {
-  return (model as unknown as { _scope?: AppliedScope })._scope ?? {};
-}
+import { type AppliedScope, scopeOf, withScope } from '../../model/sequelize-internals.js';
 
 /** Whether the model applies any scope; `addScope` can give it one at any time. */
 export function hasScope<M extends Model>(model: ModelClass<M>): boolean {
-  for (const _ in appliedScope(model)) return true;
+  for (const _ in scopeOf(model)) return true;
   return false;
 }
 
-/**
- * The same model without the order, limit and offset of its scope. Not a subclass, as `unscoped()` gives: records must
- * be of the model's own class, by which their read schema is found.
- */
+/** The same model without the order, limit and offset of its scope. */
 export function withoutScopedOrder<M extends Model>(model: ModelClass<M>): ModelClass<M> {
-  const scope = appliedScope(model);
+  const scope = scopeOf(model);
   if (!['order', 'limit', 'offset'].some((key) => key in scope)) return model;
-  const rest = { ...scope, order: undefined, limit: undefined, offset: undefined };
-  return new Proxy(model, {
-    get: (target, key, receiver) => (key === '_scope' ? rest : Reflect.get(target, key, receiver)),
-  });
+  return withScope(model, { ...scope, order: undefined, limit: undefined, offset: undefined });
 }
 
 /** What of a scope's order is left to say behind a total order: how joined rows are sorted within their record. */

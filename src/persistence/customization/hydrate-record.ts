@@ -5,44 +5,17 @@
 import type { FindOptions, Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { type BuildableModel, buildableModel } from '../../model/sequelize-internals.js';
 import type { TextRow } from '../protocol/batch.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
-import { type AnyClass, lineageOf, textOf } from './class-lineage.js';
+import { hasInstanceFields } from './class-lineage.js';
 import { hasPlainQueries } from './plain-queries.js';
 
 /** Makes a record of a row. */
 export type Hydrate = (row: TextRow) => Model;
 
-/** What Sequelize's own constructor puts into an instance. */
-const OWN_PROPERTIES: ReadonlySet<string | symbol> = new Set([
-  'dataValues',
-  '_previousDataValues',
-  'uniqno',
-  '_changed',
-  '_options',
-  'isNewRecord',
-]);
-
 /** The values of a record, by attribute. */
 type Values = Record<string, unknown>;
-
-/** What is known of classes. */
-const instanceFields = new WeakMap<ModelClass, boolean>();
-
-/** Whether the class gives its instances fields of its own, or private methods, which only its constructor can. */
-export function hasInstanceFields(model: ModelClass): boolean {
-  const known = instanceFields.get(model);
-  if (known !== undefined) return known;
-  const hasFields = Reflect.ownKeys(new model()).some((name) => !OWN_PROPERTIES.has(name));
-  const isOwn = hasFields || lineageOf(model).some(hasPrivateMembers);
-  instanceFields.set(model, isOwn);
-  return isOwn;
-}
-
-/** A `#` before a letter in a string or a comment counts, too: that costs time, and nothing else. */
-function hasPrivateMembers(each: AnyClass): boolean {
-  return /#[\p{ID_Start}$_\\]/u.test(textOf(each));
-}
 
 /** The attributes that a record is made of: getters may ask for those too that no answer shows. */
 export function storedAttributes({ attributes }: ModelInfo): AttributeInfo[] {
@@ -56,26 +29,15 @@ export function hydrator(
   parsers: readonly TextParser[],
 ): Hydrate {
   const names = attributes.map(({ name }) => name);
+  const buildable = buildableModel(model);
   return (row) => {
     const values: Values = {};
     for (const [index, name] of names.entries()) {
       const text = row[index];
       values[name] = typeof text === 'string' ? (parsers[index] as TextParser)(text) : null;
     }
-    return toRecord(model as unknown as BuildableModel, values, names);
+    return toRecord(buildable, values, names);
   };
-}
-
-/** What Sequelize does to values that come from the database, by attribute. */
-type Sanitizers = Readonly<Record<string, (this: object, value: unknown, options: object) => unknown>>;
-
-/** Internals of a model that are not in its types. */
-interface BuildableModel {
-  readonly prototype: object;
-  readonly rawAttributes: object;
-  readonly _schema: unknown;
-  readonly _schemaDelimiter: unknown;
-  readonly _dataTypeSanitizers: Sanitizers;
 }
 
 /** Whether records of a model may be made without Sequelize, as neither its queries nor its class are more than that. */
@@ -94,7 +56,7 @@ export async function findRecords<M extends Model>(
   columns: readonly string[] = [],
 ): Promise<M[]> {
   const rows = await model.findAll({ ...query, ...RAW });
-  const buildable = model as unknown as BuildableModel;
+  const buildable = buildableModel(model);
   const names = [...Object.keys(buildable.rawAttributes), ...columns];
   const sanitizers = Object.entries(buildable._dataTypeSanitizers);
   return (rows as unknown as Values[]).map((values) => {

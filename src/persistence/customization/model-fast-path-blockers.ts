@@ -2,38 +2,22 @@
  * What of a model only Sequelize's own queries and instances know: getters, scopes, validations and whatever else a user
  * plugged in. Fast statements would pass it by.
  */
-import type { ModelAttributeColumnOptions } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { customAttributes, deletedAtOf, timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { ColumnType } from '../../model/column-type.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { deletedAtOf, timestampsOf } from '../sql/table-sql.js';
+import { instanceOptions } from '../../model/sequelize-internals.js';
+import { hasInstanceFields } from './class-lineage.js';
 import { hasScope } from './default-scope.js';
-import { hasInstanceFields } from './hydrate-record.js';
 import { queryHooks } from './model-hooks.js';
 import { queryCustomizations } from './query-customizations.js';
 
-/** Internals of a model that are not in its types. */
-interface ModelInternals {
-  readonly prototype: {
-    readonly _customGetters?: Readonly<Record<string, unknown>>;
-    readonly _customSetters?: Readonly<Record<string, unknown>>;
-  };
-  readonly rawAttributes: Readonly<Record<string, ModelAttributeColumnOptions>>;
-  readonly options: { readonly validate?: object };
-  readonly _versionAttribute?: string | false;
-  readonly sequelize: { readonly options: { readonly typeValidation?: boolean } };
-}
-
 /** Why an operation must go through Sequelize; none when it need not. */
-export function modelFastPathBlockers(
-  info: ModelInfo,
-  operation: Endpoint,
-  readable: readonly AttributeInfo[],
-): string[] {
+export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
   const always = [...queryCustomizations(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
   const isWrite = operation === 'create' || operation === 'update';
-  const reads = operation !== 'delete' && needsRecords(info, readable) ? recordReasons(info) : [];
-  const writes = isWrite ? [...shownReasons(info, readable), ...writeReasons(info)] : [];
+  const reads = operation !== 'delete' && needsRecords ? recordReasons(info) : [];
+  const writes = isWrite ? [...shownReasons(needsRecords), ...writeReasons(info)] : [];
   const changes = operation === 'update' ? changeReasons(info) : [];
   return [...always, ...reads, ...writes, ...changes];
 }
@@ -61,13 +45,13 @@ export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]
 
 /** The attributes whose value is told by code of the user's. */
 export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
-  const { _customGetters = {} } = (model as unknown as ModelInternals).prototype;
-  return readable.filter(({ name }) => Object.hasOwn(_customGetters, name)).map(({ name }) => name);
+  const getters = customAttributes(model, 'get');
+  return readable.filter(({ name }) => getters.has(name)).map(({ name }) => name);
 }
 
 /** What may throw when the answer to a write is made; a fast write is committed then. */
-function shownReasons(info: ModelInfo, readable: readonly AttributeInfo[]): string[] {
-  return gettersOf(info, readable).map((name) => `${name} has a getter`);
+function shownReasons(needsRecords: boolean): string[] {
+  return needsRecords ? ["code of the user's shapes the answer"] : [];
 }
 
 /** Why a record cannot be made without Sequelize. */
@@ -76,20 +60,22 @@ function recordReasons({ model }: ModelInfo): string[] {
 }
 
 function writeReasons(info: ModelInfo): string[] {
-  const { prototype, rawAttributes, options, _versionAttribute, sequelize } =
-    info.model as unknown as ModelInternals;
-  const setters = Object.keys(prototype._customSetters ?? {});
-  const rules = Object.keys(rawAttributes).filter((name) => hasRules(rawAttributes[name]?.validate));
-  const { createdAt, updatedAt } = timestampsOf(info.model);
+  const { model } = info;
+  const setters = [...customAttributes(model, 'set')];
+  const attributes = Object.entries(model.getAttributes());
+  const rules = attributes.flatMap(([name, { validate }]) => (hasRules(validate) ? [name] : []));
+  const { createdAt, updatedAt } = timestampsOf(model);
   const ownTimestamps = [createdAt, updatedAt].filter(
     (name) => name !== undefined && !isPlainTimestamp(info, name),
   );
   return [
     ...setters.map((name) => `${name} has a setter`),
     ...rules.map((name) => `${name} has validation rules of Sequelize`),
-    ...(hasRules(options.validate) ? ['the model has validation rules of Sequelize'] : []),
-    ...(_versionAttribute ? ['the model has a version'] : []),
-    ...(sequelize.options.typeValidation ? ["Sequelize's option typeValidation is set"] : []),
+    ...(hasRules(model.options.validate) ? ['the model has validation rules of Sequelize'] : []),
+    ...(versionOf(model) ? ['the model has a version'] : []),
+    ...(model.sequelize && instanceOptions(model.sequelize).typeValidation
+      ? ["Sequelize's option typeValidation is set"]
+      : []),
     ...ownTimestamps.map((name) => `${name} is not a plain timestamp`),
     ...[...info.attributes.values()]
       .filter(({ type }) => isForeign(type))
@@ -99,8 +85,7 @@ function writeReasons(info: ModelInfo): string[] {
 
 /** What a row has of these types PostgreSQL does not compare as Sequelize does, which writes only what differs. */
 function changeReasons({ model }: ModelInfo): string[] {
-  const { rawAttributes } = model as unknown as ModelInternals;
-  return Object.entries(rawAttributes)
+  return Object.entries(model.getAttributes())
     .filter(([, { type }]) => ['CHAR', 'JSON'].includes((type as { readonly key?: string }).key ?? ''))
     .map(([name]) => `${name} is of a type that only Sequelize compares`);
 }
@@ -111,8 +96,8 @@ function hasRules(rules: unknown): boolean {
 }
 
 function isPlainTimestamp({ attributes, model }: ModelInfo, name: string): boolean {
-  const { rawAttributes } = model as unknown as ModelInternals;
-  return attributes.get(name)?.type.kind === 'date' && rawAttributes[name]?.defaultValue === undefined;
+  const isDate = attributes.get(name)?.type.kind === 'date';
+  return isDate && model.getAttributes()[name]?.defaultValue === undefined;
 }
 
 /** Types whose values only Sequelize can write or compare. */

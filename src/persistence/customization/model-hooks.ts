@@ -1,106 +1,112 @@
 /** Which of a user's hooks would see an operation. Asked at each operation, because hooks can be added at any time. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { type Hooks, hooksOf } from '../../model/sequelize-internals.js';
 
-/** `hasHook` of Sequelize looks at the model's own hooks only. */
-interface Hookable {
-  hasHook(name: string): boolean;
-  readonly sequelize?: Hookable;
-}
+/** Sequelize's hooks, each in one class. One that is in none sees everything. */
+export const HOOK_CLASSES = {
+  /** May change a query before it is sent. Writes have queries, too. */
+  find: ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFindAfterOptions', 'beforeCount'],
+  /** Sees a query of any kind, or the records that it gives. */
+  query: ['afterFind', 'beforeQuery', 'afterQuery'],
+  /** Sees a create, an update or a delete. */
+  write: [
+    'beforeValidate',
+    'validationFailed',
+    'afterValidate',
+    'beforeSave',
+    'afterSave',
+    'beforeCreate',
+    'afterCreate',
+    'beforeUpdate',
+    'afterUpdate',
+    'beforeDestroy',
+    'afterDestroy',
+    'beforeBulkDestroy',
+    'afterBulkDestroy',
+  ],
+  /** Sees a write that no operation makes. */
+  otherWrite: [
+    'beforeRestore',
+    'afterRestore',
+    'beforeUpsert',
+    'afterUpsert',
+    'beforeBulkCreate',
+    'afterBulkCreate',
+    'beforeBulkRestore',
+    'afterBulkRestore',
+    'beforeBulkUpdate',
+    'afterBulkUpdate',
+  ],
+  /** Sees neither queries nor records. */
+  none: [
+    'beforeDefine',
+    'afterDefine',
+    'beforeInit',
+    'afterInit',
+    'beforeAssociate',
+    'afterAssociate',
+    'beforeConnect',
+    'afterConnect',
+    'beforeDisconnect',
+    'afterDisconnect',
+    'beforePoolAcquire',
+    'afterPoolAcquire',
+    'beforeSync',
+    'afterSync',
+    'beforeBulkSync',
+    'afterBulkSync',
+  ],
+} as const;
 
-const WRITE_HOOKS = [
-  'beforeValidate',
-  'validationFailed',
-  'afterValidate',
-  'beforeSave',
-  'afterSave',
-  'beforeCreate',
-  'afterCreate',
-  'beforeUpdate',
-  'afterUpdate',
-  'beforeDestroy',
-  'afterDestroy',
-  'beforeBulkDestroy',
-  'afterBulkDestroy',
-];
+type HookClass = keyof typeof HOOK_CLASSES;
 
-const FIND_HOOKS = ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFindAfterOptions', 'beforeCount'];
+const CLASS_OF: ReadonlyMap<string, HookClass> = new Map(
+  (Object.keys(HOOK_CLASSES) as HookClass[]).flatMap((each) =>
+    HOOK_CLASSES[each].map((name) => [name, each] as const),
+  ),
+);
 
-/** Whether a write runs code of the user's, which may write too. */
-export function hasWriteHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return hasAny(model, [...WRITE_HOOKS, ...FIND_HOOKS]);
-}
+/** What an operation runs, or what would see that it is made in another way. */
+const SEEN_BY: Readonly<Record<'read' | 'write' | 'run' | 'find', ReadonlySet<HookClass>>> = {
+  read: new Set(['find', 'query']),
+  write: new Set(['find', 'query', 'write', 'otherWrite']),
+  run: new Set(['find', 'query', 'write']),
+  find: new Set(['find']),
+};
 
-/** Whether a delete runs code of the user's for each row. */
-export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return hasAny(model, ['beforeDestroy', 'afterDestroy']);
-}
-
-/** Whether code of the user's may change a query before it is sent. */
-export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return hasAny(model, FIND_HOOKS);
-}
-
-function hasAny(model: unknown, names: readonly string[]): boolean {
-  const { sequelize } = model as Hookable;
-  return names.some((name) => (model as Hookable).hasHook(name) || sequelize?.hasHook(name) === true);
-}
-
-/** Hooks that see neither queries nor records. */
-const OTHER_HOOKS: ReadonlySet<string> = new Set([
-  'beforeDefine',
-  'afterDefine',
-  'beforeInit',
-  'afterInit',
-  'beforeAssociate',
-  'afterAssociate',
-  'beforeConnect',
-  'afterConnect',
-  'beforeDisconnect',
-  'afterDisconnect',
-  'beforePoolAcquire',
-  'afterPoolAcquire',
-  'beforeSync',
-  'afterSync',
-  'beforeBulkSync',
-  'afterBulkSync',
-]);
-
-/** What reads run; others are those of writes. */
-const READ_HOOKS: ReadonlySet<string> = new Set([...FIND_HOOKS, 'afterFind', 'beforeQuery', 'afterQuery']);
-
-/** Whether any code of the user's would see a read, or a write. */
-export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): boolean {
-  const { options, sequelize } = model as unknown as HookedModel;
-  return hasHooks(options.hooks, kind) || hasHooks(sequelize.options.hooks, kind);
+/**
+ * Whether any code of the user's would see a read, or a write; runs in a write, and may write too; or may change a query
+ * before it is sent.
+ */
+export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: keyof typeof SEEN_BY): boolean {
+  return hasAny(hooksOf(model), kind) || hasAny(sharedHooks(model), kind);
 }
 
 /** The hooks through which code of the user's would see a read, or a write, each with what has it. */
 export function queryHooks<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): string[] {
-  const { options, sequelize } = model as unknown as HookedModel;
   return [
-    ...seenHooks(options.hooks, kind).map((name) => `the model has a hook ${name}`),
-    ...seenHooks(sequelize.options.hooks, kind).map((name) => `its Sequelize has a hook ${name}`),
+    ...seenHooks(hooksOf(model), kind).map((name) => `the model has a hook ${name}`),
+    ...seenHooks(sharedHooks(model), kind).map((name) => `its Sequelize has a hook ${name}`),
   ];
 }
 
-type Hooks = Readonly<Record<string, readonly unknown[] | undefined>>;
-
-/** Where Sequelize keeps hooks; not in its types. */
-interface HookedModel {
-  readonly options: { readonly hooks?: Hooks };
-  readonly sequelize: { readonly options: { readonly hooks?: Hooks } };
+function sharedHooks<M extends Model>({ sequelize }: ModelClass<M>): Hooks {
+  return sequelize ? hooksOf(sequelize) : NO_HOOKS;
 }
 
-function hasHooks(hooks: Hooks | undefined, kind: 'read' | 'write'): boolean {
-  for (const name in hooks) if (isSeen(name, kind) && hooks[name]?.length) return true;
+const NO_HOOKS: Hooks = {};
+
+function hasAny(hooks: Hooks, kind: keyof typeof SEEN_BY): boolean {
+  for (const name in hooks) if (hooks[name]?.length && isSeen(name, kind)) return true;
   return false;
 }
 
-function seenHooks(hooks: Hooks = {}, kind: 'read' | 'write'): string[] {
-  return Object.keys(hooks).filter((name) => isSeen(name, kind) && hooks[name]?.length);
+function seenHooks(hooks: Hooks, kind: keyof typeof SEEN_BY): string[] {
+  return Object.keys(hooks).filter((name) => hooks[name]?.length && isSeen(name, kind));
 }
 
-function isSeen(name: string, kind: 'read' | 'write'): boolean {
-  return kind === 'read' ? READ_HOOKS.has(name) : !OTHER_HOOKS.has(name);
+function isSeen(name: string, kind: keyof typeof SEEN_BY): boolean {
+  const its = CLASS_OF.get(name);
+  return its === undefined || SEEN_BY[kind].has(its);
 }

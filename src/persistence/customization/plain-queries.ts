@@ -2,6 +2,7 @@
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { hasScope } from './default-scope.js';
+import { sequelizeProblem } from './internals-trial.js';
 import { hasQueryHooks } from './model-hooks.js';
 import { queryCustomizations } from './query-customizations.js';
 
@@ -26,10 +27,28 @@ export function hookOptions<M extends Model>(
 
 /** Looked at once; hooks and scopes can come at any time. */
 function isPlainClass(model: ModelClass): boolean {
-  const { rawAttributes } = model as unknown as { rawAttributes: object };
-  const known = PLAIN.get(rawAttributes);
+  const attributes = model.getAttributes();
+  const known = PLAIN.get(attributes);
   if (known !== undefined) return known;
-  const isPlain = queryCustomizations(model).length === 0;
-  PLAIN.set(rawAttributes, isPlain);
+  const isPlain = !sequelizeProblem() && queryCustomizations(model).length === 0;
+  PLAIN.set(attributes, isPlain);
   return isPlain;
 }
+
+/** Whether a write runs code of the user's, which may write too. */
+export function hasWriteHooks<M extends Model>(model: ModelClass<M>): boolean {
+  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'run');
+}
+
+/** Whether code of the user's may change a query before it is sent. */
+export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
+  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'find');
+}
+
+/** Whether a delete runs code of the user's for each row. */
+export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean {
+  const { sequelize } = model;
+  return DESTROY_HOOKS.some((name) => model.hasHook(name) || sequelize?.hasHook(name));
+}
+
+const DESTROY_HOOKS = ['beforeDestroy', 'afterDestroy'] as const;

@@ -2,42 +2,26 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Model as PlainModel, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { ambientTransactions, instanceOptions } from '../../model/sequelize-internals.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { lineageOf, textOf } from './class-lineage.js';
-
-/** Internals of a model that are not in its types. */
-interface QueryingModel {
-  readonly sequelize: {
-    readonly constructor: { readonly _cls?: unknown };
-    readonly query: unknown;
-    readonly options: {
-      readonly query?: object;
-      readonly retry?: { readonly match?: unknown };
-      readonly omitNull?: boolean;
-      readonly native?: boolean;
-      readonly quoteIdentifiers?: boolean;
-      readonly searchPath?: unknown;
-      readonly benchmark?: boolean;
-      readonly logQueryParameters?: boolean;
-      readonly dialectOptions?: { readonly binary?: boolean };
-    };
-  };
-}
 
 /** Records are shown without it on either path. */
 const UNUSED_METHODS: ReadonlySet<string> = new Set(['constructor', 'toJSON']);
 
 /** What there is; nothing where queries are Sequelize's alone. */
 export function queryCustomizations(model: ModelClass): string[] {
-  return [...instanceReasons(model as unknown as QueryingModel), ...overrideReasons(model)];
+  const { sequelize } = model;
+  return [...(sequelize ? instanceReasons(sequelize) : []), ...overrideReasons(model)];
 }
 
 /** Settings of the Sequelize instance that change what a query does or tells. */
-function instanceReasons({ sequelize }: QueryingModel): string[] {
-  const { query, searchPath, benchmark, logQueryParameters, dialectOptions, ...others } = sequelize.options;
+function instanceReasons(sequelize: Sequelize): string[] {
+  const { query, searchPath, benchmark, logQueryParameters, dialectOptions, ...others } =
+    instanceOptions(sequelize);
   const { retry, omitNull, native, quoteIdentifiers } = others;
   const isSet = {
-    useCLS: Boolean(sequelize.constructor._cls),
+    useCLS: ambientTransactions(sequelize) !== undefined,
     query: Object.keys(query ?? {}).length > 0,
     // Without one of the user's, Sequelize repeats what SQLite refuses.
     retry: !isDeepStrictEqual(retry?.match, ['SQLITE_BUSY: database is locked']),
@@ -47,7 +31,7 @@ function instanceReasons({ sequelize }: QueryingModel): string[] {
     searchPath: Boolean(searchPath),
     benchmark: Boolean(benchmark),
     logQueryParameters: Boolean(logQueryParameters),
-    'dialectOptions.binary': Boolean(dialectOptions?.binary),
+    'dialectOptions.binary': Boolean(dialectOptions?.['binary']),
   };
   const names = Object.entries(isSet).flatMap(([name, is]) => (is ? [name] : []));
   return [

@@ -4,6 +4,7 @@
  */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import { ConfigError } from '../../util/config-error.js';
+import { connectionManager, type ServerConfig } from '../session/connection-internals.js';
 import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
 
@@ -13,20 +14,18 @@ const READ_ONLY = 'default_transaction_read_only';
 const SETTINGS = `
   SELECT name, setting FROM pg_settings WHERE name IN (${[READ_ONLY, ...TIMEOUTS].map((name) => `'${name}'`).join()})`;
 
+/** How Sequelize asks for a connection for reads. */
+const READ = Object.freeze({ type: QueryTypes.SELECT, useMaster: false });
+
 /** Settings by name. */
 type Settings = Readonly<Record<string, unknown>>;
 
-/** A server, as Sequelize connects to it. */
-interface ServerConfig {
-  readonly dialectOptions?: Settings;
-}
-
-/** Internals of Sequelize's connection manager that are not in its types. */
-interface ConnectionManager {
-  readonly config: {
-    readonly pool: { readonly max: number };
-    readonly replication: { readonly write: ServerConfig; readonly read: readonly ServerConfig[] };
-  };
+/** A connection, as pg describes it. */
+interface PooledClient {
+  readonly host?: string;
+  readonly port?: number;
+  readonly database?: string;
+  readonly user?: string;
 }
 
 /** Those of `EngineOptions` that matter here. */
@@ -45,12 +44,24 @@ export async function checkConnections(
   sequelize: EngineSequelize,
   { replicas = [], preparedStatements = true }: CheckedOptions,
 ): Promise<void> {
-  const { config } = sequelize.connectionManager as unknown as ConnectionManager;
-  const { write, read } = config.replication;
+  const manager = connectionManager<PooledClient>(sequelize);
+  const { config } = manager;
+  const { write, read } = config.replication || { write: config, read: [] };
+  // A pool that is empty connects to one server after the other, as long as no connection is given back.
+  const clients = read.slice(0, config.pool.max).map(() => manager.getConnection(READ));
+  const connected = Promise.allSettled(clients);
   const [primary, ...readers] = await Promise.allSettled([
-    askSettings(sequelize, true),
-    // A pool that is empty connects to one server after the other.
-    ...read.map(() => askSettings(sequelize, false)),
+    askSettings(sequelize, { useMaster: true }),
+    ...clients.map(async (acquired) => {
+      const client = await acquired;
+      await connected;
+      try {
+        const server = [client.host, client.port, client.database, client.user].join();
+        return { ...(await askSettings(sequelize, { transaction: { connection: client } })), server };
+      } finally {
+        manager.releaseConnection(client);
+      }
+    }),
   ]);
   if (primary.status === 'rejected') throw primary.reason;
   const failed = readers.find((answer) => answer.status === 'rejected');
@@ -63,14 +74,17 @@ export async function checkConnections(
     ...found.flatMap((settings) => ignoredTimeouts(settings, read)),
     ...(found.every(isReadOnly) ? [] : [READ_ONLY]),
   ];
-  sequelize.readsRefuseWrites = !failed && read.length <= config.pool.max && found.every(isReadOnly);
+  // In place of a server that cannot be reached, another one may have answered twice.
+  const servers = new Set(found.map(({ server }) => server));
+  sequelize.readsRefuseWrites = servers.size === read.length && found.every(isReadOnly);
   if (ignored.length > 0) {
     warnOf(sequelize, ignoredWarning([...new Set(ignored)], preparedStatements));
   }
 }
 
-async function askSettings(sequelize: Sequelize, useMaster: boolean): Promise<Settings> {
-  const options = { type: QueryTypes.SELECT, useMaster } as QueryOptionsWithType<QueryTypes.SELECT>;
+/** @param where options of a query that say which connection it is made on; Sequelize's types lack them */
+async function askSettings(sequelize: Sequelize, where: object): Promise<Settings> {
+  const options: QueryOptionsWithType<QueryTypes.SELECT> = { type: QueryTypes.SELECT, ...where };
   const rows = await sequelize.query<{ name: string; setting: string }>(SETTINGS, options);
   return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
 }

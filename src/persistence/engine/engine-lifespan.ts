@@ -5,9 +5,11 @@ import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { crudRecords } from '../../metadata/registry.js';
+import { instanceOptions } from '../../model/sequelize-internals.js';
 import { flagProblems } from '../../plan/flag-problems.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { dealReads } from '../connections/deal-reads.js';
+import { QUERY_TIMEOUT } from '../errors/query-timeout.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { holdInstance, ownerProblems } from '../session/model-owners.js';
@@ -163,22 +165,12 @@ function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['m
   return getModels(models as unknown as (ModelCtor | string)[], byName) as unknown as ModelClass[];
 }
 
-/** What Sequelize reads from a DSN. */
-interface Connection {
-  readonly host: string;
-  readonly port: number;
-  readonly database: string;
-  readonly username: string;
-  readonly password: string;
-  readonly dialectOptions: Readonly<Record<string, unknown>>;
-}
-
 /**
  * A pool of its own for reads, on the replicas or else on the same server, whose connections the server itself has set
  * read-only. Sequelize sends every SELECT without a transaction there; `transaction({ readOnly: true })` alone only
  * chooses the pool.
  */
-function readConnections(dsns: readonly string[], dialectOptions: object): Connection[] {
+function readConnections(dsns: readonly string[], dialectOptions: object): object[] {
   return dsns.map((dsn) => {
     const connection = parseConnection(dsn);
     const all: Record<string, unknown> = { ...dialectOptions, ...connection.dialectOptions };
@@ -188,13 +180,11 @@ function readConnections(dsns: readonly string[], dialectOptions: object): Conne
 }
 
 /** Sequelize reads a DSN only while it constructs an instance; this one never connects. */
-function parseConnection(dsn: string): Connection {
-  const { config, options } = new EngineSequelize(dsn, { dialect: 'postgres' }) as unknown as {
-    config: Omit<Connection, 'dialectOptions'>;
-    options: { dialectOptions?: Record<string, unknown> };
-  };
-  const { host, port, database, username, password } = config;
-  return { host, port, database, username, password, dialectOptions: options.dialectOptions ?? {} };
+function parseConnection(dsn: string) {
+  const sequelize = new EngineSequelize(dsn, { dialect: 'postgres' });
+  const { host, port, database, username, password } = sequelize.config;
+  const { dialectOptions = {} } = instanceOptions(sequelize);
+  return { host, port, database, username, password, dialectOptions };
 }
 
 /** The parts of a DSN, of which all but the password may be shown. */
@@ -244,7 +234,7 @@ function connectionAdvice(code = 'unknown'): string {
     case 'Connection terminated unexpectedly':
       return 'the connection was cut; is there a PostgreSQL at the port?';
     case 'timeout expired':
-    case 'Query read timeout':
+    case QUERY_TIMEOUT:
       return 'the server does not answer in time';
     default:
       return `connecting failed (${code})`;

@@ -1,25 +1,7 @@
 /** Whether each server of a Sequelize instance answers, asked on a connection of its own. */
-import { Client, type ClientConfig } from 'pg';
+import { Client } from 'pg';
 import type { Sequelize } from 'sequelize';
-
-/** A server as Sequelize is configured to reach it. */
-interface ServerConfig {
-  readonly host?: string;
-  readonly port?: number | string;
-  readonly database?: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly dialectOptions?: ClientConfig;
-}
-
-interface ManagerConfig extends ServerConfig {
-  readonly replication?: { readonly write: ServerConfig; readonly read: readonly ServerConfig[] } | false;
-}
-
-/** Sequelize has this, and does not declare it. */
-interface HookRunner {
-  runHooks(name: 'beforeConnect', config: object): Promise<unknown>;
-}
+import { connectionConfig, runConnectHooks, type ServerConfig } from '../session/connection-internals.js';
 
 /** One server to ask. */
 export interface PostgresServer {
@@ -33,8 +15,7 @@ export interface PostgresServer {
  */
 export function postgresServers(sequelize: Sequelize): readonly PostgresServer[] {
   // The connection manager's copy of the configuration is the one in which each server has all it inherits.
-  const { config } = (sequelize as unknown as { connectionManager: { config: ManagerConfig } })
-    .connectionManager;
+  const config = connectionConfig(sequelize);
   const { replication } = config;
   const all = replication ? [replication.write, ...replication.read] : [config];
   const byAddress = new Map(
@@ -44,7 +25,7 @@ export function postgresServers(sequelize: Sequelize): readonly PostgresServer[]
     async ping(signal) {
       const own = { ...server };
       // The user's hooks may be what provides the password.
-      await (sequelize as unknown as HookRunner).runHooks('beforeConnect', own);
+      await runConnectHooks(sequelize, own);
       await ping(own, signal);
     },
   }));
@@ -66,7 +47,7 @@ async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
     keepAlive: false,
   });
   // pg waits for an answer that may never come; closing the socket is the only way to end that.
-  const abort = (): void => void socketOf(client)?.destroy();
+  const abort = (): void => void client.connection?.stream?.destroy();
   client.on('error', () => {});
   signal.addEventListener('abort', abort, { once: true });
   try {
@@ -77,8 +58,4 @@ async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
     if (signal.aborted) abort();
     else client.end().catch(() => {});
   }
-}
-
-function socketOf(client: Client): { destroy(): void } | undefined {
-  return (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream;
 }

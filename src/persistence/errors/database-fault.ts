@@ -11,6 +11,7 @@ import {
   ValidationError,
 } from 'sequelize';
 import { quotesValue } from '../../util/quoted-value.js';
+import { isQueryTimeout } from './query-timeout.js';
 
 /** What is wrong, in terms a client or an operator can act on. */
 export type FaultKind =
@@ -182,7 +183,7 @@ function driverFault(driver: DriverError): DatabaseFault {
 
 function driverFaultKind(driver: DriverError): FaultKind {
   const state = typeof driver.code === 'string' ? driver.code : '';
-  if (driver.message === 'Query read timeout') return 'timeout';
+  if (isQueryTimeout(driver)) return 'timeout';
   if (isConnectionLoss(driver)) return 'unavailable';
   if (!SQLSTATE.test(state)) return 'unexpected';
   if (state === '42501' && ROW_REFUSALS.has(driver.routine)) return 'forbidden';

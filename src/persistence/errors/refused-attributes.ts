@@ -3,21 +3,15 @@
  * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
  */
 import type { ModelInfo } from '../../model/model-info.js';
+import { constrainedModel } from '../../model/sequelize-internals.js';
 import type { DatabaseFault } from './database-fault.js';
-
-/** What Sequelize knows of a model's constraints; not in its types. */
-interface ConstraintSource {
-  readonly tableName: string;
-  readonly _indexes?: readonly { readonly name?: string; readonly fields?: readonly unknown[] }[];
-  readonly uniqueKeys?: Readonly<Record<string, { readonly fields: readonly string[] }>>;
-}
 
 /** The attributes that a refused write is about; empty when the names tell nothing, or tell of another table. */
 export function refusedAttributes(
   info: ModelInfo,
   { constraint, table, column }: DatabaseFault,
 ): readonly string[] {
-  const { tableName } = info.model as unknown as ConstraintSource;
+  const { tableName } = constrainedModel(info.model);
   if (table !== null && table !== tableName) return [];
   const byColumn = attributesOf(info, column === null ? [] : [column]);
   if (byColumn.length > 0 || constraint === null) return byColumn;
@@ -26,7 +20,7 @@ export function refusedAttributes(
 
 /** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares. */
 function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly string[]> {
-  const { tableName, _indexes = [], uniqueKeys = {} } = info.model as unknown as ConstraintSource;
+  const { tableName, _indexes = [], uniqueKeys = {} } = constrainedModel(info.model);
   const names = new Map<string, readonly string[]>();
   for (const { column, name } of info.attributes.values()) {
     for (const suffix of ['key', 'fkey', 'check']) names.set(`${tableName}_${column}_${suffix}`, [name]);

@@ -1,63 +1,25 @@
 /**
- * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. This file and
- * `traced-batch.ts` know pg's internals: its own query object asks for a description of the results each time, makes an
+ * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. pg's own query object asks for a description of the results each time, makes an
  * object of each row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg,
  * or another driver, is used through its public interface.
  */
-import { createRequire } from 'node:module';
 import pg from 'pg';
+import { queryTimeout } from '../errors/query-timeout.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
-import { type Batch, BatchAbortedError, type TextRow, type TextValues } from './batch.js';
+import { type Batch, BatchAbortedError, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
+import { type DriverClient, type DriverConnection, HAS_PIPELINE, pgProblem } from './pg-internals.js';
 import { executePortably, type Fields, parsersOf } from './portable-executor.js';
 import { type Preparation, Preparations } from './preparation.js';
 import { isStale } from './prepared-statement.js';
 import { queryTimeouts, type TimedQuery, type TimeoutSlot } from './query-timeouts.js';
 import { timeoutDriver } from './timeout-client.js';
-import { isTraced, type SentQuery, type TraceableClient, TracedBatch } from './traced-batch.js';
-
-/** What pg has to do with a socket. */
-interface DriverStream extends NodeJS.EventEmitter {
-  cork(): void;
-  uncork(): void;
-  write(bytes: Buffer): unknown;
-  destroy(): void;
-}
-
-/** pg's view of the socket, as far as it is used here. */
-interface DriverConnection {
-  readonly stream: DriverStream;
-  close(message: { type: 'S'; name: string }): void;
-  parse(message: { name: string; text: string; types: readonly number[] }): void;
-  bind(message: { statement: string; values: TextValues }): void;
-  describe(message: { type: 'P'; name: string }): void;
-  execute(message: object): void;
-  sync(): void;
-}
-
-/** A client of pg. */
-export interface DriverClient extends TraceableClient {
-  readonly connection?: DriverConnection;
-  readonly connectionParameters?: { query_timeout?: number | false | undefined };
-  /** That of a connection of the engine's own driver, which has no such parameter. */
-  readonly queryTimeout?: number;
-  /** Whether the next query is sent before the last one is answered. Since pg 8.23. */
-  pipeline?: boolean;
-  /** The query that is answered. Not every version has it. */
-  _getActiveQuery?(): object | null;
-}
+import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
 
 /** The module of the driver. */
 export interface Driver {
   readonly Query?: { readonly prototype: object };
 }
-
-const { version } = createRequire(__filename)('pg/package.json') as { version: string };
-const [MAJOR = 0, MINOR = 0] = version.split('.').map(Number);
-/** Between these, what is used here is the same. */
-const IS_KNOWN_VERSION = MAJOR === 8 && MINOR >= 11;
-/** The first version with `pipeline`. */
-const HAS_PIPELINE = IS_KNOWN_VERSION && MINOR >= 23;
 
 /** Executes statements on the connections of one driver. */
 export interface StatementExecutor {
@@ -72,7 +34,7 @@ export interface StatementExecutor {
  */
 export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
   const isPg = driver === pg || driver === timeoutDriver;
-  const isKnown = IS_KNOWN_VERSION && isPg && driver.Query !== undefined;
+  const isKnown = isPg && driver.Query !== undefined && pgProblem() === undefined;
   if (!isKnown) return { canPipeline: false, execute: executePortably };
   const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
@@ -144,7 +106,7 @@ function textQueryClass(
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
     giveUp(): void {
       this.#slot = null;
-      this.#fail(new Error('Query read timeout'));
+      this.#fail(queryTimeout());
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
 

@@ -4,6 +4,7 @@
  * work, which was a fifth of all their time.
  */
 import pg, { Client, type ClientConfig } from 'pg';
+import { queryTimeout } from '../errors/query-timeout.js';
 import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
 
 type Answer = (error: Error | null, result?: unknown) => void;
@@ -29,7 +30,7 @@ class PatientAnswer implements TimedQuery {
 
   /** With pg's error. The connection is closed, so that what was behind the query is not executed by and by. */
   giveUp(): void {
-    this.#end(new Error('Query read timeout'));
+    this.#end(queryTimeout());
     void this.#client.end();
   }
 

@@ -9,7 +9,7 @@ import { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { Client } from 'pg';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
-import type { PublicClient } from './portable-executor.js';
+import { type DriverClient, queryQueueOf, TESTED_PG } from './pg-internals.js';
 import type { PreparedStatement } from './prepared-statement.js';
 
 /** What becomes of a query, as pg tells it. */
@@ -22,24 +22,13 @@ export interface SentQuery {
   handleError(error: Error): void;
 }
 
-/** pg's client, as far as it is used here. */
-export interface TraceableClient extends PublicClient {
-  /** Whether the connection is lost. */
-  readonly _queryable?: boolean;
-  /** Whether it is being closed. */
-  readonly _ending?: boolean;
-  /** What is to be sent, under its name in this version. */
-  readonly _queryQueue?: object[];
-  readonly queryQueue?: object[];
-  _pulseQueryQueue?(): void;
-}
-
 /** What pg says when it cannot send. */
 const CLOSED = 'Client was closed and is not queryable';
 
 /** Its queue is not where it was: a query would wait for ever. */
 const UNKNOWN =
-  'A tracer wraps Client.query of this version of pg, which keeps its queries elsewhere; use pg 8.23.';
+  'A tracer wraps Client.query of this version of pg, which keeps its queries elsewhere; ' +
+  `use pg ${TESTED_PG.major}.${TESTED_PG.last}.`;
 
 /** What pg's own method does, and none that wraps it. */
 const PG_OWN = /[qQ]ueryQueue\.push\(/;
@@ -71,10 +60,10 @@ export function runIn<T>(context: AsyncResource | undefined, work: () => T): T {
 export class TracedBatch {
   /** The same, with tracers told how each execution ends. */
   readonly batch: Batch;
-  readonly #client: TraceableClient;
+  readonly #client: DriverClient;
   readonly #executions: readonly TracedExecution[];
 
-  constructor(client: TraceableClient, batch: Batch) {
+  constructor(client: DriverClient, batch: Batch) {
     const { statement } = batch;
     const executions = batch.executions.map((execution) => new TracedExecution(execution, statement));
     for (const { query, context } of executions) runIn(context, () => show(query, client));
@@ -86,8 +75,7 @@ export class TracedBatch {
   /** Sends the query for all of them past the tracers, as pg's own method does it. */
   query(query: SentQuery): void {
     const client = this.#client;
-    // pg warns of the old name where there is a new one.
-    const queue = client._queryQueue ?? client.queryQueue;
+    const queue = queryQueueOf(client);
     const refused = this.#executions.find((execution) => execution.query.refusal);
     const refusal = refused?.query.refusal ?? reasonNotToSend(client, queue);
     if (refusal) process.nextTick(() => query.handleError(refusal));
@@ -98,7 +86,7 @@ export class TracedBatch {
   }
 }
 
-function reasonNotToSend(client: TraceableClient, queue: object[] | undefined): Error | null {
+function reasonNotToSend(client: DriverClient, queue: object[] | undefined): Error | null {
   if (!queue || !client._pulseQueryQueue) return new Error(UNKNOWN);
   return client._queryable === false || client._ending ? new Error(CLOSED) : null;
 }
@@ -170,7 +158,7 @@ class ShownQuery extends EventEmitter {
 }
 
 /** Has the wrapped method called with a query, on a client that looks the same and sends nothing. */
-function show(query: ShownQuery, client: TraceableClient): void {
+function show(query: ShownQuery, client: DriverClient): void {
   const queue: object[] = [];
   const own = {
     _queryQueue: queue,
@@ -182,7 +170,7 @@ function show(query: ShownQuery, client: TraceableClient): void {
     pipeline: false,
     _pulseQueryQueue: () => {},
   };
-  const copy: TraceableClient = Object.create(client, Object.getOwnPropertyDescriptors(own));
+  const copy: DriverClient = Object.create(client, Object.getOwnPropertyDescriptors(own));
   try {
     copy.query(query);
   } catch (error) {

@@ -14,8 +14,7 @@ import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError } from '../../util/config-error.js';
 import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
-import { hasDestroyHooks, hasWriteHooks } from '../customization/model-hooks.js';
-import { hookOptions } from '../customization/plain-queries.js';
+import { hasDestroyHooks, hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
@@ -23,6 +22,7 @@ import {
   RelationNotLoaded,
 } from '../errors/errors.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
+import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import { DatabaseSession } from '../session/database-session.js';
@@ -121,13 +121,9 @@ export class Repository<M extends Model = Model> {
    * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const { page, size } = request;
     const finder = await this.finder(request);
-    const offset = (page - 1) * size;
-    const items = await finder.find(finder.terms(), null, { limit: size, offset });
-    const isLast = items.length < size && (items.length > 0 || page === 1);
-    const total = isLast ? offset + items.length : await finder.count();
-    return { items, total, page, size };
+    const find = (limit: number, offset: number) => finder.find(finder.terms(), null, { limit, offset });
+    return findOffsetPage({ find, count: () => finder.count() }, request);
   }
 
   /**
@@ -198,7 +194,7 @@ export class Repository<M extends Model = Model> {
    * @throws RelationNotLoaded when the query that read the record did not include it
    */
   related<K extends keyof M & string>(record: M, name: K): M[K] {
-    const { dataValues } = record as unknown as { dataValues: Record<string, unknown> };
+    const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
     const relations = Object.keys(this.model.associations).join(', ') || 'none';
     throw new RelationNotLoaded(

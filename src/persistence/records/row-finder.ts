@@ -11,28 +11,23 @@ import {
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ModelInfo } from '../../model/model-info.js';
+import { type AppliedScope, scopeOf } from '../../model/sequelize-internals.js';
+import type { Value } from '../../operation/operation.js';
 import { describeModel } from '../../plan/describe-model.js';
-import {
-  type AppliedScope,
-  appliedScope,
-  scopedInnerOrder,
-  withAttributes,
-  withoutScopedOrder,
-} from '../customization/default-scope.js';
+import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
 import { findRecords, hasPlainRecords } from '../customization/hydrate-record.js';
-import { hasFindHooks } from '../customization/model-hooks.js';
-import { hasPlainQueries } from '../customization/plain-queries.js';
+import { hasFindHooks, hasPlainQueries } from '../customization/plain-queries.js';
 import type { RowCriteria } from '../paging/page.js';
-import { type ColumnSql, columnsOf, compileFilter } from '../sql/filter-sql.js';
 import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
-import { joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
+import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
+import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
 
 /** The values of one statement. */
 interface StatementValues {
   /** Those that are bound so far, or null where all are quoted. */
   readonly bind: string[] | null;
   /** Takes a value, and gives what stands for it in the text. */
-  placeholder(value: string): string;
+  placeholder(value: Value): string;
 }
 
 /** How the queries of a finder run, and where. */
@@ -54,7 +49,7 @@ export class RowFinder<M extends Model> {
 
   constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: FinderOptions) {
     this.#model = model;
-    this.scope = appliedScope(model);
+    this.scope = scopeOf(model);
     this.isPlain = hasPlainQueries(model, 'read');
     this.#options = options;
     this.#criteria = criteria;
@@ -111,7 +106,10 @@ export class RowFinder<M extends Model> {
 
   #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
     const { where, filter } = this.#criteria;
-    const conditions = [...(filter ? [compileFilter(filter, this.column)] : []), ...(range ? [range] : [])];
+    const conditions = [
+      ...(filter ? [compilePredicate(filter, this.column)] : []),
+      ...(range ? [range] : []),
+    ];
     if (conditions.length === 0) return where ? { where } : {};
     const condition = joinSql(
       conditions.map((each) => sql`(${each})`),
@@ -128,10 +126,10 @@ export class RowFinder<M extends Model> {
   #values(): StatementValues {
     const hasScope = Object.keys(this.scope).length > 0;
     if (this.#criteria.where || hasScope || hasFindHooks(this.#model)) {
-      return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(value) ?? '' };
+      return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(boundText(value)) ?? '' };
     }
     const bind: string[] = [];
-    return { bind, placeholder: (value) => `$${bind.push(value)}` };
+    return { bind, placeholder: (value) => `$${bind.push(boundText(value))}` };
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type Transaction,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { versionOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { describeModel } from '../../plan/describe-model.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
@@ -67,7 +68,7 @@ async function returnedAttributes(
   options: WriteOptions,
 ): Promise<readonly AttributeInfo[] | null> {
   if (!hasPlainQueries(model, 'write')) return null;
-  const { rawAttributes } = model as unknown as { rawAttributes: object };
+  const rawAttributes = model.getAttributes();
   if (!returnable.has(rawAttributes)) {
     returnable.set(rawAttributes, distinctAttributes(describeModel(model)));
   }
@@ -88,7 +89,7 @@ async function returnedAttributes(
  */
 function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
   const { model, attributes, paranoid } = info;
-  const { _versionAttribute: version } = model as unknown as { _versionAttribute?: string | false };
+  const version = versionOf(model);
   const all = [...attributes.values()];
   const columns = all.map(({ column }) => column);
   const isDistinct =
@@ -101,7 +102,7 @@ function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
 
 /** Has the record hold the row that came back, and nothing else, as reloading does; false where none came. */
 function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
-  const { dataValues } = record as unknown as { dataValues: Readonly<Record<string, unknown>> };
+  const dataValues: Readonly<Record<string, unknown>> = record.dataValues;
   if (!Object.hasOwn(dataValues, MARK)) return false;
   const row = Object.fromEntries(returned.map(({ name }) => [name, dataValues[name]]));
   record.set(row, { raw: true, reset: true });

@@ -13,16 +13,13 @@ import {
   type TransactionOptions,
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
+import { ambientTransactions } from '../../model/sequelize-internals.js';
+import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
 import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
 import { TableGate } from './table-gate.js';
-
-/** `Sequelize.useCLS` gives queries a transaction that nobody passes. Not in its types. */
-interface AmbientTransactions {
-  readonly _cls?: { get(name: 'transaction'): Transaction | null | undefined };
-}
 
 /** Also a text with a semicolon in a value, which is not read a second time. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
@@ -98,10 +95,9 @@ export class EngineSequelize extends Sequelize {
 
   /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */
   #isSingleRead(sql: string | { query: string }, { type, transaction }: QueryOptions): boolean {
-    const { _cls: ambient } = this.constructor as AmbientTransactions;
     const text = typeof sql === 'string' ? sql : sql.query;
     const isOne = type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text);
-    return isOne && !transaction && !ambient?.get('transaction');
+    return isOne && !transaction && !ambientTransactions(this)?.get('transaction');
   }
 
   /** A transaction of the caller's own, or a null in its place, is left as it is. */
@@ -113,13 +109,8 @@ export class EngineSequelize extends Sequelize {
   }
 }
 
-/** Sequelize marks a connection that was lost, or on which a query was given up. */
-interface MarkedTransaction {
-  readonly connection?: { readonly _invalid?: boolean };
-}
-
 /** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */
 function refuseDoubtful(transaction: Transaction | null | undefined): void {
-  const { connection } = (transaction ?? {}) as MarkedTransaction;
-  if (connection?._invalid) throw new ConnectionError(new Error('Connection terminated before the query'));
+  if (!transaction || !connectionOf<MarkedClient>(transaction)._invalid) return;
+  throw new ConnectionError(new Error('Connection terminated before the query'));
 }

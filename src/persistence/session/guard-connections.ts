@@ -9,6 +9,7 @@
 import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
+import { type ConnectionManager, knownManager, type ServerConfig } from './connection-internals.js';
 
 /** A pg client, as far as pools know it. */
 interface Connection {
@@ -24,22 +25,10 @@ interface ServerError {
   readonly code?: string;
 }
 
-/** How to connect; `stream` of pg makes the socket. */
-interface ConnectSettings {
-  readonly dialectOptions?: { readonly stream?: unknown };
-}
-
-/** Internals of Sequelize's connection manager that are not in its types. */
-interface ConnectionManager {
-  connect(settings: ConnectSettings): Promise<Connection>;
-  /** Whether a connection may be used again; pools ask it. */
-  validate(connection: Connection): boolean;
-  readonly pool: { destroy(connection: Connection): unknown };
-}
-
 /** Changes the instance's own connection manager. */
 export function guardConnections(sequelize: Sequelize): void {
-  const manager = managerOf(sequelize);
+  const manager = knownManager<Connection>(sequelize);
+  if (!manager) return;
   const { pool } = manager;
   const connect = manager.connect.bind(manager);
   const destroy = pool.destroy.bind(pool);
@@ -50,16 +39,16 @@ export function guardConnections(sequelize: Sequelize): void {
 }
 
 /** Managers that do what is next. */
-const closing = new WeakSet<ConnectionManager>();
+const closing = new WeakSet<ConnectionManager<Connection>>();
 
 /**
  * Has a connection closed, instead of used again, that the server ends, or that is for writes and has refused one because
  * it is read-only (25006). One of the pool for reads refuses every write, and stays.
  */
 export function closeUseless(sequelize: Sequelize): void {
-  const manager = managerOf(sequelize);
   // An instance that is no working one is the user's own to find out about: health probes report it.
-  if (!manager?.connect || closing.has(manager)) return;
+  const manager = knownManager<Connection>(sequelize);
+  if (!manager || closing.has(manager)) return;
   closing.add(manager);
   const connect = manager.connect.bind(manager);
   const validate = manager.validate.bind(manager);
@@ -76,13 +65,9 @@ export function closeUseless(sequelize: Sequelize): void {
   manager.validate = (client) => !useless.has(client) && validate(client);
 }
 
-function managerOf({ connectionManager }: Sequelize): ConnectionManager {
-  return connectionManager as unknown as ConnectionManager;
-}
-
 async function connectOrClose(
-  settings: ConnectSettings,
-  connect: ConnectionManager['connect'],
+  settings: ServerConfig,
+  connect: ConnectionManager<Connection>['connect'],
 ): Promise<Connection> {
   const sockets: Socket[] = [];
   const stream = () => {

@@ -2,23 +2,12 @@
 import type { EventEmitter } from 'node:events';
 import { QueryTypes, type Transaction } from 'sequelize';
 import { describeFault } from '../errors/database-fault.js';
+import { type MarkedClient, transactionInternals } from './connection-internals.js';
 
-/** Internals of Sequelize's transactions that are not in its types. */
-interface TransactionInternals {
-  readonly sequelize: { getQueryInterface(): CommittingInterface };
-  readonly connection?: {
-    /** Sequelize marks a connection that was lost, or on which a query was given up. */
-    readonly _invalid?: boolean;
-    /** pg's side of the socket. Another driver may have none. */
-    readonly connection?: EventEmitter;
-  };
-  readonly options: object;
-  readonly finished?: 'commit' | 'rollback';
-  readonly _afterCommitHooks: readonly ((transaction: unknown) => unknown)[];
-  /** Gives the connection back. */
-  cleanup(): void;
-  /** Closes it. */
-  forceCleanup(): Promise<void>;
+/** A connection, as Sequelize keeps it. */
+interface Connection extends MarkedClient {
+  /** pg's side of the socket. Another driver may have none. */
+  readonly connection?: EventEmitter;
 }
 
 /** Sequelize passes on what the driver says of a COMMIT, against its types. */
@@ -33,7 +22,8 @@ interface CommittingInterface {
  * @throws what the commit fails with; its connection is closed then
  */
 export async function commitTransaction(transaction: Transaction): Promise<boolean> {
-  const internals = internalsOf(transaction);
+  const internals = transactionInternals<Connection>(transaction);
+  if (!internals) return transaction.commit().then(() => true);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
   // Of a raw query Sequelize gives all that the driver says, and of others the rows.
   const options = { ...internals.options, type: QueryTypes.RAW };
@@ -45,7 +35,8 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   const socket = internals.connection?.connection;
   socket?.on('commandComplete', hear);
   try {
-    const answer = await internals.sequelize.getQueryInterface().commitTransaction(transaction, options);
+    const committing: CommittingInterface = internals.sequelize.getQueryInterface();
+    const answer = await committing.commitTransaction(transaction, options);
     internals.cleanup();
     return (tagOf(answer) ?? heard) !== 'ROLLBACK';
   } catch (error) {
@@ -60,8 +51,8 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
 export async function rollbackTransaction(transaction: Transaction, cause: unknown): Promise<void> {
   try {
     // On a connection that no longer answers ROLLBACK would wait as long again as the query before it.
-    const internals = internalsOf(transaction);
-    if (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable')
+    const internals = transactionInternals<Connection>(transaction);
+    if (internals && (internals.connection?._invalid || describeFault(cause)?.kind === 'unavailable'))
       await internals.forceCleanup();
     else await transaction.rollback();
   } catch {
@@ -71,11 +62,9 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
 
 /** The callbacks that were given to the transaction itself; its own `commit` runs them when it has failed, too. */
 export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
-  return internalsOf(transaction)._afterCommitHooks.map((hook) => () => hook(transaction));
-}
-
-function internalsOf(transaction: Transaction): TransactionInternals {
-  return transaction as unknown as TransactionInternals;
+  // Where Sequelize has ended the transaction, it has run them.
+  const { _afterCommitHooks: hooks = [] } = transactionInternals<Connection>(transaction) ?? {};
+  return hooks.map((hook) => () => hook(transaction));
 }
 
 /** What the driver reports as executed; undefined where something of the user's stands between and passes on less. */

@@ -1,30 +1,31 @@
 /** Whether an UPDATE would change a column, as Sequelize sees it. */
 import type { ColumnType } from '../../model/column-type.js';
+import type { Value } from '../../operation/operation.js';
+import { type SqlFragment, sql } from './sql-fragment.js';
 
 /**
- * The condition that the column has another value than the parameter: texts, numbers of any length and times by how they
- * are written, floats by the number that JavaScript reads, moments by their milliseconds. The parameter must not be the one
- * that is written: PostgreSQL gives each of them one type, which the two places may not agree on (42P08).
+ * The condition that the column has another value: texts, numbers of any length and times by how they are written, floats by
+ * the number that JavaScript reads, moments by their milliseconds.
  */
-export function changedSql(type: ColumnType, column: string, parameter: string): string {
+export function changedSql(type: ColumnType, column: SqlFragment, value: Value): SqlFragment {
   switch (type.kind) {
     case 'string':
     case 'bigint':
     case 'decimal':
     case 'time':
-      return `${column}::text IS DISTINCT FROM ${parameter}::text`;
+      return sql`${column}::text IS DISTINCT FROM ${value}::text`;
     case 'float':
-      return `${column}::text::float8 IS DISTINCT FROM ${parameter}::float8`;
+      return sql`${column}::text::float8 IS DISTINCT FROM ${value}::float8`;
     case 'date':
-      return `date_trunc('milliseconds', ${column}) IS DISTINCT FROM ${parameter}::timestamptz`;
+      return sql`date_trunc('milliseconds', ${column}) IS DISTINCT FROM ${value}::timestamptz`;
     case 'json':
-      return `${column}::jsonb IS DISTINCT FROM ${parameter}::jsonb`;
+      return sql`${column}::jsonb IS DISTINCT FROM ${value}::jsonb`;
     case 'array':
       return isWritten(type.element)
-        ? `${column}::text[] IS DISTINCT FROM ${parameter}::text[]`
-        : `${column} IS DISTINCT FROM ${parameter}`;
+        ? sql`${column}::text[] IS DISTINCT FROM ${value}::text[]`
+        : sql`${column} IS DISTINCT FROM ${value}`;
     default:
-      return `${column} IS DISTINCT FROM ${parameter}`;
+      return sql`${column} IS DISTINCT FROM ${value}`;
   }
 }
 

@@ -7,15 +7,21 @@
  * own, and only for columns that can be null.
  */
 import type { ModelInfo } from '../../model/model-info.js';
+import type { Value } from '../../operation/operation.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
-import type { Keyset } from '../../query/keyset.js';
-import type { ColumnSql } from './filter-sql.js';
+import type { ColumnSql } from './predicate-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
 
 /** One column of an order, as far as ranges depend on it. */
 export interface KeyTerm extends SortTerm {
   readonly nullable: boolean;
+}
+
+/** A keyset, as far as ranges depend on it. Null is NULL. */
+export interface KeysetValues {
+  readonly values: readonly (Value | null)[];
+  readonly isInclusive: boolean;
 }
 
 /** The total order of a model's rows that begins with these terms. */
@@ -29,7 +35,7 @@ export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly S
 /** The rows after a place, as ranges in their order. None when nothing can follow. */
 export function rangesAfter(
   terms: readonly KeyTerm[],
-  { values, isInclusive }: Keyset,
+  { values, isInclusive }: KeysetValues,
   column: ColumnSql,
 ): SqlFragment[] {
   const start = rowComparisonStart(terms, values);
@@ -49,7 +55,7 @@ export function rangesAfter(
 }
 
 /** Whether a row is the one that a place was made from: the order is total, so no other has the same values. */
-export function rowAt(terms: readonly KeyTerm[], { values }: Keyset, column: ColumnSql): SqlFragment {
+export function rowAt(terms: readonly KeyTerm[], { values }: KeysetValues, column: ColumnSql): SqlFragment {
   return allOf(equalPrefix(terms, values, terms.length, column));
 }
 
@@ -57,7 +63,7 @@ export function rowAt(terms: readonly KeyTerm[], { values }: Keyset, column: Col
  * From which column on the rest is one row comparison, `(a, b) > (x, y)`, which an index answers as one exact range:
  * same direction, no NULL in the place, and no column that can be null but the first.
  */
-function rowComparisonStart(terms: readonly KeyTerm[], values: Keyset['values']): number {
+function rowComparisonStart(terms: readonly KeyTerm[], values: KeysetValues['values']): number {
   let start = terms.length;
   while (start > 0) {
     const term = terms[start - 1] as KeyTerm;
@@ -71,7 +77,7 @@ function rowComparisonStart(terms: readonly KeyTerm[], values: Keyset['values'])
 
 function compareRows(
   terms: readonly KeyTerm[],
-  values: Keyset['values'],
+  values: KeysetValues['values'],
   isInclusive: boolean,
   column: ColumnSql,
 ): SqlFragment {
@@ -94,7 +100,7 @@ function nullRange({ attribute, descending, nullable }: KeyTerm, column: ColumnS
   return nullable && !descending ? [sql`${column(attribute)} IS NULL`] : [];
 }
 
-function strictlyAfter(term: KeyTerm, value: string | null, column: ColumnSql): SqlFragment[] {
+function strictlyAfter(term: KeyTerm, value: Value | null, column: ColumnSql): SqlFragment[] {
   const { attribute, descending } = term;
   if (value === null) return descending ? [sql`${column(attribute)} IS NOT NULL`] : [];
   const beyond = descending ? sql`${column(attribute)} < ${value}` : sql`${column(attribute)} > ${value}`;
@@ -103,7 +109,7 @@ function strictlyAfter(term: KeyTerm, value: string | null, column: ColumnSql): 
 
 function equalPrefix(
   terms: readonly KeyTerm[],
-  values: Keyset['values'],
+  values: KeysetValues['values'],
   length: number,
   column: ColumnSql,
 ): SqlFragment[] {

@@ -1,18 +1,12 @@
 /** Statements that read the rows of one table. */
 import type { KeyTerm } from './keyset-sql.js';
-import { joinSql, raw, renderSql, type SqlFragment, sql } from './sql-fragment.js';
+import { joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { type Statement, toStatement } from './statement.js';
 import type { TableSql } from './table-sql.js';
 
-/** A text with numbered parameters, and their values. */
-export interface Statement {
-  readonly text: string;
-  readonly values: readonly string[];
-}
-
 /** What is asked of a table. */
-export interface Selection {
-  /** More columns than those that rows are read with. */
-  readonly more?: readonly SqlFragment[];
+export interface RowsSql {
+  readonly columns: readonly SqlFragment[];
   /** All must hold. */
   readonly conditions: readonly SqlFragment[];
   readonly order?: readonly KeyTerm[];
@@ -20,35 +14,23 @@ export interface Selection {
   readonly tail?: SqlFragment;
 }
 
-/** Selects rows. */
-export function selectRows(table: TableSql, selection: Selection): Statement {
-  const columns = joinSql([raw(table.columns), ...(selection.more ?? [])], ', ');
-  return select(table, columns, selection);
-}
-
-/** Selects something else of the rows, such as their number. */
-export function select(table: TableSql, columns: SqlFragment, selection: Selection): Statement {
-  const { conditions, order, tail } = selection;
-  const whole = joinSql(
-    [
-      sql`SELECT ${columns} FROM ${raw(`${table.table} AS ${table.alias}`)}`,
-      where(table, conditions),
-      ...(order ? [orderBy(table, order)] : []),
-      ...(tail ? [tail] : []),
-    ],
-    '',
-  );
-  return { text: renderSql(whole, (_, index) => `$${index + 1}`), values: whole.values };
-}
-
-function where({ alive }: TableSql, conditions: readonly SqlFragment[]): SqlFragment {
-  const all = [...(alive === null ? [] : [alive]), ...conditions.map((each) => sql`(${each})`)];
-  return all.length === 0 ? raw('') : sql` WHERE ${joinSql(all, ' AND ')}`;
-}
-
-function orderBy({ column }: TableSql, terms: readonly KeyTerm[]): SqlFragment {
-  const keys = terms.map(({ attribute, descending }) =>
+/** Selects rows, or something else of them, such as their number. */
+export function compileSelect({ source, column }: TableSql, rows: RowsSql): Statement {
+  const { columns, conditions, order = [], tail = raw('') } = rows;
+  const keys = order.map(({ attribute, descending }) =>
     descending ? sql`${column(attribute)} DESC` : column(attribute),
   );
-  return sql` ORDER BY ${joinSql(keys, ', ')}`;
+  const orderBy = keys.length === 0 ? raw('') : sql` ORDER BY ${joinSql(keys, ', ')}`;
+  return toStatement(
+    sql`SELECT ${joinSql(columns, ', ')} FROM ${source}${whereSql(conditions)}${orderBy}${tail}`,
+  );
+}
+
+/** The rows for which all conditions hold. */
+export function whereSql(conditions: readonly SqlFragment[]): SqlFragment {
+  const [first, second] = conditions;
+  if (first === undefined) return raw('');
+  if (second === undefined) return sql` WHERE ${first}`;
+  const each = conditions.map((condition) => sql`(${condition})`);
+  return sql` WHERE ${joinSql(each, ' AND ')}`;
 }

@@ -1,24 +1,29 @@
 /** A piece of SQL with its values apart from it: text around placeholders, and what goes into them. */
+import type { Value } from '../../operation/operation.js';
 
 /** SQL text and values; there is one text more than there are values. */
 export interface SqlFragment {
   readonly texts: readonly string[];
   /** In the text form of the type they are compared with; PostgreSQL infers the type from the other side. */
-  readonly values: readonly string[];
+  readonly values: readonly Value[];
 }
 
 /**
- * A fragment from a template. A string that is interpolated is a value; a fragment becomes part of this one.
+ * A fragment from a template. A string or a slot that is interpolated is a value; a fragment becomes part of this one.
  *
  * @example sql`${raw('"age"')} > ${'5'}`
  */
-export function sql(strings: TemplateStringsArray, ...parts: readonly (string | SqlFragment)[]): SqlFragment {
+export function sql(strings: TemplateStringsArray, ...parts: readonly (Value | SqlFragment)[]): SqlFragment {
   const whole = { texts: [strings[0] ?? ''], values: [] };
   for (const [index, part] of parts.entries()) {
-    append(whole, typeof part === 'string' ? { texts: ['', ''], values: [part] } : part);
+    append(whole, isFragment(part) ? part : { texts: ['', ''], values: [part] });
     appendText(whole, strings[index + 1] ?? '');
   }
   return whole;
+}
+
+function isFragment(part: Value | SqlFragment): part is SqlFragment {
+  return typeof part === 'object' && 'texts' in part;
 }
 
 /** SQL text without values. It must come from a model, never from a request. */
@@ -36,10 +41,10 @@ export function joinSql(fragments: readonly SqlFragment[], separator: string): S
   return whole;
 }
 
-/** A fragment that is being put together: each list of a page makes some, so they are not copied on the way. */
+/** A fragment that is being put together; the parts are not copied on the way. */
 interface GrowingFragment {
   readonly texts: string[];
-  readonly values: string[];
+  readonly values: Value[];
 }
 
 function append(whole: GrowingFragment, { texts, values }: SqlFragment): void {
@@ -55,14 +60,25 @@ function appendText({ texts }: GrowingFragment, text: string): void {
 /** The SQL text with something in place of each value, such as `$1` or a quoted literal. */
 export function renderSql(
   { texts, values }: SqlFragment,
-  placeholder: (value: string, index: number) => string,
+  placeholder: (value: Value, index: number) => string,
 ): string {
   return texts.reduce(
-    (text, next, index) => text + placeholder(values[index - 1] as string, index - 1) + next,
+    (text, next, index) => text + placeholder(values[index - 1] as Value, index - 1) + next,
   );
+}
+
+/** The text of a value that has to be bound. */
+export function boundText(value: Value): string {
+  if (typeof value === 'string') return value;
+  throw new TypeError(`The slot '${value.slot}' stands where only a bound value can.`);
 }
 
 /** A quoted identifier. Sequelize leaves quotes in a name out, everywhere, so there is none in what it means. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '')}"`;
+}
+
+/** The name of a column, not qualified. */
+export function columnName({ column }: { readonly column: string }): SqlFragment {
+  return raw(identifier(column));
 }

@@ -2,11 +2,11 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataTypes } from 'sequelize';
+import { parseSort } from '../../../src/features/sort.js';
 import { type CursorScope, createCursorCodec } from '../../../src/query/cursor-codec.js';
 import { InvalidCursorError } from '../../../src/query/invalid-cursor-error.js';
 import type { Keyset } from '../../../src/query/keyset.js';
 import { parseFilter } from '../../../src/query/parse-filter.js';
-import { parseSort } from '../../../src/query/parse-sort.js';
 import { caughtError } from '../../support/caught-error.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
 

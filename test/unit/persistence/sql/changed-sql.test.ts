@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import type { ColumnType } from '../../../../src/model/column-type.js';
 import { changedSql } from '../../../../src/persistence/sql/changed-sql.js';
+import { raw } from '../../../../src/persistence/sql/sql-fragment.js';
+import { toStatement } from '../../../../src/persistence/sql/statement.js';
 
 const CASES: readonly (readonly [type: ColumnType, sql: string])[] = [
   [{ kind: 'string', maxLength: 5 }, '"a"::text IS DISTINCT FROM $1::text'],
@@ -20,7 +22,7 @@ const CASES: readonly (readonly [type: ColumnType, sql: string])[] = [
 describe('changedSql', () => {
   for (const [type, sql] of CASES) {
     it(`compares ${type.kind === 'array' ? `arrays of ${type.element.kind}` : type.kind}`, () => {
-      expect(changedSql(type, '"a"', '$1')).to.equal(sql);
+      expect(toStatement(changedSql(type, raw('"a"'), '5'))).to.deep.equal({ text: sql, values: ['5'] });
     });
   }
 });

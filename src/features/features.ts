@@ -1,0 +1,22 @@
+/** All features, in the order of the document. */
+import type { FeatureFactory } from '../operation/feature.js';
+import { condition } from './condition.js';
+import { fields } from './fields.js';
+import { filter } from './filter.js';
+import { location } from './location.js';
+import { paging } from './paging.js';
+import { softDelete } from './soft-delete.js';
+import { sort } from './sort.js';
+import { version } from './version.js';
+
+/** The list. A new feature is a file beside these, and a line here. */
+export const FEATURES: readonly FeatureFactory[] = [
+  paging,
+  sort,
+  filter,
+  fields,
+  softDelete,
+  version,
+  condition,
+  location,
+];

@@ -1,0 +1,95 @@
+/** Pages: `page` and `size`, or `after`, `before` and `size`. */
+import type { FeatureContext, FeatureFactory, Input, Inputs } from '../operation/feature.js';
+import type { ListOperation } from '../operation/operation.js';
+import { CURSOR_LENGTH } from '../query/cursor-codec.js';
+import type { Keyset } from '../query/keyset.js';
+import { quote } from '../query/query-string.js';
+import type { RequestIssue } from '../schema/request-issue.js';
+
+const POSITIVE_INTEGER = /^[1-9][0-9]*$/;
+/** The largest page number. Far beyond any table, and its product with a size is still an exact integer. */
+const MAX_PAGE = 2_147_483_647;
+
+/** Pages by number or by cursor. */
+export const paging: FeatureFactory = (context) => {
+  const { pagination, pageSize } = context.plan;
+  const isOffset = pagination === 'offset';
+  const page = integer('page', 'The number of the page. One past the end has no items.', 1, MAX_PAGE);
+  const size = integer('size', 'How many items a page has.', pageSize.default, pageSize.max);
+  const places = isOffset ? [page] : [cursor(context, 'after', 'before'), cursor(context, 'before', 'after')];
+  return {
+    constants: { list: { kind: pagination } },
+    inputs: [...places, size],
+    rewrite: { list: isOffset ? byNumber : byCursor },
+  };
+};
+
+/** A list has all of these always. */
+type Window<K extends string> = Inputs & Readonly<Required<Pick<Inputs, K>>>;
+
+function byNumber(operation: ListOperation, inputs: Inputs): ListOperation {
+  const { page, size } = inputs as Window<'page' | 'size'>;
+  return { ...operation, window: { kind: 'offset', page, size }, count: 'exact' };
+}
+
+function byCursor(operation: ListOperation, inputs: Inputs): ListOperation {
+  const { after, before, size } = inputs as Window<'after' | 'before' | 'size'>;
+  return { ...operation, window: { kind: 'keyset', after, before, size } };
+}
+
+function integer(name: string, description: string, absent: number, maximum: number): Input {
+  return {
+    in: 'query',
+    name,
+    endpoints: ['list'],
+    absent,
+    read(text, { issues }) {
+      const value = POSITIVE_INTEGER.test(text) ? Number(text) : Number.NaN;
+      if (value <= maximum) return value;
+      issues.push({
+        parameter: name,
+        code: 'range',
+        detail: `Parameter '${name}' is ${quote(text)}; it accepts an integer from 1 to ${maximum}.`,
+      });
+      return absent;
+    },
+    describe: () => ({ description, schema: { type: 'integer', minimum: 1, maximum, default: absent } }),
+  };
+}
+
+/** Read last: a cursor belongs to one order and filter. */
+function cursor(
+  { plan, cursors }: FeatureContext,
+  name: 'after' | 'before',
+  other: 'after' | 'before',
+): Input {
+  return {
+    in: 'query',
+    name,
+    endpoints: ['list'],
+    absent: null,
+    turn: 3,
+    read(text, { textOf, inputs, issues }): Keyset | null {
+      if (textOf(other) !== undefined) {
+        if (name === 'before') issues.push(EXCLUSIVE);
+        return null;
+      }
+      // When something is wrong with the order or the filter, there is nothing to compare the cursor with.
+      if (issues.length > 0) return null;
+      const { sort = [], filter = null } = inputs;
+      return cursors.decode(text, { plan, sort, filter }, name);
+    },
+    describe: () => ({
+      description:
+        `The \`${name === 'after' ? 'next' : 'prev'}_cursor\` of another page, unchanged, with the same \`q\` and \`sort\`. ` +
+        `Not together with \`${other}\`.`,
+      schema: { type: 'string', minLength: 1, maxLength: CURSOR_LENGTH },
+    }),
+  };
+}
+
+const EXCLUSIVE: RequestIssue = Object.freeze({
+  parameter: 'before',
+  code: 'exclusive',
+  detail: "Parameters 'after' and 'before' exclude each other.",
+});

@@ -1,0 +1,72 @@
+/** The order of a list: `sort`. */
+import type { FeatureFactory } from '../operation/feature.js';
+import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../plan/compile-options.js';
+import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
+import { quote } from '../query/query-string.js';
+import type { RequestIssue } from '../schema/request-issue.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { chosenNames } from './chosen-names.js';
+
+/** A total order. */
+export const sort: FeatureFactory = ({ plan }) => {
+  const { sortable, defaultSort } = plan;
+  const shown = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+  return {
+    inputs: [
+      {
+        in: 'query',
+        name: 'sort',
+        endpoints: ['list'],
+        absent: defaultSort,
+        turn: 2,
+        read: (text, { issues }) => parseSort(plan, text, issues),
+        describe: () =>
+          chosenNames(
+            `The order; \`-\` is descending. An attribute is named once. Default: \`${shown.join(',')}\`. ` +
+              'The primary key is appended, so that the order is total.',
+            sortable.flatMap((name) => [name, `-${name}`]),
+            Math.min(MAX_SORT_TERMS, sortable.length),
+          ),
+      },
+    ],
+    rewrite: { list: (operation, { sort: order = defaultSort }) => ({ ...operation, order }) },
+  };
+};
+
+/** Parses `-population,name` (JSON:API's syntax). What is wrong is added to `issues`. */
+export function parseSort(plan: ResourcePlan, text: string, issues: RequestIssue[]): readonly SortTerm[] {
+  const terms: SortTerm[] = [];
+  for (const item of text.split(',', MAX_SORT_TERMS + 1)) {
+    // A `+` in a query string arrives as a space.
+    const term = parseSortTerm(item.trim());
+    if (!plan.sortable.includes(term.attribute)) issues.push(unknownIssue(plan, term.attribute));
+    else if (terms.some(({ attribute }) => attribute === term.attribute))
+      issues.push(repeatedIssue(term.attribute));
+    else terms.push(term);
+  }
+  const count = text.split(',').length;
+  if (count > MAX_SORT_TERMS) issues.push(tooManyIssue(count));
+  return totalOrder(terms, plan.info.primaryKey.name);
+}
+
+function unknownIssue({ sortable }: ResourcePlan, name: string): RequestIssue {
+  const choices = sortable.length > 0 ? `Sortable: ${sortable.join(', ')}.` : 'Nothing can be sorted here.';
+  return {
+    parameter: 'sort',
+    code: 'sort.unknown-field',
+    detail: `Cannot sort by ${quote(name)}.${didYouMean(name, sortable)} ${choices}`,
+    allowed: sortable,
+  };
+}
+
+function repeatedIssue(name: string): RequestIssue {
+  return { parameter: 'sort', code: 'sort.repeated', detail: `'${name}' may be named once in sort.` };
+}
+
+function tooManyIssue(count: number): RequestIssue {
+  return {
+    parameter: 'sort',
+    code: 'sort.too-many',
+    detail: `At most ${MAX_SORT_TERMS} fields are allowed in sort (found ${count}).`,
+  };
+}

@@ -1,0 +1,78 @@
+/** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
+import type { Action } from 'routing-controllers';
+import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/plain-queries.js';
+import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
+import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
+import { CrudController } from '../resources/crud-controller.js';
+import type { GeneratedRoute } from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+
+/** Runs work in the database session of its request. */
+export type RunInSession = <T>(sessions: RequestSessions, work: () => T) => T;
+
+/** In the session that the parameters of a route of the user's began, if they did. */
+export const inAddedSession: RunInSession = (sessions, work) => sessions.runAdded(work);
+
+/**
+ * Runs work in a session. What it has written is committed when this resolves, and rolled back when it rejects: work that
+ * shapes an answer undoes it by throwing.
+ */
+export async function commitRequest<T>(
+  { request, response }: Action,
+  run: RunInSession,
+  work: () => Promise<T>,
+): Promise<T> {
+  const sessions = requestSessions(request, response);
+  try {
+    const result = await run(sessions, work);
+    await sessions.commit();
+    return result;
+  } catch (thrown) {
+    const error = toError(thrown);
+    await sessions.rollback(error);
+    throw sessions.explain(error);
+  }
+}
+
+/**
+ * The session that a generated operation runs in.
+ *
+ * @param isShapedByUser whether code of the user's takes part in the answer, which may throw
+ */
+export function operationSession(
+  resource: Resource,
+  route: GeneratedRoute,
+): (isShapedByUser: boolean) => RunInSession {
+  const { model, name } = resource.plan;
+  const sequelize = () => {
+    if (!model.sequelize) throw new TypeError(`${name} has lost its Sequelize instance.`);
+    return model.sequelize;
+  };
+  if (route.verb === 'get') {
+    return () => (sessions, work) =>
+      isSeen(resource) ? sessions.runRead(sequelize(), work) : sessions.runPlainRead(sequelize(), work);
+  }
+  return (isShapedByUser) => (sessions, work) => {
+    const isShaped = isShapedByUser && route.operation !== 'delete';
+    return isShaped || runsUserCode(resource, route)
+      ? sessions.runWrite(sequelize(), work)
+      : sessions.runAdded(work);
+  };
+}
+
+/** Whether code of the user's runs in a read: it may query, and must not write. */
+function isSeen({ isGenerated, repository, plan }: Resource): boolean {
+  return !isGenerated || !isPlainRepository(repository) || !hasPlainQueries(plan.model, 'read');
+}
+
+/** Whether a write may do more than write its one row, so that all of it has to happen together. */
+function runsUserCode({ controller, repository, plan }: Resource, { method }: GeneratedRoute): boolean {
+  const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
+  return isOverridden || repository.constructor !== Repository || hasWriteHooks(plan.model);
+}
+
+/** Express takes null, 'route' and 'router' for "no error, go on". */
+function toError(thrown: unknown): object {
+  if (typeof thrown === 'object' && thrown !== null) return thrown;
+  return new TypeError('A controller threw something that is not an error.');
+}

@@ -1,0 +1,93 @@
+/** The story of a request to a generated route, compiled at the start: parse, run, shape, commit, send. */
+import type { Response } from 'express';
+import type { ActionMetadata } from 'routing-controllers';
+import type { AnswerDraft } from '../../operation/feature.js';
+import { currentSession } from '../../persistence/session/session.js';
+import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
+import { existingSessions } from '../request/request-sessions.js';
+import type { ActionRunner } from '../resources/controller-metadata.js';
+import type { GeneratedRoute } from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+import { commitRequest, operationSession } from './commit-request.js';
+import { controllerFor, methodArguments, outcomeOf } from './run-method.js';
+import type { RowRunner } from './run-rows.js';
+import { compileShape } from './shape-answer.js';
+
+/** What is decided about a route at the start. */
+export interface RouteDecisions {
+  /** Runs our SQL; null where only Sequelize can, or a method of the user's decides what runs. */
+  readonly rows: RowRunner | null;
+  /** Whether code of the user's is given the answer as values. */
+  readonly isSeen: boolean;
+  /** Whether code of the user's takes part in what records look like. */
+  readonly isShapedByUser: boolean;
+  /** Whether decorators of the user's read parameters of the method. */
+  readonly isDecorated: boolean;
+}
+
+/** Compiles what answers a generated route. */
+export function compileHandler(
+  resource: Resource,
+  route: GeneratedRoute,
+  { rows, isSeen, isShapedByUser, isDecorated }: RouteDecisions,
+  shaper: ResultShaper,
+): ActionRunner {
+  const { operation, method, verb } = route;
+  const { sequelize } = resource.plan.model;
+  const { absent } = resource.features[operation];
+  const parse = resource.parsers[operation];
+  // The body of a write is its own parameters' to read.
+  const parseOnce = verb === 'get' ? resource.parseOnce[operation] : () => ({ query: absent });
+  const shape = compileShape(resource, operation);
+  const sessionFor = operationSession(resource, route);
+  const instanceFor = controllerFor(resource);
+  const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
+
+  return async (metadata, action, params) => {
+    const { request, response } = action;
+    // Decorators of the user's have read their parameters already, and the parser is asked for the others.
+    const input = isDecorated ? null : await parse(request);
+    const isShaped = verb !== 'get' && (isShapedByUser || jsonReplacer(response) !== undefined);
+
+    const isAlone = currentSession(sequelize) === undefined && existingSessions(request) === undefined;
+    if (rows && input && isAlone && !isShaped && rows.isOpen()) {
+      const outcome = await rows.run(input);
+      if (outcome)
+        return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
+    }
+
+    const draft = await commitRequest(action, sessionFor(isShaped), async () => {
+      const values = input ? methodArguments(resource, route, action, input) : params;
+      if (!resource.isGenerated) shaper.guard(response);
+      const outcome = outcomeOf(
+        resource,
+        operation,
+        await instanceFor(action)[method]?.(...values),
+        response,
+      );
+      if (!outcome) return null;
+      const made = shape(outcome, input ?? (await parseOnce(request)), formatFor(response), action);
+      if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
+        checkJson(made.body, response);
+      return made;
+    });
+    // What routing-controllers takes for "the method answers itself".
+    return draft ? send(draft, response, metadata, shaper) : response;
+  };
+}
+
+/** Hands an answer on: a text writes itself, and values go through what else looks at them. */
+function send(
+  { status, headers, body }: AnswerDraft,
+  response: Response,
+  metadata: ActionMetadata,
+  shaper: ResultShaper,
+): unknown {
+  if (typeof body === 'string') return new JsonAnswer(body, status, headers);
+  response.statusCode = status;
+  for (const name in headers) response.setHeader(name, headers[name] as string);
+  if (body === undefined) return undefined;
+  shaper.settle(body, metadata);
+  return body;
+}

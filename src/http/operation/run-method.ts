@@ -1,0 +1,84 @@
+/** Runs an operation with the controller's method: an override of the user's, or the generated one and its repository. */
+import type { Response } from 'express';
+import { type Action, getFromContainer } from 'routing-controllers';
+import type { Endpoint } from '../../metadata/crud-options.js';
+import { NotFoundError } from '../../persistence/errors/errors.js';
+import type { Page } from '../../persistence/paging/page.js';
+import { releaseJson } from '../answer/guard-json.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import type { CrudContext } from '../resources/crud-context.js';
+import type { GeneratedRoute } from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+import type { Outcome } from './outcome.js';
+
+/** A controller, as far as it is called. */
+export type Controller = Record<string, (...args: unknown[]) => unknown>;
+
+/** Gives the controller for a request: the user's from his container, under its own name. */
+export function controllerFor({ controller, isGenerated }: Resource): (action: Action) => Controller {
+  const concrete = controller as unknown as new () => object;
+  if (!isGenerated) return (action) => getFromContainer(concrete, action) as Controller;
+  const instance = new concrete() as Controller;
+  return () => instance;
+}
+
+/** What a controller's methods get beside the arguments of a request. */
+export function contextOf({ repository }: Resource, { request, response }: Action): CrudContext {
+  return Object.freeze({ request, response, repository });
+}
+
+/** The parameters of a generated method, in order. */
+export function methodArguments(
+  resource: Resource,
+  { parameters }: GeneratedRoute,
+  action: Action,
+  input: RequestArguments,
+): unknown[] {
+  return parameters.map((name) => (name === 'context' ? contextOf(resource, action) : input[name]));
+}
+
+/** What a method has returned as records of an answer; null where it has answered by itself. */
+export function outcomeOf(
+  resource: Resource,
+  operation: Endpoint,
+  result: unknown,
+  response: Response,
+): Outcome | null {
+  if (result === response || (result === undefined && response.headersSent)) return null;
+  releaseJson(response);
+  if (operation === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
+  if (operation === 'list') {
+    const page = pageOf(resource, result);
+    return recordsOutcome(resource, page.items, page);
+  }
+  return recordsOutcome(resource, [recordOf(resource, operation, result)], null);
+}
+
+function recordsOutcome(
+  { plan, serialize }: Resource,
+  records: readonly object[],
+  page: Page<object> | null,
+): Outcome {
+  return {
+    page,
+    count: records.length,
+    key: () => (records[0] as Record<string, unknown>)[plan.info.primaryKey.name],
+    texts: (fields) => records.map((record) => JSON.stringify(serialize(record, fields))),
+    values: (fields) => records.map((record) => serialize(record, fields)),
+  };
+}
+
+function pageOf({ plan }: Resource, result: unknown): Page<object> {
+  const page = (result ?? {}) as Page<object>;
+  if (Array.isArray(page.items)) return page;
+  throw new TypeError(`The list method of the ${plan.name} controller must return a page with items.`);
+}
+
+/** An override that finds nothing may return nothing; one that creates must have created something. */
+function recordOf({ plan: { name } }: Resource, operation: Endpoint, result: unknown): object {
+  if (typeof result === 'object' && result !== null) return result;
+  if (operation === 'create') {
+    throw new TypeError(`The create method of the ${name} controller must return the record it created.`);
+  }
+  throw new NotFoundError(`There is no such ${name}.`);
+}

@@ -1,0 +1,66 @@
+/** What an operation gave -> the answer, in its envelope and with what its features add. Nothing is sent yet. */
+import type { Action } from 'routing-controllers';
+import type { Endpoint } from '../../metadata/crud-options.js';
+import type { AnswerDraft, Inputs } from '../../operation/feature.js';
+import type { ListQuery } from '../../query/list-query.js';
+import { type Envelope, envelopeJson, envelopeOf } from '../../response/envelope.js';
+import type { WireRecord } from '../../response/record-serializer.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import type { Resource } from '../resources/resource.js';
+import type { Outcome } from './outcome.js';
+
+/** How records are written: as JSON text, or as plain values for code that looks at them. */
+export type Format = 'text' | 'values';
+
+/** Shapes what an operation gave, as text or as values. */
+export type Shape = (
+  outcome: Outcome,
+  input: RequestArguments,
+  format: Format,
+  action: Action,
+) => AnswerDraft;
+
+const NO_HEADERS = Object.freeze({});
+
+/** The shape of an operation's answers. */
+export function compileShape(resource: Resource, operation: Endpoint): Shape {
+  const { present } = resource.features[operation];
+  const ownStatus = { create: 201, delete: 204, list: null, read: null, update: null }[operation];
+  const bodyOf = compileBody(resource, operation);
+  return (outcome, { query }, format, { request, response }) => {
+    const status = ownStatus ?? response.statusCode;
+    const draft = { status, headers: NO_HEADERS, body: bodyOf(outcome, query, format) };
+    return present(draft, { inputs: query, count: outcome.count, key: outcome.key }, request);
+  };
+}
+
+function compileBody(
+  resource: Resource,
+  operation: Endpoint,
+): (outcome: Outcome, query: Inputs, format: Format) => unknown {
+  switch (operation) {
+    case 'list':
+      return (outcome, query, format) => pageBody(resource, outcome, query as ListQuery, format);
+    case 'delete':
+      return (_outcome, _query, format) => (format === 'text' ? '' : undefined);
+    default:
+      return (outcome, { fields }, format) =>
+        (format === 'text' ? outcome.texts(fields) : outcome.values(fields))[0];
+  }
+}
+
+function pageBody(
+  { plan, cursors }: Resource,
+  { page, texts, values }: Outcome,
+  query: ListQuery,
+  format: Format,
+): string | Envelope {
+  const wrap = (items: readonly WireRecord[]) =>
+    envelopeOf(page ?? { items: [] }, query.kind, items, (place) =>
+      cursors.encode(place, { plan, ...query }),
+    );
+  const bare = wrap([]);
+  // An override's page may hold anything in the place of a number, a record too, which the driver looks for.
+  const isWhole = Object.values(bare).every((value) => Array.isArray(value) || !(value instanceof Object));
+  return format === 'text' && isWhole ? envelopeJson(bare, texts(query.fields)) : wrap(values(query.fields));
+}

@@ -1,0 +1,16 @@
+/** What this package reads of Express that is not in the types of both versions. */
+import type { Application } from 'express';
+
+/** A layer of Express's router: a route, or a router in it, or a middleware. */
+export interface Layer {
+  readonly route?: { readonly path?: unknown } | undefined;
+  readonly handle?: { readonly stack?: readonly Layer[] };
+}
+
+/** The layers of an application. Express 4 has another name for its router, and throws at this one. */
+export function layersOf(app: Application): readonly Layer[] {
+  const { _router: router = (app as { router?: Layer['handle'] }).router } = app as {
+    _router?: Layer['handle'];
+  };
+  return router?.stack ?? [];
+}

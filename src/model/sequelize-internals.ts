@@ -1,0 +1,167 @@
+/**
+ * What this package reads of Sequelize that is not in its types. An accessor throws where a field is not there: read as
+ * "the user has none", a field under another name would have a scope or a hook passed by.
+ */
+import {
+  type DataType,
+  type IncludeOptions,
+  type Model,
+  type ModelStatic,
+  Sequelize,
+  type Transaction,
+} from 'sequelize';
+import { missingFrom, withFields } from '../util/missing-internal.js';
+
+/** Sequelize's version, which its types lack. */
+export const SEQUELIZE_VERSION = String(Reflect.get(Sequelize, 'version'));
+
+const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
+
+/** The scope that a model applies. */
+export interface AppliedScope {
+  readonly attributes?: unknown;
+  readonly include?: readonly IncludeOptions[];
+  readonly order?: unknown;
+  readonly limit?: unknown;
+  readonly offset?: unknown;
+}
+
+/** Hooks by name. */
+export type Hooks = Readonly<Record<string, readonly unknown[] | undefined>>;
+
+/** A model, as far as records are made of it. */
+export interface BuildableModel {
+  readonly prototype: object;
+  readonly rawAttributes: object;
+  readonly _schema: unknown;
+  readonly _schemaDelimiter: unknown;
+  /** What Sequelize does to values that come from the database, by attribute. */
+  readonly _dataTypeSanitizers: Readonly<
+    Record<string, (this: object, value: unknown, options: object) => unknown>
+  >;
+}
+
+interface ModelInternals extends Partial<BuildableModel> {
+  readonly options: { readonly hooks?: Hooks; readonly defaultScope?: AppliedScope };
+  readonly tableAttributes?: object;
+  readonly _scope?: AppliedScope | null;
+  readonly _defaultValues?: Readonly<Record<string, () => unknown>>;
+}
+
+/** The scope of a model; empty when it has none. `addScope` can give it one at any time. */
+export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
+  const { _scope: scope, options } = model as object as ModelInternals;
+  if (scope !== undefined) return scope ?? NO_SCOPE;
+  // A class that Sequelize made of another one has a scope of its own, which nothing else tells.
+  return model.sequelize?.models[model.name] === model
+    ? (options.defaultScope ?? NO_SCOPE)
+    : missing('Model._scope');
+}
+
+const NO_SCOPE: AppliedScope = {};
+
+/**
+ * The same model with another scope. Not a subclass, as `unscoped()` gives: records must be of the model's own class, by
+ * which their read schema is found.
+ */
+export function withScope<M extends object>(model: M, scope: AppliedScope): M {
+  if (!('_scope' in model)) missing('Model._scope');
+  return new Proxy(model, {
+    get: (target, key, receiver) => (key === '_scope' ? scope : Reflect.get(target, key, receiver)),
+  });
+}
+
+/** The hooks of a model, or of an instance. They can be added at any time. */
+export function hooksOf(owner: object): Hooks {
+  return (owner as ModelInternals).options.hooks ?? missing('options.hooks');
+}
+
+/** What gives a new row the values that it has none for, by attribute. */
+export function defaultValues(model: object): Readonly<Record<string, () => unknown>> {
+  return (model as ModelInternals)._defaultValues ?? missing('Model._defaultValues');
+}
+
+/** An object that Sequelize makes anew whenever it gives the model attributes, or takes them away. */
+export function attributesVersion(model: object): object | undefined {
+  return (model as ModelInternals).tableAttributes;
+}
+
+/** What records of a model are made with. */
+export function buildableModel(model: object): BuildableModel {
+  return withFields(model as BuildableModel, 'Model', BUILDABLE_FIELDS, missing);
+}
+
+const BUILDABLE_FIELDS = ['rawAttributes', '_schema', '_schemaDelimiter', '_dataTypeSanitizers'] as const;
+
+/** A model, as far as constraints are named after it. */
+export interface ConstrainedModel {
+  readonly tableName: string;
+  readonly _indexes?: readonly { readonly name?: string; readonly fields?: readonly unknown[] }[];
+  readonly uniqueKeys?: Readonly<Record<string, { readonly fields: readonly string[] }>>;
+}
+
+/** The indexes and unique keys of a model. They only make an error more exact, so that it is no error when they are not there. */
+export function constrainedModel(model: object): ConstrainedModel {
+  return model as ConstrainedModel;
+}
+
+/** Whether an object is what `{ ...record }` copies: Sequelize's own fields. A Set cannot have come out of JSON. */
+export function isTornRecord(value: object): boolean {
+  const { dataValues, _changed } = value as { dataValues?: unknown; _changed?: unknown };
+  return typeof dataValues === 'object' && _changed instanceof Set;
+}
+
+/** A data type, which Sequelize types as a class of its own for each. */
+export interface DataTypeInstance {
+  readonly key: string;
+  readonly _length?: number | string;
+  readonly _binary?: boolean;
+  readonly _precision?: number;
+  readonly _scale?: number;
+  readonly values?: readonly string[];
+  readonly type?: DataType;
+}
+
+/** The data type of an attribute; a text where that is all there is. */
+export function dataTypeInstance(type: DataType): DataTypeInstance | string {
+  if (typeof type !== 'function') return type as DataTypeInstance | string;
+  return Reflect.construct(type, []) as DataTypeInstance;
+}
+
+/** What an instance was made with. */
+export interface InstanceOptions {
+  readonly hooks?: Hooks;
+  readonly logging?: unknown;
+  readonly typeValidation?: boolean;
+  readonly query?: object;
+  readonly retry?: { readonly match?: unknown };
+  readonly omitNull?: boolean;
+  readonly native?: boolean;
+  readonly quoteIdentifiers?: boolean;
+  readonly searchPath?: unknown;
+  readonly benchmark?: boolean;
+  readonly logQueryParameters?: boolean;
+  readonly dialectOptions?: Readonly<Record<string, unknown>>;
+}
+
+/** The options of an instance. */
+export function instanceOptions(sequelize: object): InstanceOptions {
+  return (sequelize as { options?: InstanceOptions }).options ?? missing('Sequelize.options');
+}
+
+/** Has the instance log a statement, as its own queries do. */
+export function logStatement(sequelize: Sequelize, text: string): void {
+  if (!instanceOptions(sequelize).logging) return;
+  const { log = missing('Sequelize.log') } = sequelize as { log?: (message: string) => void };
+  log.call(sequelize, `Executing (default): ${text}`);
+}
+
+/** Transactions that nobody passes, of `Sequelize.useCLS`; undefined where it was not called. */
+export interface AmbientTransactions {
+  get(name: 'transaction'): Transaction | null | undefined;
+}
+
+/** What `Sequelize.useCLS` was given. */
+export function ambientTransactions(sequelize: object): AmbientTransactions | undefined {
+  return (sequelize.constructor as { _cls?: AmbientTransactions })._cls;
+}

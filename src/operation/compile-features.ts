@@ -1,0 +1,137 @@
+/** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
+import type { Request } from 'express';
+import { type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
+import { InvalidQueryError } from '../query/invalid-query-error.js';
+import { parseQueryString } from '../query/query-string.js';
+import { parameterIssues } from '../query/unknown-parameters.js';
+import type { RequestIssue } from '../schema/request-issue.js';
+import { compileOperation, type OperationMaker } from './compile-operation.js';
+import type {
+  AnswerDraft,
+  Feature,
+  FeatureContext,
+  FeatureFactory,
+  HeaderDescription,
+  Input,
+  Inputs,
+  OperationResult,
+  ProblemStatus,
+  Reading,
+} from './feature.js';
+
+/** Adds to an answer. */
+type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
+
+/** The features of one endpoint. What is not there takes no part in a request. */
+export interface EndpointFeatures {
+  /** In the order of the document. */
+  readonly inputs: readonly Input[];
+  readonly problems: readonly ProblemStatus[];
+  /** The headers of an answer that succeeds. */
+  readonly headers: Readonly<Record<string, HeaderDescription>>;
+  /** What a request without any input asks for. */
+  readonly absent: Inputs;
+  /**
+   * Reads the query string of a request target.
+   *
+   * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
+   */
+  readQuery(target: string): Inputs;
+  /** Adds what the headers say. @throws InvalidQueryError */
+  readHeaders(request: Request, inputs: Inputs): Inputs;
+  /** What a request asks of the database, where our SQL can run it. */
+  readonly operation: OperationMaker;
+  /** Adds to an answer. */
+  readonly present: Presenter;
+}
+
+/** The features of a resource, by endpoint. */
+export type ResourceFeatures = Readonly<Record<Endpoint, EndpointFeatures>>;
+
+/** Makes the features of a resource. */
+export function compileFeatures(
+  context: FeatureContext,
+  factories: readonly FeatureFactory[],
+): ResourceFeatures {
+  const features = factories.flatMap((make) => make(context) ?? []);
+  const entries = OPERATIONS.map((endpoint) => [endpoint, compileEndpoint(context, features, endpoint)]);
+  return Object.freeze(Object.fromEntries(entries)) as ResourceFeatures;
+}
+
+function compileEndpoint(
+  context: FeatureContext,
+  features: readonly Feature[],
+  endpoint: Endpoint,
+): EndpointFeatures {
+  const inputs = features
+    .flatMap((feature) => feature.inputs ?? [])
+    .filter(({ endpoints }) => endpoints.includes(endpoint));
+  const absences = inputs.flatMap((input) =>
+    input.absent === undefined ? [] : { [memberOf(input)]: input.absent },
+  );
+  const absent: Inputs = Object.freeze(
+    Object.assign({}, ...features.map(({ constants }) => constants?.[endpoint]), ...absences),
+  );
+  return Object.freeze({
+    inputs,
+    problems: features.flatMap(({ problems }) => problems?.[endpoint] ?? []),
+    headers: Object.assign({}, ...features.map(({ headers }) => headers?.[endpoint])),
+    absent,
+    readQuery: queryReader(
+      context,
+      inputs.filter((input) => input.in === 'query'),
+      absent,
+    ),
+    readHeaders: headerReader(inputs.filter((input) => input.in === 'header')),
+    operation: compileOperation(context, features, endpoint, absent),
+    present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
+  });
+}
+
+function queryReader(
+  { plan }: FeatureContext,
+  inputs: readonly Input[],
+  absent: Inputs,
+): EndpointFeatures['readQuery'] {
+  const names = inputs.map(({ name }) => name);
+  const read = inputReader(inputs);
+  return (target) => {
+    const query = parseQueryString(target);
+    const { parameters, issues } = query;
+    if (parameters.size === 0 && issues.length === 0) return absent;
+    return read((name) => parameters.get(name), absent, parameterIssues(plan, query, names));
+  };
+}
+
+function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
+  if (inputs.length === 0) return (_request, before) => before;
+  const read = inputReader(inputs);
+  return (request, before) => {
+    const isGiven = inputs.some(({ name }) => request.get(name) !== undefined);
+    return isGiven ? read((name) => request.get(name), before, []) : before;
+  };
+}
+
+/** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
+function inputReader(inputs: readonly Input[]) {
+  const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
+  return (textOf: Reading['textOf'], before: Inputs, issues: RequestIssue[]): Inputs => {
+    const found: Record<string, unknown> = { ...before };
+    const reading: Reading = { textOf, inputs: found, issues };
+    for (const input of inTurn) {
+      const text = textOf(input.name);
+      if (text !== undefined) found[memberOf(input)] = input.read(text, reading);
+    }
+    if (issues.length > 0) throw new InvalidQueryError(issues);
+    return Object.freeze(found);
+  };
+}
+
+function memberOf({ member, name }: Input): string {
+  return member ?? name;
+}
+
+function presenter(steps: readonly Presenter[]): Presenter {
+  if (steps.length === 0) return (draft) => draft;
+  return (draft, result, request) => steps.reduce((before, step) => step(before, result, request), draft);
+}

@@ -1,0 +1,31 @@
+/** Predicates that operations are put together from. Frozen. */
+
+import { deletedAtOf } from '../model/attribute-notes.js';
+import type { ModelInfo } from '../model/model-info.js';
+import type { Comparison, Predicate, Value } from './operation.js';
+
+/** All of the predicates that are there; null where none is. */
+export function allOf(first: Predicate, ...more: readonly (Predicate | null)[]): Predicate;
+export function allOf(...predicates: readonly (Predicate | null)[]): Predicate | null;
+export function allOf(...predicates: readonly (Predicate | null)[]): Predicate | null {
+  const operands = predicates.filter((each) => each !== null);
+  const [first = null] = operands;
+  return operands.length > 1 ? Object.freeze({ kind: 'and', operands: Object.freeze(operands) }) : first;
+}
+
+/** The rows with this value of an attribute. */
+export function equalTo(attribute: string, value: Value): Comparison {
+  return Object.freeze({ kind: 'comparison', attribute, operator: '==', values: Object.freeze([value]) });
+}
+
+/** The rows that are not soft-deleted; null for a model whose rows cannot be. */
+export function aliveRows(info: Pick<ModelInfo, 'model' | 'paranoid'>): Comparison | null {
+  const attribute = deletedAtOf(info);
+  if (attribute === undefined) return null;
+  return Object.freeze({
+    kind: 'comparison',
+    attribute,
+    operator: '=isnull=',
+    values: Object.freeze(['true']),
+  });
+}

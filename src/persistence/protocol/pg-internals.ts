@@ -1,0 +1,120 @@
+/**
+ * What this package uses of pg that is not documented, and the versions of which that is known. All else goes through the
+ * public interface ([`portable-executor.ts`](portable-executor.ts)).
+ */
+import { createRequire } from 'node:module';
+import { Client } from 'pg';
+import { missingFrom, withFields } from '../../util/missing-internal.js';
+import type { TextValues } from './batch.js';
+import type { PublicClient } from './portable-executor.js';
+
+/** pg as it is installed here. */
+const { version: PG_VERSION } = createRequire(__filename)('pg/package.json') as { version: string };
+
+/** The versions that are tested: major, then the first and the last minor. */
+export const TESTED_PG = { major: 8, first: 11, last: 23 } as const;
+
+/** The first minor with `pipeline`. */
+const PIPELINE_SINCE = 23;
+
+/** What pg has to do with a socket. */
+export interface DriverStream extends NodeJS.EventEmitter {
+  cork(): void;
+  uncork(): void;
+  write(bytes: Buffer): unknown;
+  destroy(): void;
+}
+
+/** pg's view of the socket, as far as it is used here. It tells every message of the server. */
+export interface DriverConnection extends NodeJS.EventEmitter {
+  readonly stream: DriverStream;
+  close(message: { type: 'S'; name: string }): void;
+  parse(message: { name: string; text: string; types: readonly number[] }): void;
+  bind(message: { statement: string; values: TextValues }): void;
+  describe(message: { type: 'P'; name: string }): void;
+  execute(message: object): void;
+  sync(): void;
+}
+
+/** A client of pg. Another driver's may have none of it. */
+export interface DriverClient extends PublicClient {
+  readonly connection?: DriverConnection;
+  readonly connectionParameters?: { query_timeout?: number | false | undefined };
+  /** That of a connection of the engine's own driver, which has no such parameter. */
+  readonly queryTimeout?: number;
+  /** Whether the next query is sent before the last one is answered. */
+  pipeline?: boolean;
+  /** Whether the connection is lost. */
+  readonly _queryable?: boolean;
+  /** Whether it is being closed. */
+  readonly _ending?: boolean;
+  /** What is to be sent, under its name in this version. */
+  readonly _queryQueue?: object[];
+  readonly queryQueue?: object[];
+  _pulseQueryQueue?(): void;
+  /** The query that is answered. Not every version has it; without it pg reads the answers. */
+  _getActiveQuery?(): object | null;
+}
+
+const CLIENT_FIELDS = [
+  'connection',
+  'connectionParameters',
+  'getTypeParser',
+  'query',
+  '_queryable',
+  '_ending',
+  '_pulseQueryQueue',
+] as const;
+const CONNECTION_FIELDS = ['stream', 'close', 'parse', 'bind', 'describe', 'execute', 'sync', 'on'] as const;
+const STREAM_FIELDS = ['cork', 'uncork', 'write', 'destroy', 'listeners'] as const;
+
+/** Whether this version's connections may have several queries under way. */
+export const HAS_PIPELINE = minorOf(PG_VERSION) >= PIPELINE_SINCE;
+
+/** Why pg as it is installed is used through its public interface only; undefined where it need not. Looked at once. */
+export function pgProblem(): string | undefined {
+  known ??= { problem: versionProblem(PG_VERSION) ?? fieldProblem(PG_VERSION) };
+  return known.problem;
+}
+
+let known: { readonly problem: string | undefined } | undefined;
+
+/** What is wrong with a version of pg; undefined for one that is tested. */
+export function versionProblem(version: string): string | undefined {
+  const { major, first, last } = TESTED_PG;
+  const minor = minorOf(version);
+  if (version.startsWith(`${major}.`) && minor >= first && minor <= last) return undefined;
+  return `pg ${version} is not one of the tested versions, ${major}.${first} to ${major}.${last}`;
+}
+
+/** What a client, which connects to nothing, lacks. */
+function fieldProblem(version: string): string | undefined {
+  const missing = missingFrom('pg', version);
+  try {
+    const client = withFields(new Client() as object as DriverClient, 'Client', CLIENT_FIELDS, missing);
+    const connection = withFields(
+      client.connection as DriverConnection,
+      'Connection',
+      CONNECTION_FIELDS,
+      missing,
+    );
+    withFields(connection.stream, 'Connection.stream', STREAM_FIELDS, missing);
+    // A property of that name that is not its own leads to a queue under another one.
+    if (!Object.hasOwn(client, '_queryQueue') && !Object.hasOwn(client, 'queryQueue'))
+      missing('Client._queryQueue');
+    if (HAS_PIPELINE) withFields(client, 'Client', ['pipeline'], missing);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What a client is to send. */
+export function queryQueueOf(client: DriverClient): object[] | undefined {
+  // pg warns of the old name where there is a new one.
+  return client._queryQueue ?? client.queryQueue;
+}
+
+function minorOf(version: string): number {
+  return Number(version.split('.')[1]);
+}

@@ -1,0 +1,102 @@
+/** Values of rows as JavaScript has them -> texts in slots. Knows no instances, hooks and setters. */
+
+import { timestampsOf } from '../../model/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { defaultValues } from '../../model/sequelize-internals.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
+import { writtenSlot } from '../sql/write-sql.js';
+
+/** Values by attribute. */
+export type WriteValues = Readonly<Record<string, unknown>>;
+
+/** Which columns a row is written with: a digit for each. */
+export type RowShape = string;
+
+/** A column that rows are written with. */
+interface WrittenColumn {
+  readonly attribute: AttributeInfo;
+  readonly slot: string;
+  /** What Sequelize gives a new row that has no value for it. */
+  readonly makeDefault: (() => unknown) | undefined;
+  readonly isTimestamp: boolean;
+  /** Whether Sequelize refuses a new row without a value for it, even where the table has a default. */
+  readonly isRequired: boolean;
+}
+
+/** Encodes the rows of one model. A shape is null where only Sequelize can write the values. */
+export class RowEncoder {
+  readonly #columns: readonly WrittenColumn[];
+  readonly #updatedAt: string | undefined;
+
+  constructor({ model, attributes }: ModelInfo) {
+    const defaults = defaultValues(model);
+    const { createdAt, updatedAt } = timestampsOf(model);
+    this.#updatedAt = updatedAt;
+    this.#columns = [...attributes.values()]
+      .filter(({ type }) => type.kind !== 'virtual')
+      .map((attribute) => ({
+        attribute,
+        slot: writtenSlot(attribute.name).slot,
+        makeDefault: defaults[attribute.name],
+        isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
+        isRequired: !attribute.nullable && !attribute.hasDefault,
+      }));
+  }
+
+  /** The values of a new row, with those that are made for columns without one. */
+  newRow(given: WriteValues, row: number, slots: Record<string, string | null>): RowShape | null {
+    const moment = now();
+    const shape = this.#encode(given, row, slots, ({ isTimestamp, makeDefault }) =>
+      isTimestamp ? moment : makeDefault?.(),
+    );
+    const lacksValue = this.#columns.some(({ isRequired }, index) => isRequired && shape?.[index] === '0');
+    return lacksValue ? null : shape;
+  }
+
+  /** The values that a row is changed to. */
+  changes(given: WriteValues, slots: Record<string, string | null>): RowShape | null {
+    return this.#encode(given, 0, slots, () => undefined);
+  }
+
+  /** The attributes of a shape. */
+  attributesOf(shape: RowShape): AttributeInfo[] {
+    return this.#columns.filter((_, index) => shape[index] === '1').map(({ attribute }) => attribute);
+  }
+
+  #encode(
+    given: WriteValues,
+    row: number,
+    slots: Record<string, string | null>,
+    make: (column: WrittenColumn) => unknown,
+  ): RowShape | null {
+    // Sequelize takes the moment of the write instead.
+    if (this.#updatedAt !== undefined && given[this.#updatedAt] !== undefined) return null;
+    let shape = '';
+    for (const column of this.#columns) {
+      const { attribute, isTimestamp } = column;
+      const own = given[attribute.name];
+      const value = own === undefined ? make(column) : own;
+      shape += value === undefined ? '0' : '1';
+      if (value === undefined) continue;
+      // A timestamp of ours is a text already.
+      const isText = isTimestamp && typeof value === 'string';
+      const text = isText ? value : encodeParameter(attribute.type, value);
+      if (text === undefined) return null;
+      slots[row === 0 ? column.slot : writtenSlot(attribute.name, row).slot] = text;
+    }
+    return shape;
+  }
+}
+
+let lastMoment = 0;
+let lastText = '';
+
+/** The moment of a write. Many rows are written in one millisecond, and its text is worth as much as the rest of a row's. */
+export function now(): string {
+  const current = Date.now();
+  if (current !== lastMoment) {
+    lastMoment = current;
+    lastText = new Date(current).toISOString();
+  }
+  return lastText;
+}

@@ -1,0 +1,181 @@
+/** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
+import type { Sequelize } from 'sequelize';
+import { timestampsOf } from '../../model/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import type {
+  DeleteOperation,
+  InsertOperation,
+  ListOperation,
+  Operation,
+  Predicate,
+  ReadOperation,
+  UpdateOperation,
+  Value,
+} from '../../operation/operation.js';
+import type { Keyset } from '../../query/keyset.js';
+import { statementRunner } from '../connections/statement-runner.js';
+import type { StatementTarget } from '../connections/statement-target.js';
+import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
+import { findCursorPage } from '../paging/find-cursor-page.js';
+import { findOffsetPage } from '../paging/find-offset-page.js';
+import type { TextResult } from '../protocol/batch.js';
+import { OperationCompiler } from '../sql/operation-compiler.js';
+import { fillSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
+import { NOW } from '../sql/write-sql.js';
+import { now, RowEncoder } from './encode-rows.js';
+import { RowList } from './row-list.js';
+
+/** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
+export interface FoundRows extends TextResult {}
+
+/** The rows of a list. */
+export interface RowPage extends FoundRows {
+  /** How many rows there are in all, where it was asked for. */
+  readonly total?: number;
+  /** Where the page after this one begins, or null; of a list by keyset. */
+  readonly next?: Keyset | null;
+  /** Where the page before this one ends, or null; of a list by keyset. */
+  readonly prev?: Keyset | null;
+}
+
+/** Runs the operations on one model, on connections of its pool unless another target is given. */
+export class RowExecutor {
+  readonly #info: ModelInfo;
+  readonly #compiler: OperationCompiler;
+  readonly #encoder: RowEncoder;
+  readonly #updatedAt: AttributeInfo | null;
+
+  /** @param info of a model that is attached to an instance */
+  constructor(info: ModelInfo) {
+    this.#info = info;
+    this.#compiler = new OperationCompiler(info);
+    this.#encoder = new RowEncoder(info);
+    this.#updatedAt = info.attributes.get(timestampsOf(info.model).updatedAt ?? '') ?? null;
+  }
+
+  /** Reads a row, or none. */
+  run(operation: ReadOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
+  /** Reads a page of rows. */
+  run(operation: ListOperation, slots?: Slots, on?: StatementTarget): Promise<RowPage>;
+  /**
+   * Writes rows, and gives them. An UPDATE writes the rows that differ from the values, and gives a row that does not differ as
+   * it is. Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once
+   * more: nothing has happened then that could not happen again.
+   */
+  run(
+    operation: InsertOperation | UpdateOperation,
+    slots?: Slots,
+    on?: StatementTarget,
+  ): Promise<FoundRows | null>;
+  /** Deletes rows, or marks them as deleted; `count` tells how many. */
+  run(operation: DeleteOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
+  run(operation: Operation, slots?: Slots, on?: StatementTarget): Promise<RowPage | null>;
+  run(
+    operation: Operation,
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = statementRunner(this.#info.model.sequelize as Sequelize),
+  ): Promise<RowPage | null> {
+    switch (operation.kind) {
+      case 'read': {
+        const statement = this.#compiler.read(operation);
+        return on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name);
+      }
+      case 'list':
+        return this.#list(operation, slots, on);
+      case 'insert':
+        return this.#insert(operation, on);
+      case 'update':
+        return this.#update(operation, slots, on);
+      case 'delete':
+        return write(on, this.#compiler.delete(operation), { ...slots, [NOW.slot]: now() });
+    }
+  }
+
+  async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
+    const { window, count } = operation;
+    const list = new RowList(this.#compiler, operation, slots, on);
+    const found = async () => {
+      if (window.kind === 'keyset') {
+        const page = await findCursorPage(list, window);
+        return count === 'none' ? page : { ...page, total: await list.count() };
+      }
+      const find = (limit: number, offset: number) => list.findFrom(offset, limit);
+      if (count === 'none') return { items: await find(window.size, (window.page - 1) * window.size) };
+      return findOffsetPage({ find, count: () => list.count() }, window);
+    };
+    const { items, ...page } = await found();
+    return { ...page, rows: items, count: items.length, parsers: list.parsers };
+  }
+
+  async #insert({ rows, returning }: InsertOperation, on: StatementTarget): Promise<FoundRows | null> {
+    const slots: Record<string, string | null> = {};
+    const shapes: string[] = [];
+    for (const [index, row] of rows.entries()) {
+      const shape = this.#encoder.newRow(row, index, slots);
+      if (shape === null) return null;
+      shapes.push(shape);
+    }
+    const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
+    const statement = this.#compiler.insert(shapes.join(), attributes, returning);
+    return this.#writeShared(statement, slots, null, on);
+  }
+
+  async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
+    const { where, set, returning } = operation;
+    const filled: Record<string, string | null> = { ...slots, [NOW.slot]: now() };
+    const shape = this.#encoder.changes(set, filled);
+    if (shape === null || (await this.#triggers(on)).hideUpdates) return null;
+    if (shape.includes('1')) {
+      const attributes = () => this.#encoder.attributesOf(shape);
+      const statement = this.#compiler.update(shape, attributes, this.#updatedAt, operation);
+      const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
+      // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
+      if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
+    }
+    return write(on, this.#compiler.select(where, returning), slots);
+  }
+
+  /** The key of the one row that a predicate can find; undefined where it may find several. */
+  #keyOf(where: Predicate, slots: Slots): string | undefined {
+    const value = keyValue(where, this.#info.primaryKey.name);
+    return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
+  }
+
+  #triggers(on: StatementTarget): TableTriggers | Promise<TableTriggers> {
+    const ask = async (text: string, values: string[]) => (await on.write(text, values)).rows;
+    return tableTriggers(this.#info.model.sequelize as Sequelize, this.#compiler.table.name, ask);
+  }
+
+  /**
+   * Together with others of the same statement, unless a trigger may do what could not be undone.
+   *
+   * @param key of the row that is written; null for a new one, undefined for what may be several
+   */
+  async #writeShared(
+    statement: Statement,
+    slots: Slots,
+    key: string | null | undefined,
+    on: StatementTarget,
+  ): Promise<TextResult> {
+    const isShared = key !== undefined && on.sharesWrites && !(await this.#triggers(on)).areThere;
+    return isShared
+      ? on.writeTogether(statement.text, fillSlots(statement, slots), key)
+      : write(on, statement, slots);
+  }
+}
+
+function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
+  return on.write(statement.text, fillSlots(statement, slots));
+}
+
+function keyValue(where: Predicate, key: string): Value | undefined {
+  if (where.kind === 'comparison') {
+    return where.operator === '==' && where.attribute === key ? where.values[0] : undefined;
+  }
+  if (where.kind === 'or') return undefined;
+  for (const operand of where.operands) {
+    const value = keyValue(operand, key);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,151 @@
+/** What this package reads of Sequelize's connections and transactions that is not in its types. An accessor throws where it is not there. */
+import type { Sequelize, Transaction } from 'sequelize';
+import { SEQUELIZE_VERSION } from '../../model/sequelize-internals.js';
+import { missingFrom, withFields } from '../../util/missing-internal.js';
+
+const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
+
+/** One pool of connections. */
+export interface Pool<Client> {
+  readonly size: number;
+  readonly maxSize: number;
+  /** How many wait for a connection. */
+  readonly waiting: number;
+  readonly acquireTimeoutMillis: number;
+  /** After so many uses a connection is closed. */
+  readonly maxUsesPerResource: number;
+  /** Whether it is closing. */
+  readonly _draining: boolean;
+  readonly _availableObjects: { readonly resource: Client }[];
+  readonly _inUseObjects: readonly { readonly resource: Client }[];
+  readonly _factory: { create(): Promise<Client>; validate(client: Client): boolean };
+  _createResource(): void;
+  /** Gives the first who waits the last of what is available, or opens a connection. */
+  _dispense(): void;
+}
+
+/** A server, as Sequelize is configured to reach it. */
+export interface ServerConfig {
+  readonly host?: string;
+  readonly port?: number | string;
+  readonly database?: string;
+  readonly username?: string;
+  readonly password?: string;
+  readonly dialectOptions?: Readonly<Record<string, unknown>>;
+}
+
+/** What has an instance connect. There are two pools where there are servers for reads. */
+export interface ConnectionManager<Client> {
+  /** The driver. */
+  readonly lib: object;
+  readonly pool: (Pool<Client> | { readonly read: Pool<Client>; readonly write: Pool<Client> }) & {
+    destroy(client: Client): unknown;
+  };
+  readonly config: ServerConfig & {
+    readonly pool: { readonly max: number; validate(client: Client): boolean };
+    readonly replication?:
+      | { readonly write: ServerConfig; readonly read: readonly ServerConfig[] }
+      | false
+      | null;
+  };
+  connect(settings: ServerConfig): Promise<Client>;
+  /** Whether a connection may be used again; pools ask it. */
+  validate(client: Client): boolean;
+  _connect(settings: ServerConfig): Promise<Client>;
+  getConnection(options: { readonly type: string; readonly useMaster: boolean }): Promise<Client>;
+  releaseConnection(client: Client): void;
+}
+
+/** The connection manager of an instance. */
+export function connectionManager<Client>(sequelize: Sequelize): ConnectionManager<Client> {
+  const manager = sequelize.connectionManager as object as ConnectionManager<Client>;
+  const { read, write } = poolsOf(withFields(manager, 'ConnectionManager', MANAGER_FIELDS, missing));
+  for (const pool of [read, write]) withFields(pool, 'Pool', POOL_FIELDS, missing);
+  return manager;
+}
+
+/** The same, for what can be left out; undefined where it is not as it is known. */
+export function knownManager<Client>(sequelize: Sequelize): ConnectionManager<Client> | undefined {
+  try {
+    return connectionManager(sequelize);
+  } catch {
+    return undefined;
+  }
+}
+
+/** How an instance connects. */
+export function connectionConfig({
+  connectionManager: manager,
+}: Sequelize): ConnectionManager<unknown>['config'] {
+  return (manager as Partial<ConnectionManager<unknown>>).config ?? missing('ConnectionManager.config');
+}
+
+/** The pools for reads and for writes, which may be one. */
+export function poolsOf<Client>({ pool }: ConnectionManager<Client>) {
+  return 'read' in pool ? pool : { read: pool, write: pool };
+}
+
+const MANAGER_FIELDS = [
+  'lib',
+  'pool',
+  'config',
+  'connect',
+  'validate',
+  '_connect',
+  'getConnection',
+  'releaseConnection',
+] as const;
+const POOL_FIELDS = [
+  'size',
+  'maxSize',
+  'waiting',
+  'acquireTimeoutMillis',
+  'maxUsesPerResource',
+  '_draining',
+  '_availableObjects',
+  '_inUseObjects',
+  '_factory',
+  '_createResource',
+  '_dispense',
+] as const;
+
+/** A connection, as Sequelize marks it. */
+export interface MarkedClient {
+  /** Whether it was lost, or has a query that was given up. Pools do not use it again. */
+  _invalid?: boolean;
+}
+
+/** A transaction. */
+export interface TransactionInternals<Client> {
+  readonly sequelize: Sequelize;
+  /** None before it has begun. */
+  readonly connection?: Client;
+  readonly options: object;
+  readonly finished?: 'commit' | 'rollback';
+  readonly _afterCommitHooks: readonly ((transaction: unknown) => unknown)[];
+  /** Gives the connection back. */
+  cleanup(): void;
+  /** Closes it. */
+  forceCleanup(): Promise<void>;
+}
+
+/** What a transaction ends with; undefined where it is not there, so that only Sequelize can end one. */
+export function transactionInternals<Client>(
+  transaction: Transaction,
+): TransactionInternals<Client> | undefined {
+  const internals = transaction as object as TransactionInternals<Client>;
+  return TRANSACTION_FIELDS.every((field) => field in internals) ? internals : undefined;
+}
+
+const TRANSACTION_FIELDS = ['sequelize', 'options', '_afterCommitHooks', 'cleanup', 'forceCleanup'] as const;
+
+/** The connection of a transaction that has begun. */
+export function connectionOf<Client>(transaction: Transaction): Client {
+  return (transaction as { connection?: Client }).connection ?? missing('Transaction.connection');
+}
+
+/** Runs the user's hooks before a connection, which may be what provides the password. */
+export function runConnectHooks(sequelize: Sequelize, settings: ServerConfig): Promise<unknown> {
+  const { runHooks } = sequelize as { runHooks?: (name: string, settings: object) => Promise<unknown> };
+  return (runHooks ?? missing('Sequelize.runHooks')).call(sequelize, 'beforeConnect', settings);
+}

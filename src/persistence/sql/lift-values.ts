@@ -1,0 +1,87 @@
+/**
+ * Predicates of one shape -> one text. The bound values of a predicate become slots, and what is left of it is its shape:
+ * attributes, operators, and names of slots.
+ */
+import type { Comparison, Predicate, Slot, Value } from '../../operation/operation.js';
+import { arrayValue } from './predicate-sql.js';
+
+/** A predicate without bound values, and these. */
+export interface LiftedPredicate {
+  readonly predicate: Predicate | null;
+  /** The same for two predicates only if they compile to the same text. */
+  readonly shape: string;
+  /** By slot. */
+  readonly bound: Readonly<Record<string, string>>;
+  /** Whether the text has any parameter. */
+  readonly hasValues: boolean;
+}
+
+const NOTHING: LiftedPredicate = Object.freeze({
+  predicate: null,
+  shape: '',
+  bound: Object.freeze({}),
+  hasValues: false,
+});
+
+/** No name of an attribute or a slot has it: what begins with it is structure. */
+const END = '\0';
+
+/** Lifts the bound values out of a predicate. */
+export function liftValues(predicate: Predicate | null): LiftedPredicate {
+  if (predicate === null) return NOTHING;
+  const lifting = new Lifting();
+  const lifted = lifting.predicate(predicate);
+  const { shape, bound, hasValues } = lifting;
+  return { predicate: lifted, shape, bound, hasValues };
+}
+
+class Lifting {
+  shape = '';
+  hasValues = false;
+  readonly bound: Record<string, string> = {};
+  #count = 0;
+
+  predicate(predicate: Predicate): Predicate {
+    if (predicate.kind === 'comparison') return this.#comparison(predicate);
+    const { kind, operands } = predicate;
+    this.shape += `${END}${kind}(`;
+    const lifted = operands.map((each) => this.predicate(each));
+    this.shape += `${END})`;
+    return { kind, operands: lifted };
+  }
+
+  #comparison({ kind, attribute, operator, values }: Comparison): Comparison {
+    this.shape += `${attribute}${END}${operator}`;
+    if (operator === '=isnull=') {
+      this.shape += `${values[0]}${END}`;
+      return { kind, attribute, operator, values };
+    }
+    this.hasValues = true;
+    const isList = operator === '=in=' || operator === '=out=';
+    const lifted = (isList ? [arrayValue(values)] : values).map((value) => this.#lift(value));
+    this.shape += END;
+    return { kind, attribute, operator, values: lifted };
+  }
+
+  #lift(value: Value): Slot {
+    if (typeof value === 'object') {
+      this.shape += `:${value.slot}${END}`;
+      return value;
+    }
+    this.shape += '?';
+    const slot = slotAt('bound', this.#count);
+    this.#count += 1;
+    this.bound[slot.slot] = value;
+    return slot;
+  }
+}
+
+const known: Record<string, Slot[]> = {};
+
+/** One of the slots that are numbered from 0. */
+export function slotAt(name: 'bound' | 'keyset', index: number): Slot {
+  known[name] ??= [];
+  const slots = known[name];
+  slots[index] ??= Object.freeze({ slot: `${name}.${index}` });
+  return slots[index];
+}

@@ -1,0 +1,68 @@
+/** A predicate -> a condition. Identifiers come from the model, values stay values. */
+import type { ModelInfo } from '../../model/model-info.js';
+import type { Comparison, Predicate, Value } from '../../operation/operation.js';
+import { arrayLiteral } from './encode-parameter.js';
+import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+
+/** Gives the SQL of a column. */
+export type ColumnSql = (attribute: string) => SqlFragment;
+
+/** Columns of a model, qualified with the alias that its table has in the query. */
+export function columnsOf(info: ModelInfo, alias: string): ColumnSql {
+  return (attribute) => {
+    const column = info.attributes.get(attribute)?.column;
+    if (column === undefined) throw new TypeError(`${info.name} has no attribute '${attribute}'.`);
+    return raw(`${identifier(alias)}.${identifier(column)}`);
+  };
+}
+
+/** Compiles a predicate. */
+export function compilePredicate(predicate: Predicate, column: ColumnSql): SqlFragment {
+  if (predicate.kind === 'comparison') return compileComparison(predicate, column(predicate.attribute));
+  const operands = predicate.operands.map((operand) => sql`(${compilePredicate(operand, column)})`);
+  return joinSql(operands, predicate.kind === 'and' ? ' AND ' : ' OR ');
+}
+
+function compileComparison({ operator, values }: Comparison, column: SqlFragment): SqlFragment {
+  const [first = '', second = ''] = values;
+  switch (operator) {
+    case '==':
+      return sql`${column} = ${first}`;
+    case '!=':
+      return sql`${column} <> ${first}`;
+    case '=lt=':
+      return sql`${column} < ${first}`;
+    case '=le=':
+      return sql`${column} <= ${first}`;
+    case '=gt=':
+      return sql`${column} > ${first}`;
+    case '=ge=':
+      return sql`${column} >= ${first}`;
+    case '=in=':
+      // One array, so that a list of any length is the same statement.
+      return sql`${column} = ANY(${arrayValue(values)})`;
+    case '=out=':
+      return sql`${column} <> ALL(${arrayValue(values)})`;
+    case '=between=':
+      return sql`${column} BETWEEN ${first} AND ${second}`;
+    case '=notbetween=':
+      return sql`${column} NOT BETWEEN ${first} AND ${second}`;
+    case '=like=':
+      return sql`${column} LIKE ${first}`;
+    case '=notlike=':
+      return sql`${column} NOT LIKE ${first}`;
+    case '=ilike=':
+      return sql`${column} ILIKE ${first}`;
+    case '=inotlike=':
+      return sql`${column} NOT ILIKE ${first}`;
+    case '=isnull=':
+      return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
+  }
+}
+
+/** The text of an array of bound values, or the slot that holds one. */
+export function arrayValue(values: readonly Value[]): Value {
+  const [first] = values;
+  if (values.length === 1 && typeof first === 'object') return first;
+  return arrayLiteral(values.map(boundText));
+}

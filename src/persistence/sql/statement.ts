@@ -1,0 +1,42 @@
+/** A statement with numbered parameters, and where the text of each is found. */
+import type { Value } from '../../operation/operation.js';
+import { renderSql, type SqlFragment } from './sql-fragment.js';
+
+/** One text serves all operations of a shape. */
+export interface Statement {
+  readonly text: string;
+  /** One for each parameter. */
+  readonly values: readonly Value[];
+}
+
+/** The texts of slots, by name. Null is NULL. */
+export type Slots = Readonly<Record<string, string | null>>;
+
+/** No slots. */
+export const NO_SLOTS: Slots = Object.freeze({});
+
+/** The only place where parameters are numbered. */
+export function toStatement(fragment: SqlFragment): Statement {
+  return { text: renderSql(fragment, (_, index) => `$${index + 1}`), values: fragment.values };
+}
+
+/** The texts of the parameters. */
+export function fillSlots({ values }: Statement, slots: Slots): (string | null)[] {
+  return values.map((value) => textOf(value, slots));
+}
+
+/** The text of a value: its own, or that of its slot. */
+export function textOf(value: Value, slots: Slots): string | null {
+  if (typeof value === 'string') return value;
+  const text = slots[value.slot];
+  if (text === undefined) throw new TypeError(`The slot '${value.slot}' has no value.`);
+  return text;
+}
+
+/** The same statement with bound values in some of its slots. */
+export function bindSlots({ text, values }: Statement, slots: Readonly<Record<string, string>>): Statement {
+  return {
+    text,
+    values: values.map((value) => (typeof value === 'string' ? value : (slots[value.slot] ?? value))),
+  };
+}

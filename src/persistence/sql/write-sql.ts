@@ -1,0 +1,80 @@
+/** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
+import type { AttributeInfo } from '../../model/model-info.js';
+import type { Predicate, Slot } from '../../operation/operation.js';
+import { changedSql } from './changed-sql.js';
+import { compilePredicate } from './predicate-sql.js';
+import { whereSql } from './select-sql.js';
+import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { type Statement, toStatement } from './statement.js';
+import { attributeOf, type SelectionSql, type TableSql } from './table-sql.js';
+
+/** The moment of a write. */
+export const NOW: Slot = Object.freeze({ slot: 'now' });
+
+/** The value that an attribute of a row gets. */
+export function writtenSlot(attribute: string, row = 0): Slot {
+  return { slot: row === 0 ? `set.${attribute}` : `row.${row}.${attribute}` };
+}
+
+/** Inserts rows, each with values for some attributes; the other columns get what the table has for them. */
+export function compileInsert(
+  { info, table }: TableSql,
+  rows: readonly (readonly AttributeInfo[])[],
+  returning: SelectionSql,
+): Statement {
+  const given = [...info.attributes.values()].filter((each) => rows.some((row) => row.includes(each)));
+  // A statement names one column at least.
+  const columns = given.length > 0 ? given : [info.primaryKey];
+  const tuples = rows.map((row, index) => {
+    const values = columns.map((each) =>
+      row.includes(each) ? sql`${writtenSlot(each.name, index)}` : raw('DEFAULT'),
+    );
+    return sql`(${joinSql(values, ', ')})`;
+  });
+  const names = joinSql(columns.map(columnName), ', ');
+  return toStatement(
+    sql`INSERT INTO ${table} (${names}) VALUES ${joinSql(tuples, ', ')}${returningSql(returning)}`,
+  );
+}
+
+/** An UPDATE. */
+export interface UpdateSql {
+  /** One at least. */
+  readonly set: readonly AttributeInfo[];
+  /** Gets the moment of the write. */
+  readonly updatedAt: AttributeInfo | null;
+  readonly where: Predicate;
+  readonly returning: SelectionSql;
+}
+
+/** Changes rows. Only a row that differs is written, so that `updatedAt` and triggers tell of changes. */
+export function compileUpdate({ source, column }: TableSql, update: UpdateSql): Statement {
+  const { set, updatedAt, where, returning } = update;
+  const assignments = set.map((each) => assign(each, writtenSlot(each.name)));
+  if (updatedAt) assignments.push(assign(updatedAt, NOW));
+  // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
+  const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
+  const conditions = whereSql([compilePredicate(where, column), joinSql(differences, ' OR ')]);
+  return toStatement(
+    sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`,
+  );
+}
+
+/** Deletes rows, or marks them as deleted. */
+export function compileDelete(
+  { info, source, column }: TableSql,
+  where: Predicate,
+  mark: string | null,
+): Statement {
+  const conditions = whereSql([compilePredicate(where, column)]);
+  if (mark === null) return toStatement(sql`DELETE FROM ${source}${conditions}`);
+  return toStatement(sql`UPDATE ${source} SET ${assign(attributeOf(info, mark), NOW)}${conditions}`);
+}
+
+function assign(attribute: AttributeInfo, value: Slot): SqlFragment {
+  return sql`${columnName(attribute)} = ${value}`;
+}
+
+function returningSql({ columns }: SelectionSql): SqlFragment {
+  return columns.length === 0 ? raw('') : sql` RETURNING ${joinSql(columns, ', ')}`;
+}

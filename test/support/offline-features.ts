@@ -1,0 +1,12 @@
+/** The features of a resource without a database. */
+import { FEATURES } from '../../src/features/features.js';
+import { compileFeatures, type ResourceFeatures } from '../../src/operation/compile-features.js';
+import type { ResourcePlan } from '../../src/plan/resource-plan.js';
+import { createCursorCodec } from '../../src/query/cursor-codec.js';
+
+/** All of them; every attribute can be read. */
+export function featuresOf(plan: ResourcePlan): ResourceFeatures {
+  const readable = [...plan.info.attributes.keys()];
+  const columnsOf = (fields: readonly string[] | null) => fields ?? readable;
+  return compileFeatures({ plan, readable, columnsOf, cursors: createCursorCodec([]) }, FEATURES);
+}

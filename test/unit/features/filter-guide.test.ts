@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { DataTypes } from 'sequelize';
+import { filterDescription, filterExamples } from '../../../src/features/filter-guide.js';
+import { FILTER_OPERATORS } from '../../../src/metadata/crud-options.js';
+import { operatorsOf } from '../../../src/plan/filter-operators.js';
+import { parseFilter } from '../../../src/query/parse-filter.js';
+import type { RequestIssue } from '../../../src/schema/request-issue.js';
+import { defineModel, infoOf, planOf } from '../../support/offline-models.js';
+
+const Article = defineModel('Article', {
+  text: DataTypes.TEXT,
+  code: DataTypes.STRING(1),
+  count: DataTypes.INTEGER,
+  big: DataTypes.BIGINT,
+  price: DataTypes.DECIMAL(3, 1),
+  ratio: DataTypes.DOUBLE,
+  on: DataTypes.BOOLEAN,
+  moment: DataTypes.DATE,
+  day: DataTypes.DATEONLY,
+  time: DataTypes.TIME,
+  key: DataTypes.UUID,
+  colour: DataTypes.ENUM('dark green', 'a|b'),
+  data: DataTypes.JSONB,
+  words: DataTypes.ARRAY(DataTypes.TEXT),
+});
+
+describe('filterExamples', () => {
+  const pairs = [...infoOf(Article).attributes.values()].flatMap(({ name, type }) =>
+    FILTER_OPERATORS.filter((operator) => operatorsOf(type.kind).includes(operator)).map(
+      (operator) => [name, operator] as const,
+    ),
+  );
+
+  it('are filters that the resource accepts, for every column and operator', () => {
+    for (const [name, operator] of pairs) {
+      const plan = planOf(Article, { filterAllow: { [name]: [operator] } });
+      const [example = '', ...others] = filterExamples(plan);
+      const issues: RequestIssue[] = [];
+      expect(parseFilter(plan, example, issues), example).to.deep.include({ attribute: name, operator });
+      expect([issues, others]).to.deep.equal([[], []]);
+    }
+    expect(pairs).to.have.length.above(90);
+  });
+
+  it('show how two are joined', () => {
+    const plan = planOf(Article, { filterAllow: { colour: true, count: ['=ge='], text: true } });
+    expect(filterExamples(plan)).to.deep.equal([
+      'colour=="dark green"',
+      'count=ge=1',
+      'colour=="dark green";count=ge=1',
+    ]);
+  });
+});
+
+describe('filterDescription', () => {
+  it('is a table whose cells hold what they say', () => {
+    const plan = planOf(Article, { filterAllow: { colour: ['=='] } });
+    expect(filterDescription(plan).split('\n').slice(-3)).to.deep.equal([
+      '| `colour` | `dark green` `a\\|b` | `==` |',
+      '',
+      'For example `colour=="dark green"`.',
+    ]);
+  });
+});

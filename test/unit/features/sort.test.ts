@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { DataTypes } from 'sequelize';
+import { parseSort } from '../../../src/features/sort.js';
+import type { RequestIssue } from '../../../src/schema/request-issue.js';
+import { featuresOf } from '../../support/offline-features.js';
+import { defineModel, planOf } from '../../support/offline-models.js';
+
+const NAMES = ['a', 'b', 'c', 'd', 'e', 'f'];
+const Thing = defineModel('Thing', {
+  ...Object.fromEntries(NAMES.map((name) => [name, DataTypes.INTEGER])),
+  hidden: DataTypes.INTEGER,
+});
+const plan = planOf(Thing, { sortAllow: [...NAMES, 'id'], defaultSort: '-b,a' });
+
+const SORTED: Readonly<Record<string, string>> = {
+  a: 'a,id',
+  '-a': '-a,-id',
+  '+a': 'a,id',
+  ' a': 'a,id',
+  'b,-a': 'b,-a,-id',
+  '-b, a': '-b,a,id',
+  id: 'id',
+  '-id': '-id',
+  'a,-id,b': 'a,-id,b',
+  'a,b,c,d,e': 'a,b,c,d,e,id',
+};
+
+const WRONG: Readonly<Record<string, readonly RequestIssue[]>> = {
+  '': [unknown('')],
+  ',': [unknown(''), unknown('')],
+  'a,': [unknown('')],
+  hidden: [unknown('hidden')],
+  nothing: [unknown('nothing')],
+  A: [unknown('A', " Did you mean 'a'?")],
+  '--a': [unknown('-a', " Did you mean 'a'?")],
+  'a desc': [unknown('a desc')],
+  __proto__: [unknown('__proto__')],
+  'a;DROP TABLE things': [unknown('a;DROP TABLE things')],
+  'a,-a': [{ parameter: 'sort', code: 'sort.repeated', detail: "'a' may be named once in sort." }],
+  'a,b,c,d,e,f': [
+    { parameter: 'sort', code: 'sort.too-many', detail: 'At most 5 fields are allowed in sort (found 6).' },
+  ],
+};
+
+function unknown(name: string, hint = ''): RequestIssue {
+  const allowed = [...NAMES, 'id'];
+  return {
+    parameter: 'sort',
+    code: 'sort.unknown-field',
+    detail: `Cannot sort by '${name}'.${hint} Sortable: ${allowed.join(', ')}.`,
+    allowed,
+  };
+}
+
+function sorted(text: string): { order: string; issues: readonly RequestIssue[] } {
+  const issues: RequestIssue[] = [];
+  const terms = parseSort(plan, text, issues);
+  const order = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`).join(',');
+  return { order, issues };
+}
+
+describe('parseSort', () => {
+  it('has the default order without the parameter', () => {
+    expect(featuresOf(plan).list.readQuery('/things').sort).to.deep.equal([
+      { attribute: 'b', descending: true },
+      { attribute: 'a', descending: false },
+      { attribute: 'id', descending: false },
+    ]);
+  });
+
+  for (const [text, order] of Object.entries(SORTED)) {
+    it(`makes of '${text}' the total order ${order}`, () => {
+      expect(sorted(text)).to.deep.equal({ order, issues: [] });
+    });
+  }
+
+  for (const [text, issues] of Object.entries(WRONG)) {
+    it(`refuses '${text}'`, () => {
+      expect(sorted(text).issues).to.deep.equal(issues);
+    });
+  }
+
+  it('says little about a text of thousands of names', () => {
+    const { issues } = sorted(Array.from({ length: 5000 }, (_, index) => `x${index}`).join(','));
+    expect(issues).to.have.lengthOf(7);
+    expect(issues.at(-1)).to.deep.equal({
+      parameter: 'sort',
+      code: 'sort.too-many',
+      detail: 'At most 5 fields are allowed in sort (found 5000).',
+    });
+  });
+});

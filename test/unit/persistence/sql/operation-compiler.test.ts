@@ -1,0 +1,261 @@
+/** What the statements find and write is tested against PostgreSQL; here, what is text, what is a value, and what is shared. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DataTypes } from 'sequelize';
+import type { Predicate, Slot, Value } from '../../../../src/operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../../../src/operation/predicates.js';
+import { arrayLiteral } from '../../../../src/persistence/sql/encode-parameter.js';
+import { liftValues } from '../../../../src/persistence/sql/lift-values.js';
+import { OperationCompiler } from '../../../../src/persistence/sql/operation-compiler.js';
+import { columnsOf, compilePredicate } from '../../../../src/persistence/sql/predicate-sql.js';
+import { bindSlots, fillSlots, toStatement } from '../../../../src/persistence/sql/statement.js';
+import { defineModel, infoOf } from '../../../support/offline-models.js';
+
+const info = infoOf(
+  defineModel(
+    'Note',
+    {
+      id: { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true },
+      text: { type: DataTypes.TEXT, allowNull: false, field: 'body' },
+      stars: DataTypes.INTEGER,
+    },
+    { timestamps: true, paranoid: true, tableName: 'notes' },
+  ),
+);
+const ID: Slot = { slot: 'id' };
+const where = allOf(equalTo('id', ID), aliveRows(info));
+const select = Object.freeze({ columns: ['id', 'text'] });
+const attributesOf = (...names: string[]) =>
+  [...info.attributes.values()].filter(({ name }) => names.includes(name));
+const [updatedAt = null] = attributesOf('updatedAt');
+const FOUND = '("Note"."id" = $1) AND ("Note"."deletedAt" IS NULL)';
+
+describe('OperationCompiler', () => {
+  const compiler = new OperationCompiler(info);
+
+  it('reads the selected columns of a row by its key', () => {
+    expect(compiler.read({ kind: 'read', where, select })).to.deep.equal({
+      text: `SELECT "id", "body" FROM "notes" AS "Note" WHERE ${FOUND}`,
+      values: [ID],
+    });
+  });
+
+  it('reads rows without any column', () => {
+    expect(compiler.read({ kind: 'read', where: equalTo('id', ID), select: { columns: [] } }).text).to.equal(
+      'SELECT  FROM "notes" AS "Note" WHERE "Note"."id" = $1',
+    );
+  });
+
+  it('inserts a row', () => {
+    const rowsOf = () => [attributesOf('text', 'stars')];
+    expect(compiler.insert('011', rowsOf, select)).to.deep.equal({
+      text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, $2) RETURNING "id", "body"',
+      values: [{ slot: 'set.text' }, { slot: 'set.stars' }],
+    });
+  });
+
+  it('inserts rows with values for other columns, and with none', () => {
+    const rowsOf = () => [attributesOf('text'), attributesOf('stars'), []];
+    expect(compiler.insert('010,001,000', rowsOf, { columns: [] })).to.deep.equal({
+      text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, DEFAULT), (DEFAULT, $2), (DEFAULT, DEFAULT)',
+      values: [{ slot: 'set.text' }, { slot: 'row.1.stars' }],
+    });
+  });
+
+  it('inserts a row without values', () => {
+    expect(compiler.insert('000', () => [[]], select).text).to.equal(
+      'INSERT INTO "notes" ("id") VALUES (DEFAULT) RETURNING "id", "body"',
+    );
+  });
+
+  it('updates a row that differs, with parameters of their own for what is compared', () => {
+    const setOf = () => attributesOf('text', 'stars');
+    expect(compiler.update('011', setOf, updatedAt, { where, returning: select })).to.deep.equal({
+      text:
+        'UPDATE "notes" AS "Note" SET "body" = $1, "stars" = $2, "updatedAt" = $3 ' +
+        'WHERE (("Note"."id" = $4) AND ("Note"."deletedAt" IS NULL)) AND ' +
+        '("Note"."body"::text IS DISTINCT FROM $5::text OR "Note"."stars" IS DISTINCT FROM $6) ' +
+        'RETURNING "id", "body"',
+      values: ['set.text', 'set.stars', 'now', 'id', 'set.text', 'set.stars'].map((slot) => ({ slot })),
+    });
+  });
+
+  it('deletes a row', () => {
+    expect(compiler.delete({ kind: 'delete', where, mark: null })).to.deep.equal({
+      text: `DELETE FROM "notes" AS "Note" WHERE ${FOUND}`,
+      values: [ID],
+    });
+  });
+
+  it('marks a row as deleted', () => {
+    expect(compiler.delete({ kind: 'delete', where, mark: 'deletedAt' })).to.deep.equal({
+      text: `UPDATE "notes" AS "Note" SET "deletedAt" = $1 WHERE ${FOUND.replace('$1', '$2')}`,
+      values: [{ slot: 'now' }, ID],
+    });
+  });
+
+  it('knows a frozen operation again', () => {
+    const operation = Object.freeze({ kind: 'read', where, select } as const);
+    expect(compiler.read(operation)).to.equal(compiler.read(operation));
+  });
+
+  it('gives operations of one shape their own values', () => {
+    const textsOf = (text: string) => compiler.read({ kind: 'read', where: equalTo('text', text), select });
+    expect(textsOf('a').text).to.equal(textsOf('b').text);
+    expect(fillSlots(textsOf('a'), {})).to.deep.equal(['a']);
+    expect(fillSlots(textsOf('b'), {})).to.deep.equal(['b']);
+  });
+
+  it('tells operations apart that select other columns', () => {
+    const texts = [['id'], ['text'], ['id', 'text'], ['text', 'id']].map(
+      (columns) => compiler.read({ kind: 'read', where, select: { columns } }).text,
+    );
+    expect(new Set(texts)).to.have.property('size', 4);
+  });
+
+  it('refuses an attribute that the model does not have', () => {
+    const read = (predicate: Predicate, columns: string[]) => () =>
+      compiler.read({ kind: 'read', where: predicate, select: { columns } });
+    expect(read(where, ['lost'])).to.throw(TypeError, "Note has no attribute 'lost'.");
+    expect(read(equalTo('lost', '1'), ['id'])).to.throw(TypeError, "Note has no attribute 'lost'.");
+  });
+
+  it('refuses to run with a slot that is empty', () => {
+    expect(() => fillSlots(compiler.read({ kind: 'read', where, select }), {})).to.throw(
+      TypeError,
+      "The slot 'id' has no value.",
+    );
+  });
+});
+
+const OPERATORS = ['==', '!=', '=lt=', '=ge=', '=like=', '=inotlike='] as const;
+const SLOTS = { id: 'the id', 'scope.owner': 'the owner' };
+/** None of it is part of any text of a statement. */
+const boundValue = fc.string().map((text) => `~${text}~`);
+const value: fc.Arbitrary<Value> = fc.oneof(
+  boundValue,
+  fc.constantFrom(...Object.keys(SLOTS).map((slot) => ({ slot }))),
+);
+const attribute = fc.constantFrom('id', 'text', 'stars');
+const comparison = fc.oneof(
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constantFrom(...OPERATORS),
+    values: fc.tuple(value),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constantFrom('=between=', '=notbetween='),
+    values: fc.tuple(value, value),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constantFrom('=in=', '=out='),
+    values: fc.oneof(fc.array(boundValue, { minLength: 1 }), fc.constant([ID])),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute,
+    operator: fc.constant('=isnull=' as const),
+    values: fc.tuple(fc.constantFrom('true', 'false')),
+  }),
+);
+const { predicate } = fc.letrec<{ predicate: Predicate; junction: Predicate; comparison: Predicate }>(
+  (tie) => ({
+    comparison,
+    junction: fc.record({
+      kind: fc.constantFrom('and', 'or'),
+      operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 3 }),
+    }),
+    predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction')),
+  }),
+);
+
+describe('liftValues', () => {
+  const column = columnsOf(info, 'Note');
+  const lift = (each: Predicate) => {
+    const lifted = liftValues(each);
+    return { ...lifted, statement: toStatement(compilePredicate(lifted.predicate as Predicate, column)) };
+  };
+
+  it('leaves no value in the text, and none out of the parameters', () => {
+    fc.assert(
+      fc.property(predicate, (each) => {
+        const { statement, bound, hasValues } = lift(each);
+        const own = toStatement(compilePredicate(each, column));
+        expect(statement.text).to.equal(own.text).and.not.to.include('~');
+        expect(fillSlots(bindSlots(statement, bound), SLOTS)).to.deep.equal(fillSlots(own, SLOTS));
+        expect(statement.values.filter((each) => typeof each === 'string')).to.deep.equal([]);
+        expect(statement.text.match(/\$\d+/g) ?? []).to.deep.equal(
+          statement.values.map((_, index) => `$${index + 1}`),
+        );
+        expect(hasValues).to.equal(statement.values.length > 0);
+      }),
+    );
+  });
+
+  it('gives predicates that differ in bound values one shape', () => {
+    const replaced = (one: Predicate, next: () => string): Predicate => {
+      if (one.kind !== 'comparison') {
+        return { ...one, operands: one.operands.map((each) => replaced(each, next)) };
+      }
+      if (one.operator === '=isnull=') return one;
+      return { ...one, values: one.values.map((each) => (typeof each === 'string' ? next() : each)) };
+    };
+    fc.assert(
+      fc.property(predicate, fc.infiniteStream(boundValue), (each, values) => {
+        const other = replaced(each, () => values.next().value);
+        expect(lift(other).shape).to.equal(lift(each).shape);
+      }),
+    );
+  });
+
+  it('gives predicates with different texts or slots different shapes', () => {
+    const small = fc.letrec<{ predicate: Predicate; junction: Predicate; comparison: Predicate }>((tie) => ({
+      comparison: fc
+        .tuple(fc.constantFrom('id', 'text'), fc.constantFrom('1', '2', ID))
+        .map(([name, own]) => equalTo(name, own)),
+      junction: fc.record({
+        kind: fc.constantFrom('and', 'or'),
+        operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 2 }),
+      }),
+      predicate: fc.oneof({ maxDepth: 2 }, tie('comparison'), tie('junction')),
+    })).predicate;
+    fc.assert(
+      fc.property(fc.array(small, { minLength: 20, maxLength: 40 }), (all) => {
+        const shapes = new Map<string, object>();
+        for (const { shape, statement } of all.map(lift)) {
+          expect(shapes.get(shape) ?? statement).to.deep.equal(statement);
+          shapes.set(shape, statement);
+        }
+      }),
+    );
+  });
+
+  it('keeps shapes of attributes with odd names apart', () => {
+    const odd = (...names: string[]): Predicate => ({
+      kind: 'or',
+      operands: names.map((name) => equalTo(name, '1')),
+    });
+    const shapes = [odd('a', 'b'), odd('a==?b'), odd('and(a', ')b'), allOf(odd('a'), odd('b')), odd('a')];
+    expect(new Set(shapes.map((each) => liftValues(each).shape))).to.have.property('size', shapes.length);
+  });
+
+  it('takes the values of a list as one', () => {
+    const inList = (...values: Value[]): Predicate => ({
+      kind: 'comparison',
+      attribute: 'id',
+      operator: '=in=',
+      values,
+    });
+    expect(lift(inList('1', '2')).shape).to.equal(lift(inList('3')).shape);
+    expect(lift(inList('1', '2')).bound).to.deep.equal({ 'bound.0': arrayLiteral(['1', '2']) });
+    expect(() => lift(inList('1', ID))).to.throw(
+      TypeError,
+      "The slot 'id' stands where only a bound value can.",
+    );
+  });
+});
