@@ -16,7 +16,6 @@ export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | nul
 /** A property of what is written. */
 export interface RowProperty {
   readonly name: string;
-  /** Which column it is written of. */
   readonly attribute: AttributeInfo;
   /** What is written of the driver's value. Default: the format of the column. */
   readonly toWire?: WireFormat;

@@ -51,7 +51,7 @@ export function resultToPlain(
  *
  * @param attributes what a record has, all of which class-transformer would see
  */
-export function plainProperties(
+export function plainNames(
   target: Class,
   attributes: ReadonlySet<string>,
 ): ReadonlyMap<string, string> | null {

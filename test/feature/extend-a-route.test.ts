@@ -102,6 +102,14 @@ class WithVirtual extends Columns {
 
 @Crud(OFFSET)
 @Table(TABLE)
+class WithNote extends Columns {
+  /** What is given is in the answer, and not in the row. */
+  @Column(DataType.VIRTUAL(DataType.STRING(20)))
+  declare note: string | null;
+}
+
+@Crud(OFFSET)
+@Table(TABLE)
 class WithTransform extends Columns {
   @Transform(({ value }) => (value === null ? null : `about ${value}`), { toPlainOnly: true })
   @Column(DataType.DOUBLE)
@@ -204,7 +212,9 @@ interface Extended {
 }
 
 const controllers = (make: (base: never) => unknown) =>
-  [Plain, Walked, WithGetter].map((model) => make(crudController(model as never) as never)) as never;
+  [Plain, Walked, WithGetter, WithNote].map((model) =>
+    make(crudController(model as never) as never),
+  ) as never;
 
 const EXTENSIONS: readonly Extended[] = [
   { what: 'nothing', options: {} },
@@ -249,6 +259,7 @@ const GIVEN = {
 /** What is asked of each resource; `key` is the name of a property that its answers have. */
 function requestsOf(path: string, key: string): WholeRequest[] {
   const [one, none] = [`${path}/1`, `${path}/99`];
+  const note = path === '/with-notes' ? { note: 'given' } : {};
   return [
     ...['', '?size=1', '?size=2&sort=-text', `?fields=${key}`, '?q=text==b', '?q=text==none', '?size=0'].map(
       (query) => ({ path: `${path}${query}` }),
@@ -257,11 +268,11 @@ function requestsOf(path: string, key: string): WholeRequest[] {
     { method: 'HEAD', path: one },
     { method: 'HEAD', path },
     { method: 'POST', path, body: GIVEN },
-    { method: 'POST', path, body: { text: 'only' } },
+    { method: 'POST', path, body: { text: 'only', ...note } },
     { method: 'POST', path, body: {} },
     { method: 'PATCH', path: one, body: GIVEN },
     { method: 'PATCH', path: one, body: {} },
-    { method: 'PATCH', path: one, body: { number: null } },
+    { method: 'PATCH', path: one, body: { number: null, ...note } },
     { method: 'PATCH', path: none, body: { text: 'x' } },
     { method: 'DELETE', path: one },
     { method: 'DELETE', path: none },
@@ -277,7 +288,7 @@ interface Sides {
 
 describe('extending a route', function () {
   this.timeout(60_000);
-  const MODELS = [Plain, Walked, WithGetter, WithVirtual, WithTransform, WithHiddenKey];
+  const MODELS = [Plain, Walked, WithGetter, WithVirtual, WithNote, WithTransform, WithHiddenKey];
   let site: TestApp;
 
   const query = (text: string) => site.engine.sequelize.query(text, { useMaster: true } as never);

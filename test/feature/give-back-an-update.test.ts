@@ -140,10 +140,7 @@ describe('an update on the general path', () => {
     // What is asked of a table once is not of interest.
     await site.agent.patch(path).send({});
     const { result, statements } = await sql.during(() => site.agent.patch(path).send(body));
-    // A virtual attribute makes a transaction of it, which is of no interest either.
-    const verbs = statements
-      .map((text) => text.split(' ')[0])
-      .filter((verb) => !/^(?:START|COMMIT)/.test(`${verb}`));
+    const verbs = statements.map((text) => text.split(' ')[0]);
     expect(result.status, result.text).to.equal(status);
     const found = await site.agent.get(path);
     return { given: result.body, found: found.body, verbs };
@@ -187,30 +184,15 @@ describe('an update on the general path', () => {
     expect(verbs).to.deep.equal(['SELECT', 'SELECT']);
   });
 
-  it('takes one statement of our own where nothing of the model needs Sequelize', async () => {
-    for (const [path, body] of [
-      ['/swapped/1', { left: 'l' }],
-      ['/dollars/1', { name: 'new' }],
-      ['/marked/1', { name: 'new' }],
-      ['/soft/1', { name: 'new' }],
-    ] as const) {
-      const { given, found, verbs } = await change(path, body);
-      expect(given).to.deep.equal(found).and.include(body);
-      expect(verbs, path).to.deep.equal(['UPDATE']);
-    }
+  it('is read back where names of columns could be mistaken', async () => {
+    await expectReadBack('/swapped/1', { left: 'l' });
+    await expectReadBack('/dollars/1', { name: 'new' });
+    await expectReadBack('/marked/1', { name: 'new' });
   });
 
-  it('is read back where names of columns could be mistaken, for a version, and where rows are soft-deleted', async () => {
-    // With a hook only Sequelize updates.
-    const paths = ['/swapped/1', '/dollars/1', '/marked/1', '/soft/1'];
-    site.engine.sequelize.addHook('beforeBulkCreate', 'look', () => {});
-    try {
-      for (const path of paths)
-        await expectReadBack(path, path === '/swapped/1' ? { left: 'l' } : { name: 'new' });
-    } finally {
-      site.engine.sequelize.removeHook('beforeBulkCreate', 'look');
-    }
+  it('is read back for a version, and where rows are soft-deleted', async () => {
     await expectReadBack('/counted/1', { name: 'new' });
+    await expectReadBack('/soft/1', { name: 'new' });
   });
 
   it('answers 404 where the row leaves the scope', async () => {
@@ -244,7 +226,7 @@ describe('an update on the general path', () => {
     await query('CREATE TRIGGER shaping BEFORE UPDATE ON triggered FOR EACH ROW EXECUTE FUNCTION shape()');
     const shaped = await change('/triggered/1', { name: 'new' });
     expect(shaped.given).to.deep.equal(shaped.found).and.include({ name: 'NEW' });
-    expect(shaped.verbs).to.deep.equal(['UPDATE']);
+    expect(shaped.verbs).to.deep.equal(['SELECT', 'UPDATE']);
     const refused = await change('/triggered/1', { name: 'refused' });
     expect(refused.given).to.deep.equal(refused.found).and.include({ name: 'NEW' });
   });

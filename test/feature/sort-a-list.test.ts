@@ -4,6 +4,7 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { expectIssue } from '../support/expect-answer.js';
+import { onPath } from '../support/path-option.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -93,9 +94,14 @@ describe('sorting a list', () => {
 
   it('is asked of the database with the key last, in the direction of the last name', async () => {
     const { statements } = await sql.during(() => site.agent.get('/sorteds?sort=name,-rank'));
-    const expected =
-      'SELECT "id", "name", "the_rank", "level" FROM "ranked" AS "Sorted" ' +
-      'ORDER BY "Sorted"."name", "Sorted"."the_rank" DESC, "Sorted"."id" DESC LIMIT 20';
+    const expected = onPath({
+      fast:
+        'SELECT "id", "name", "the_rank", "level" FROM "ranked" AS "Sorted" ' +
+        'ORDER BY "Sorted"."name", "Sorted"."the_rank" DESC, "Sorted"."id" DESC LIMIT 20',
+      general:
+        'SELECT "id", "name", "the_rank" AS "rank", "level" FROM "ranked" AS "Sorted" ' +
+        'ORDER BY "Sorted"."name" ASC, "rank" DESC, "Sorted"."id" DESC LIMIT 20 OFFSET 0;',
+    });
     expect(statements).to.deep.equal([expected]);
   });
 

@@ -2,16 +2,23 @@
 import type { Action } from 'routing-controllers';
 import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
+import { runOnSequelize } from '../../persistence/session/session.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { CrudController } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import type { PathSettings } from './decide-route.js';
 
 /** Runs work in the database session of its request. */
 export type RunInSession = <T>(sessions: RequestSessions, work: () => T) => T;
 
 /** In the session that the parameters of a route of the user's began, if they did. */
 export const inAddedSession: RunInSession = (sessions, work) => sessions.runAdded(work);
+
+/** The same with all queries through Sequelize, unless our own statements may be used. */
+export function onPath(run: RunInSession, { fastPath }: PathSettings): RunInSession {
+  return fastPath ? run : (sessions, work) => runOnSequelize(() => run(sessions, work));
+}
 
 /**
  * Runs work in a session. What it has written is committed when this resolves, and rolled back when it rejects: work that
@@ -34,30 +41,25 @@ export async function commitRequest<T>(
   }
 }
 
-/**
- * The session that a generated operation runs in.
- *
- * @param isShapedByUser whether code of the user's takes part in the answer, which may throw
- */
+/** The session that a generated operation runs in, by whether code of the user's takes part in the answer, which may throw. */
 export function operationSession(
   resource: Resource,
   route: GeneratedRoute,
+  settings: PathSettings,
 ): (isShapedByUser: boolean) => RunInSession {
   const { model, name } = resource.plan;
   const sequelize = () => {
     if (!model.sequelize) throw new TypeError(`${name} has lost its Sequelize instance.`);
     return model.sequelize;
   };
-  if (route.verb === 'get') {
-    return () => (sessions, work) =>
-      isSeen(resource) ? sessions.runRead(sequelize(), work) : sessions.runPlainRead(sequelize(), work);
-  }
-  return (isShapedByUser) => (sessions, work) => {
-    const isShaped = isShapedByUser && route.operation !== 'delete';
-    return isShaped || runsUserCode(resource, route)
-      ? sessions.runWrite(sequelize(), work)
-      : sessions.runAdded(work);
-  };
+  const read: RunInSession = (sessions, work) =>
+    isSeen(resource) ? sessions.runRead(sequelize(), work) : sessions.runPlainRead(sequelize(), work);
+  const shaped: RunInSession = (sessions, work) => sessions.runWrite(sequelize(), work);
+  const write: RunInSession = (sessions, work) =>
+    (runsUserCode(resource, route) ? shaped : inAddedSession)(sessions, work);
+  if (route.verb === 'get') return () => onPath(read, settings);
+  const isDelete = route.operation === 'delete';
+  return (isShapedByUser) => onPath(isShapedByUser && !isDelete ? shaped : write, settings);
 }
 
 /** Whether code of the user's runs in a read: it may query, and must not write. */

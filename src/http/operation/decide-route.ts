@@ -1,5 +1,4 @@
 /** What is decided about a route when it is compiled: who runs its SQL, and who is given its answer. */
-import type { Endpoint } from '../../metadata/crud-options.js';
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
@@ -15,7 +14,10 @@ export interface PathSettings {
   readonly routing: RoutingOptions;
 }
 
-/** Why a route does not run our SQL; none when it does. */
+/**
+ * Why Sequelize runs the SQL of a route; none when we do. Where a method of the user's decides what runs, this is about the
+ * methods of a plain repository, which it may call.
+ */
 export function sequelizeReasons(
   resource: Resource,
   method: string,
@@ -23,35 +25,27 @@ export function sequelizeReasons(
 ): readonly string[] {
   const route = generatedRouteOf(method);
   if (!route) return Object.freeze(['the route is hand-written']);
-  const { operation } = route;
-  const { info } = resource.plan;
+  const { plan, rowView } = resource;
+  const needsRecords = rowView.isOfRecords || isMethodAsked(resource, route);
   const problem = sequelizeProblem();
   return Object.freeze([
     ...(fastPath ? [] : ['fastPath is false']),
-    ...controllerReasons(resource, route),
-    ...argumentReasons(resource, operation),
-    ...(problem ? [problem] : modelFastPathBlockers(info, operation, resource.rowView.runsUserCode)),
+    ...(problem ? [problem] : modelFastPathBlockers(plan.info, route.operation, needsRecords)),
   ]);
 }
 
-function controllerReasons({ controller, repository }: Resource, { method }: GeneratedRoute): string[] {
+/**
+ * Whether the controller's method has to be called: it is the user's, or its repository is, or what it is given was made by
+ * code of the user's and may be of any type.
+ */
+export function isMethodAsked(
+  { controller, repository, plan }: Resource,
+  { method, operation }: GeneratedRoute,
+): boolean {
   const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
-  return [
-    ...(isOverridden ? [`${controller.name} overrides ${method}`] : []),
-    ...(isPlainRepository(repository)
-      ? []
-      : [`the repository is not a plain one (${repository.constructor.name})`]),
-  ];
-}
-
-/** Values that code of the user's has made may be of any type. */
-function argumentReasons({ plan }: Resource, operation: Endpoint): string[] {
-  const kind = operation === 'create' || operation === 'update' ? operation : undefined;
-  const hasId = operation !== 'list' && operation !== 'create';
-  return [
-    ...(kind && plan.explicitSchemas[kind] ? [`it has a ${kind}Schema`] : []),
-    ...(plan.idKind === 'custom' && hasId ? ['idType is a function'] : []),
-  ];
+  const isBodyRead = (operation === 'create' || operation === 'update') && plan.explicitSchemas[operation];
+  const isIdRead = plan.idKind === 'custom' && operation !== 'list' && operation !== 'create';
+  return isOverridden || !isPlainRepository(repository) || Boolean(isBodyRead) || isIdRead;
 }
 
 /**

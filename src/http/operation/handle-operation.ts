@@ -1,6 +1,7 @@
 /** The story of a request to a generated route, compiled at the start: parse, run, shape, commit, send. */
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import type { ActionMetadata } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
@@ -10,8 +11,9 @@ import type { ActionRunner } from '../resources/controller-metadata.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
-import { controllerFor, methodArguments, outcomeOf } from './run-method.js';
-import type { RowRunner } from './run-rows.js';
+import type { PathSettings } from './decide-route.js';
+import { compileMethod } from './run-method.js';
+import { type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape } from './shape-answer.js';
 
 /** What is decided about a route at the start. */
@@ -24,24 +26,25 @@ export interface RouteDecisions {
   readonly isShapedByUser: boolean;
   /** Whether decorators of the user's read parameters of the method. */
   readonly isDecorated: boolean;
+  readonly settings: PathSettings;
 }
 
 /** Compiles what answers a generated route. */
 export function compileHandler(
   resource: Resource,
   route: GeneratedRoute,
-  { rows, isSeen, isShapedByUser, isDecorated }: RouteDecisions,
+  { rows, isSeen, isShapedByUser, isDecorated, settings }: RouteDecisions,
   shaper: ResultShaper,
 ): ActionRunner {
-  const { operation, method, verb } = route;
+  const { operation, verb } = route;
   const { sequelize } = resource.plan.model;
   const { absent } = resource.features[operation];
   const parse = resource.parsers[operation];
   // The body of a write is its own parameters' to read.
   const parseOnce = verb === 'get' ? resource.parseOnce[operation] : () => ({ query: absent });
+  const runMethod = compileMethod(resource, route, shaper);
   const shape = compileShape(resource, operation);
-  const sessionFor = operationSession(resource, route);
-  const instanceFor = controllerFor(resource);
+  const sessionFor = operationSession(resource, route, settings);
   const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
 
   return async (metadata, action, params) => {
@@ -50,22 +53,17 @@ export function compileHandler(
     const input = isDecorated ? null : await parse(request);
     const isShaped = verb !== 'get' && (isShapedByUser || jsonReplacer(response) !== undefined);
 
-    const isAlone = currentSession(sequelize) === undefined && existingSessions(request) === undefined;
-    if (rows && input && isAlone && !isShaped && rows.isOpen()) {
-      const outcome = await rows.run(input);
+    let ours = input && rows?.isOpen() ? rows : null;
+    if (ours && input && !isShaped && isAlone(sequelize, request)) {
+      const outcome = await ours.run(input);
       if (outcome)
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
+      ours = null;
     }
 
     const draft = await commitRequest(action, sessionFor(isShaped), async () => {
-      const values = input ? methodArguments(resource, route, action, input) : params;
-      if (!resource.isGenerated) shaper.guard(response);
-      const outcome = outcomeOf(
-        resource,
-        operation,
-        await instanceFor(action)[method]?.(...values),
-        response,
-      );
+      const found = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
+      const outcome = found ?? (await runMethod(action, input ?? params));
       if (!outcome) return null;
       const made = shape(outcome, input ?? (await parseOnce(request)), formatFor(response), action);
       if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
@@ -75,6 +73,11 @@ export function compileHandler(
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };
+}
+
+/** Whether no session of the user's has to see what the request does. */
+function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
+  return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
 }
 
 /** Hands an answer on: a text writes itself, and values go through what else looks at them. */

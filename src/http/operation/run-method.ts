@@ -1,10 +1,10 @@
 /** Runs an operation with the controller's method: an override of the user's, or the generated one and its repository. */
-import type { Response } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { Page } from '../../persistence/paging/page.js';
 import { releaseJson } from '../answer/guard-json.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { CrudContext } from '../resources/crud-context.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
@@ -27,25 +27,41 @@ export function contextOf({ repository }: Resource, { request, response }: Actio
   return Object.freeze({ request, response, repository });
 }
 
-/** The parameters of a generated method, in order. */
-export function methodArguments(
-  resource: Resource,
-  { parameters }: GeneratedRoute,
+/**
+ * Calls a generated method, or the override in its place.
+ *
+ * @param input the arguments of the request, or what routing-controllers has read of it for the parameters
+ * @returns null where the method has answered by itself
+ */
+export type MethodRunner = (
   action: Action,
-  input: RequestArguments,
-): unknown[] {
-  return parameters.map((name) => (name === 'context' ? contextOf(resource, action) : input[name]));
+  input: RequestArguments | readonly unknown[],
+) => Promise<Outcome | null>;
+
+/** Compiles the runner of a generated method. */
+export function compileMethod(
+  resource: Resource,
+  { operation, method, parameters }: GeneratedRoute,
+  shaper: ResultShaper,
+): MethodRunner {
+  const instanceFor = controllerFor(resource);
+  const isList = (input: RequestArguments | readonly unknown[]): input is readonly unknown[] =>
+    Array.isArray(input);
+  return async (action, input) => {
+    const { response } = action;
+    const values = isList(input)
+      ? input
+      : parameters.map((name) => (name === 'context' ? contextOf(resource, action) : input[name]));
+    if (!resource.isGenerated) shaper.guard(response);
+    const result = await instanceFor(action)[method]?.(...values);
+    if (result === response || (result === undefined && response.headersSent)) return null;
+    releaseJson(response);
+    return outcomeOf(resource, operation, result);
+  };
 }
 
-/** What a method has returned as records of an answer; null where it has answered by itself. */
-export function outcomeOf(
-  resource: Resource,
-  operation: Endpoint,
-  result: unknown,
-  response: Response,
-): Outcome | null {
-  if (result === response || (result === undefined && response.headersSent)) return null;
-  releaseJson(response);
+/** What a method has returned, as records of an answer. */
+function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
   if (operation === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
   if (operation === 'list') {
     const page = pageOf(resource, result);

@@ -1,12 +1,17 @@
 /** Runs an operation with our SQL: rows of texts, which are written into JSON as they are. */
+import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { statementRunner } from '../../persistence/connections/statement-runner.js';
+import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
+import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import { NO_SLOTS } from '../../persistence/sql/statement.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
 
@@ -14,8 +19,22 @@ import type { Outcome } from './outcome.js';
 export interface RowRunner {
   /** Whether it may now: hooks and a scope can be added at any time, and would not see our SQL. */
   isOpen(): boolean;
-  /** Null when only Sequelize can, and then nothing has happened yet. */
-  run(input: RequestArguments): Promise<Outcome | null>;
+  /**
+   * Null when only Sequelize can, and then nothing has happened yet.
+   *
+   * @param on default: any connection of the pool
+   */
+  run(input: RequestArguments, on?: StatementTarget): Promise<Outcome | null>;
+}
+
+/** Where statements run that join the session of the running code; undefined is any connection of the pool. */
+export async function sessionTarget(
+  sequelize: Sequelize | undefined,
+  verb: GeneratedRoute['verb'],
+): Promise<StatementTarget | undefined> {
+  const session = currentSession(sequelize);
+  const transaction = await session?.transactionFor(verb === 'get' ? 'select' : 'other');
+  return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
 }
 
 /** Compiles the runners of a resource's operations. */
@@ -23,22 +42,24 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
   const { info, model } = plan;
   const { primaryKey, name } = info;
   const executor = new RowExecutor(info);
-  const keyAt = rowView.columnsOf(null).indexOf(primaryKey.name);
+  const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
-      async run({ query, id, values }) {
+      async run({ query, id, values }, on) {
+        // No column takes its value, and a record would hold it.
+        if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
         const slots = id === undefined ? NO_SLOTS : { id: encodeParameter(primaryKey.type, id) as string };
-        const found = await executor.run(operation(query, values), slots);
+        const found = await executor.run(operation(query, values), slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;
         if (endpoint !== 'list' && count === 0) throw noSuchRecord({ name, key: primaryKey.name });
         return {
           page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
           count,
-          key: () => rows[0]?.[keyAt],
+          key: () => (rows[0] ? rowView.key(rows[0], parsers) : undefined),
           // Where there are no rows, nobody has said how to read one.
           texts: (fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).text)),
           values: (fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).values)),

@@ -48,7 +48,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
   }));
   const registered = [
     ...routes.map((route) => route.registered),
-    ...controllers.map((controller) => registerPlainController(controller, driver)),
+    ...controllers.map((controller) => registerPlainController(controller, driver, { fastPath, routing })),
   ];
   const classes = registered.map(({ controller }) => controller);
   try {

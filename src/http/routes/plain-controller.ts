@@ -2,6 +2,7 @@
 import { type Action, getFromContainer } from 'routing-controllers';
 import type { Class } from '../../metadata/crud-options.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
+import type { PathSettings } from '../operation/decide-route.js';
 import { addedRouteHandler } from '../operation/handle-added-route.js';
 import type { Controller } from '../operation/run-method.js';
 import {
@@ -14,13 +15,17 @@ import {
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Registers a controller that extends no generated one. */
-export function registerPlainController(base: Class, shaper: ResultShaper): RegisteredController {
+export function registerPlainController(
+  base: Class,
+  shaper: ResultShaper,
+  settings: PathSettings,
+): RegisteredController {
   const storage = routingStorage();
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
   const controllerFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
   registerActions(declaredActions(lineage), lineage, controller, () =>
-    addedRouteHandler(controllerFor, shaper),
+    addedRouteHandler(controllerFor, shaper, settings),
   );
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));

@@ -3,7 +3,12 @@ import type { Action } from 'routing-controllers';
 import type { EndpointFeatures } from '../../operation/compile-features.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
-import { isAnswerSeen, type PathSettings, sequelizeReasons } from '../operation/decide-route.js';
+import {
+  isAnswerSeen,
+  isMethodAsked,
+  type PathSettings,
+  sequelizeReasons,
+} from '../operation/decide-route.js';
 import { addedRouteHandler } from '../operation/handle-added-route.js';
 import { compileHandler } from '../operation/handle-operation.js';
 import { contextOf, controllerFor } from '../operation/run-method.js';
@@ -164,16 +169,18 @@ function compileHandlers(
   lineage: readonly object[],
   settings: PathSettings,
 ): (action: ActionArgs) => ActionRunner {
-  const isRun = [...reasons.values()].some((each) => each.length === 0);
-  const rowRunner = isRun ? compileRowRunners(resource) : null;
+  const isOurs = (route: GeneratedRoute): boolean =>
+    reasons.get(route.method)?.length === 0 && !isMethodAsked(resource, route);
+  const rowRunner = GENERATED_ROUTES.some(isOurs) ? compileRowRunners(resource) : null;
   return ({ method }) => {
     const route = generatedRouteOf(method);
-    if (!route) return addedRouteHandler(controllerFor(resource), shaper);
+    if (!route) return addedRouteHandler(controllerFor(resource), shaper, settings);
     const decisions = {
-      rows: reasons.get(method)?.length === 0 ? (rowRunner?.(route.operation) ?? null) : null,
+      rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
       isSeen: isAnswerSeen(method, lineage, settings),
       isShapedByUser: resource.rowView.runsUserCode,
       isDecorated: declaredParameters(lineage, method).length > 0,
+      settings,
     };
     return compileHandler(resource, route, decisions, shaper);
   };

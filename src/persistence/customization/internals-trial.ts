@@ -98,7 +98,6 @@ const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
 const BLOCKERS = [
   "Sequelize's option benchmark is set",
   'the model has a default scope',
-  "code of the user's shapes the answer",
   'name has a setter',
   'size has validation rules of Sequelize',
   'the model has a version',

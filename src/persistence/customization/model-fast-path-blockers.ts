@@ -17,7 +17,7 @@ export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, need
   const always = [...queryCustomizations(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
   const isWrite = operation === 'create' || operation === 'update';
   const reads = operation !== 'delete' && needsRecords ? recordReasons(info) : [];
-  const writes = isWrite ? [...shownReasons(needsRecords), ...writeReasons(info)] : [];
+  const writes = isWrite ? writeReasons(info) : [];
   const changes = operation === 'update' ? changeReasons(info) : [];
   return [...always, ...reads, ...writes, ...changes];
 }
@@ -61,11 +61,6 @@ export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]
 export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
   const getters = customAttributes(model, 'get');
   return readable.filter(({ name }) => getters.has(name)).map(({ name }) => name);
-}
-
-/** What may throw when the answer to a write is made; a fast write is committed then. */
-function shownReasons(needsRecords: boolean): string[] {
-  return needsRecords ? ["code of the user's shapes the answer"] : [];
 }
 
 /** Why a record cannot be made without Sequelize. */

@@ -26,7 +26,7 @@ import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
-import { currentSession, type TransactionScope } from '../session/session.js';
+import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
 import { keysetRecordSource } from './keyset-record-source.js';
 import { RowFinder } from './row-finder.js';
@@ -260,7 +260,7 @@ export class Repository<M extends Model = Model> {
 
   /** The records that need no Sequelize; null where all do. */
   private get rows(): RowRecords<M> | null {
-    return rowRecords(this.model);
+    return isOnSequelize() ? null : rowRecords(this.model);
   }
 
   /** Where statements of ours run; undefined is any connection of the pool. */

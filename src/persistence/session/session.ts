@@ -23,6 +23,18 @@ export function runInSession<T>(session: SessionScope, work: () => T): T {
   return storage.run(session, work);
 }
 
+const onSequelize = new AsyncLocalStorage<true>();
+
+/** Runs work whose queries all go through Sequelize, also where our own statements would do. */
+export function runOnSequelize<T>(work: () => T): T {
+  return onSequelize.run(true, work);
+}
+
+/** Whether the running code is in such work. */
+export function isOnSequelize(): boolean {
+  return onSequelize.getStore() === true;
+}
+
 /** The session that the running code is in, if that is one of this Sequelize instance. */
 export function currentSession(sequelize: Sequelize | undefined): SessionScope | undefined {
   const session = storage.getStore();

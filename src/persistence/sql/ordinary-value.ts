@@ -18,6 +18,9 @@ export function isOrdinary(type: ColumnType, value: unknown): boolean {
       return typeof value === 'boolean';
     case 'dateonly':
       return typeof value === 'string' && DAY.test(value);
+    case 'virtual':
+      // No column takes it, and a record holds it.
+      return false;
     case 'json':
       return !(value instanceof Utils.SequelizeMethod);
     case 'date':

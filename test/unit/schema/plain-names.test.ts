@@ -4,7 +4,7 @@ import { IsInt, IsString } from 'class-validator';
 import fc from 'fast-check';
 import type { Class } from '../../../src/metadata/crud-options.js';
 import { classProperties, shownName } from '../../../src/schema/class-properties.js';
-import { plainProperties, readThroughClass } from '../../../src/schema/read-through-class.js';
+import { plainNames, readThroughClass } from '../../../src/schema/read-through-class.js';
 import { namedClass } from '../../../src/schema/synthesize-class.js';
 
 const ATTRIBUTES = ['id', 'name', 'note', 'label'];
@@ -12,7 +12,7 @@ const VALUES = { id: 1, name: 'n', note: null, label: 'l' };
 const VIEWS = { show: () => expect.fail('no record'), valuesFor: () => null };
 
 const plainOf = (target: Class) => {
-  const properties = plainProperties(target, new Set(ATTRIBUTES));
+  const properties = plainNames(target, new Set(ATTRIBUTES));
   return properties && Object.fromEntries(properties);
 };
 
@@ -102,7 +102,7 @@ function Old(this: object): void {
   Object.assign(this, { id: 3 });
 }
 
-describe('plainProperties', () => {
+describe('plainNames', () => {
   for (const [target, expected] of [
     [Chosen, { id: 'id', name: 'name' }],
     [Extended, { id: 'id', name: 'name', note: 'remark' }],
