@@ -162,7 +162,7 @@ export function queryPrototype(sequelize: Sequelize): { formatError(error: Error
     dialect?: { readonly Query?: { readonly prototype: ReturnType<typeof queryPrototype> } };
   };
   const { prototype = missing('Sequelize.dialect.Query') } = dialect?.Query ?? {};
-  return withFields(prototype, 'Query', ['formatError'], missing);
+  return withFields(prototype, 'Query', 'formatError', missing);
 }
 
 /** Transactions that nobody passes, of `Sequelize.useCLS`; undefined where it was not called. */

@@ -53,4 +53,8 @@ export class MemoryPool implements QueuedPool {
   release(client: PooledClient): void {
     this.pool.release(client);
   }
+
+  async destroy(client: PooledClient): Promise<void> {
+    await this.pool.destroy(client);
+  }
 }
