@@ -13,11 +13,11 @@ import { mountResources } from './http/routes/mount-resources.js';
 import { describeRoutes, type RouteInfo } from './http/routes/route-info.js';
 import { describeRouteTable } from './http/routes/route-table.js';
 import { dispatchBySegment } from './http/routes/segment-dispatch.js';
-import { warnMissingParts } from './http/routes/warn-missing-parts.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
 import { docsRouter } from './openapi/docs-router.js';
 import { createDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
+import { warnMissingParts } from './persistence/engine/missing-parts.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
@@ -58,7 +58,7 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, warnings, resources, router, health, docs, application, routeTable } =
+  const { settings, warnings, plan, router, health, docs, application, routeTable } =
     buildApplication(options);
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
@@ -69,7 +69,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   installLastHandler(app, settings.logger);
   for (const known of [app, application]) BUILT.set(known, { application, routeTable });
   for (const line of warnings) settings.logger.warn(line);
-  await warnMissingParts(resources, settings.logger);
+  await warnMissingParts(plan.resources, settings.logger);
   return application;
 }
 
@@ -131,7 +131,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   return {
     settings,
     warnings,
-    resources,
+    plan,
     router,
     health,
     docs: docs && documentation,

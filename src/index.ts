@@ -51,7 +51,7 @@ export type {
   PageRequest,
   RowCriteria,
 } from './persistence/paging/page.js';
-export type { ListOptions } from './persistence/paging/list-options.js';
+export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
 export { type Id, Repository } from './persistence/records/repository.js';
 export { repository } from './persistence/records/repository-provider.js';
 export type { RepositoryClass, Source } from './persistence/records/resolve-source.js';

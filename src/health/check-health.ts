@@ -1,6 +1,6 @@
 /** `checkHealth`: all configured back ends at once. */
 import { enginesInUse } from '../persistence/engine/engine.js';
-import { ConfigError } from '../util/config-error.js';
+import { throwProblems } from '../util/config-error.js';
 import { HealthReport } from './health-report.js';
 import { pingsOf } from './pings.js';
 import { probe } from './probe.js';
@@ -27,14 +27,15 @@ const TIMER_LIMIT = 2_000_000;
  * @throws ConfigError for a timeout that is not a positive number of seconds
  */
 export async function checkHealth({ timeout = DEFAULT_TIMEOUT }: CheckOptions = {}): Promise<HealthReport> {
-  const problem = timeoutProblem(timeout);
-  if (problem) throw new ConfigError([problem]);
+  throwProblems(timeoutProblems(timeout));
   const pings = enginesInUse().flatMap(pingsOf);
   return new HealthReport(await Promise.all(pings.map(([name, ping]) => probe(name, ping, timeout))));
 }
 
-/** What is wrong with a timeout, or null. */
-export function timeoutProblem(timeout: unknown): string | null {
-  if (typeof timeout === 'number' && timeout > 0 && timeout < TIMER_LIMIT) return null;
-  return `The health timeout is ${String(timeout)}; use a number of seconds above 0 and below ${TIMER_LIMIT}.`;
+/** What is wrong with a timeout. */
+export function timeoutProblems(timeout: unknown): string[] {
+  if (typeof timeout === 'number' && timeout > 0 && timeout < TIMER_LIMIT) return [];
+  return [
+    `The health timeout is ${String(timeout)}; use a number of seconds above 0 and below ${TIMER_LIMIT}.`,
+  ];
 }

@@ -91,7 +91,7 @@ export function buildableModel(model: object): BuildableModel {
   return withFields(model as BuildableModel, 'Model', BUILDABLE_FIELDS, missing);
 }
 
-const BUILDABLE_FIELDS = ['rawAttributes', '_schema', '_schemaDelimiter', '_dataTypeSanitizers'] as const;
+const BUILDABLE_FIELDS = 'rawAttributes _schema _schemaDelimiter _dataTypeSanitizers';
 
 /** A model, as far as constraints are named after it. */
 export interface ConstrainedModel {
@@ -162,7 +162,7 @@ export function queryPrototype(sequelize: Sequelize): { formatError(error: Error
     dialect?: { readonly Query?: { readonly prototype: ReturnType<typeof queryPrototype> } };
   };
   const { prototype = missing('Sequelize.dialect.Query') } = dialect?.Query ?? {};
-  return withFields(prototype, 'Query', ['formatError'], missing);
+  return withFields(prototype, 'Query', 'formatError', missing);
 }
 
 /** Transactions that nobody passes, of `Sequelize.useCLS`; undefined where it was not called. */

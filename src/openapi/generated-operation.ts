@@ -68,7 +68,7 @@ export function generatedOperation(
   return {
     operationId: operation === 'list' ? `list${names.many}` : `${operation}${names.one}`,
     tags: plan.tags,
-    summary: SUMMARIES[operation](names),
+    summary: `${WORDS[operation].verb} ${operation === 'list' ? names.phrases : names.phrase}`,
     description: descriptionOf(plan, operation),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
@@ -79,12 +79,12 @@ export function generatedOperation(
   };
 }
 
-const SUMMARIES: Readonly<Record<Endpoint, (names: ResourceNames) => string>> = {
-  list: ({ phrases }) => `List ${phrases}`,
-  read: ({ phrase }) => `Read ${phrase}`,
-  create: ({ phrase }) => `Create ${phrase}`,
-  update: ({ phrase }) => `Change ${phrase}`,
-  delete: ({ phrase }) => `Delete ${phrase}`,
+const WORDS: Readonly<Record<Endpoint, { readonly verb: string; readonly success: string }>> = {
+  list: { verb: 'List', success: 'A page.' },
+  read: { verb: 'Read', success: 'The record.' },
+  create: { verb: 'Create', success: 'The new record.' },
+  update: { verb: 'Change', success: 'The record after the change.' },
+  delete: { verb: 'Delete', success: 'The record is deleted.' },
 };
 
 function descriptionOf({ description, pagination, info }: ResourcePlan, operation: Endpoint): string {
@@ -109,32 +109,18 @@ function successStatus(operation: Endpoint, { successStatus: given }: ActionDesc
   return given ?? (operation === 'create' ? 201 : 200);
 }
 
-function success({ plan, names, features }: DescribedResource, operation: Endpoint): ResponseObject {
-  const { headers: added } = features[operation];
-  const headers = Object.keys(added).length > 0 ? { headers: added } : {};
-  switch (operation) {
-    case 'list':
-      return {
-        description: 'A page.',
-        ...headers,
-        content: jsonContent(pageRef(plan, names), pageExample(plan)),
-      };
-    case 'read':
-      return {
-        description: 'The record.',
-        ...headers,
-        content: jsonContent(chosenRecord(names), recordExample(plan)),
-      };
-    case 'create':
-    case 'update':
-      return {
-        description: operation === 'create' ? 'The new record.' : 'The record after the change.',
-        ...headers,
-        content: jsonContent(recordRef(names), recordExample(plan)),
-      };
-    case 'delete':
-      return { description: 'The record is deleted.', ...headers };
-  }
+function success(resource: DescribedResource, operation: Endpoint): ResponseObject {
+  const { headers } = resource.features[operation];
+  return {
+    description: WORDS[operation].success,
+    ...(Object.keys(headers).length > 0 ? { headers } : {}),
+    ...(operation === 'delete' ? {} : { content: successContent(resource, operation) }),
+  };
+}
+
+function successContent({ plan, names }: DescribedResource, operation: Endpoint) {
+  if (operation === 'list') return jsonContent(pageRef(plan, names), pageExample(plan));
+  return jsonContent(operation === 'read' ? chosenRecord(names) : recordRef(names), recordExample(plan));
 }
 
 function inputParameter({ in: place, name, describe }: Input): ParameterObject[] {

@@ -1,5 +1,5 @@
 /** The names of a resource in a document: of its schemas and operations, which become the names of a client. */
-import { kebabCase } from '../plan/compile-prefix.js';
+import { kebabCase } from '../plan/compile-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 
 /** How a resource is called. */

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { CursorCodec } from '../query/cursor-codec.js';
-import type { CursorListQuery, ListCriteria, ListQuery, OffsetListQuery } from '../query/list-query.js';
+import type { CursorListQuery, ListQuery, OffsetListQuery } from '../query/list-query.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import type {
@@ -26,8 +26,7 @@ export interface FeatureContext {
 
 /** What the inputs of a request gave, by name. A list's are its `ListQuery`. Frozen. */
 export interface Inputs
-  extends Partial<ListCriteria>,
-    Partial<Omit<OffsetListQuery, 'kind'>>,
+  extends Partial<Omit<OffsetListQuery, 'kind'>>,
     Partial<Omit<CursorListQuery, 'kind'>> {
   readonly kind?: ListQuery['kind'];
   readonly [name: string]: unknown;
@@ -117,9 +116,9 @@ export interface Feature {
   readonly inputs?: readonly Input[];
   /** Members of the inputs that no request sets. */
   readonly constants?: ByEndpoint<Inputs>;
-  /** Called once at the start, for what does not depend on a request. Pure. */
+  /** Called once at the start, for what does not depend on a request. Pure. Sequelize's own queries do not see it. */
   readonly prepare?: OperationSteps;
-  /** Called for each request that has inputs. Pure. */
+  /** The same for each request that has inputs. */
   readonly rewrite?: OperationSteps;
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
   readonly present?: ByEndpoint<

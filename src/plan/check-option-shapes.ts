@@ -1,6 +1,7 @@
-/** Options that are not even lists or objects where they have to be: types stop them, and plain JavaScript does not. */
+/** Which options `@Crud` has, and which of them are lists or objects: types tell, and plain JavaScript does not. */
 import type { CrudOptions } from '../metadata/crud-options.js';
 import { showValue } from '../util/show-value.js';
+import { unknownOptions } from './unknown-options.js';
 
 interface Shape {
   readonly fits: (value: unknown) => boolean;
@@ -11,27 +12,37 @@ interface Shape {
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const isIterable = (value: unknown): boolean => isObject(value) && Symbol.iterator in (value as object);
 
-const SHAPES: Readonly<Partial<Record<keyof CrudOptions, Shape>>> = {
-  description: { fits: (value) => typeof value === 'string', text: 'a text' },
+/** All options; null is one whose values are looked at where it is compiled. */
+const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
+  prefix: null,
   tags: { fits: Array.isArray, text: 'a list of names' },
+  description: { fits: (value) => typeof value === 'string', text: 'a text' },
   endpoints: { fits: isIterable, text: 'a list of operations' },
+  pagination: null,
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
   filterAllow: { fits: isObject, text: 'a list of attributes, or an object of attributes and operators' },
   sortAllow: { fits: Array.isArray, text: 'a list of attributes' },
+  defaultSort: null,
+  readSchema: null,
+  createSchema: null,
+  updateSchema: null,
   dependencies: { fits: Array.isArray, text: 'a list of Express handlers and middleware classes' },
+  idType: null,
+  unknownQuery: null,
 };
 
-/** The options without those of a wrong shape, each of which is reported. */
+/** The options without those of a wrong shape, each of which is reported; unknown ones are reported, too. */
 export function checkOptionShapes(
   modelName: string,
   options: CrudOptions,
   report: (problem: string) => void,
 ): CrudOptions {
   const entries = Object.entries(options).filter(([name, value]) => {
-    const shape = Object.hasOwn(SHAPES, name) ? SHAPES[name as keyof CrudOptions] : undefined;
+    const shape = Object.hasOwn(OPTIONS, name) ? OPTIONS[name as keyof CrudOptions] : null;
     if (!shape || value === undefined || value === null || shape.fits(value)) return true;
     report(`${modelName}: ${name} is ${showValue(value)}; use ${shape.text}.`);
     return false;
   });
+  unknownOptions(`${modelName}: @Crud`, options, Object.keys(OPTIONS)).forEach(report);
   return Object.fromEntries(entries);
 }

@@ -40,21 +40,13 @@ function malformed(expected: string): ParsedId {
   return { kind: 'malformed', expected };
 }
 
-function integerParser(minimum: number, maximum: number): IdParser {
-  return (raw) => {
-    if (!INTEGER.test(raw)) return malformed('an integer');
-    const value = Number(raw);
-    return value >= minimum && value <= maximum ? found(value) : IMPOSSIBLE;
-  };
-}
-
-function bigintParser(minimum: bigint, maximum: bigint): IdParser {
+/** Reads an integer of a range, as a text that `convert` may change. */
+function integerParser(minimum: bigint, maximum: bigint, convert: (raw: string) => unknown): IdParser {
   return (raw) => {
     if (!INTEGER.test(raw)) return malformed('an integer');
     if (raw.length > BIGINT_LENGTH) return IMPOSSIBLE;
-    const value = BigInt(raw);
-    // A string, as the column's values are everywhere else: a JavaScript number would address another row.
-    return value >= minimum && value <= maximum ? found(raw) : IMPOSSIBLE;
+    const number = BigInt(raw);
+    return number >= minimum && number <= maximum ? found(convert(raw)) : IMPOSSIBLE;
   };
 }
 
@@ -82,6 +74,8 @@ const FITTING: Readonly<Record<IdTypeName, readonly ColumnKind[]>> = Object.free
   string: ['string'],
 });
 
+const NAMES = Object.keys(FITTING) as IdTypeName[];
+
 /** What a column of a type that only the database understands can be compared with, only the database knows. */
 function fits(name: IdTypeName, { kind }: ColumnType): boolean {
   return kind === 'other' || FITTING[name].includes(kind);
@@ -94,21 +88,21 @@ const CONSTRUCTORS: ReadonlyMap<unknown, IdTypeName> = new Map<unknown, IdTypeNa
 ]);
 
 /** The name of an `idType` that is one, or one of the constructors standing for a name. */
-function nameOf(idType: IdType): IdTypeName | undefined {
-  if (typeof idType !== 'string') return CONSTRUCTORS.get(idType);
-  return Object.hasOwn(FITTING, idType) ? idType : undefined;
+function nameOf(idType: IdType | ColumnKind): IdTypeName | undefined {
+  return typeof idType === 'string' ? NAMES.find((name) => name === idType) : CONSTRUCTORS.get(idType);
 }
 
 function namedParser(name: IdTypeName, type: ColumnType): IdParser {
   switch (name) {
     case 'integer':
       return type.kind === 'integer'
-        ? integerParser(type.minimum, type.maximum)
-        : integerParser(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+        ? integerParser(BigInt(type.minimum), BigInt(type.maximum), Number)
+        : integerParser(BigInt(Number.MIN_SAFE_INTEGER), BigInt(Number.MAX_SAFE_INTEGER), Number);
     case 'bigint':
+      // A string, as the column's values are everywhere else: a JavaScript number would address another row.
       return type.kind === 'integer'
-        ? bigintParser(BigInt(type.minimum), BigInt(type.maximum))
-        : bigintParser(BIGINT_MINIMUM, BIGINT_MAXIMUM);
+        ? integerParser(BigInt(type.minimum), BigInt(type.maximum), String)
+        : integerParser(BIGINT_MINIMUM, BIGINT_MAXIMUM, String);
     case 'uuid':
       return parseUuid;
     case 'string':
@@ -117,17 +111,9 @@ function namedParser(name: IdTypeName, type: ColumnType): IdParser {
 }
 
 function derivedParser({ type }: AttributeInfo): { parser: IdParser; kind: IdKind } | undefined {
-  switch (type.kind) {
-    case 'integer':
-    case 'bigint':
-    case 'uuid':
-    case 'string':
-      return { parser: namedParser(type.kind, type), kind: type.kind };
-    case 'enum':
-      return { parser: enumParser(type.values), kind: 'enum' };
-    default:
-      return undefined;
-  }
+  if (type.kind === 'enum') return { parser: enumParser(type.values), kind: 'enum' };
+  const name = nameOf(type.kind);
+  return name && { parser: namedParser(name, type), kind: name };
 }
 
 /** `Number('x')` is no id, though a number: Sequelize would write NaN as a bare word, the name of a column. */
@@ -173,7 +159,7 @@ export function compileId(
 }
 
 function adviceFor(type: ColumnType): string {
-  const names = (Object.keys(FITTING) as IdTypeName[]).filter((name) => fits(name, type));
+  const names = NAMES.filter((name) => fits(name, type));
   return names.length === 0
     ? 'use a function'
     : `leave it out, or use ${names.map((name) => `'${name}'`).join(', ')} or a function`;

@@ -1,5 +1,5 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
-import type { Class, CrudOptions } from '../metadata/crud-options.js';
+import type { Class } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
 import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
@@ -13,12 +13,11 @@ import {
   compileEndpoints,
   compileFilters,
   compilePageSize,
+  compilePrefix,
   compileSortable,
   type OptionCheck,
 } from './compile-options.js';
-import { compilePrefix } from './compile-prefix.js';
 import type { Exposure, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
-import { unknownOptions } from './unknown-options.js';
 
 /** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
 export interface DecoratorReader {
@@ -39,24 +38,6 @@ export type ResourceCompilation =
   | { readonly plan: ResourcePlan; readonly problems: readonly []; readonly claim: PathClaim }
   | { readonly plan: null; readonly problems: readonly string[]; readonly claim: PathClaim | null };
 
-const OPTION_NAMES: Readonly<Record<keyof CrudOptions, true>> = {
-  prefix: true,
-  tags: true,
-  description: true,
-  endpoints: true,
-  pagination: true,
-  pageSize: true,
-  filterAllow: true,
-  sortAllow: true,
-  defaultSort: true,
-  readSchema: true,
-  createSchema: true,
-  updateSchema: true,
-  dependencies: true,
-  idType: true,
-  unknownQuery: true,
-};
-
 /** Compiles one resource. Pure: no I/O, and nothing of the model is changed. */
 export function compileResource(
   { model, options: given }: ResourceDeclaration,
@@ -70,7 +51,6 @@ export function compileResource(
   const exposure = decorators.describeExposure(info, report);
   const options = checkOptionShapes(info.name, given, report);
   const check: OptionCheck = { info, exposure, options, report };
-  problems.push(...unknownOptions(`${info.name}: @Crud`, options, Object.keys(OPTION_NAMES)));
   const id = compileId(info.name, info.primaryKey, options.idType);
   problems.push(...id.problems);
   const compiled = {
@@ -78,7 +58,7 @@ export function compileResource(
     model,
     info,
     exposure,
-    prefix: compilePrefix(info, options, report),
+    prefix: compilePrefix(check),
     tags: Object.freeze([...(options.tags ?? [info.name])]),
     description: options.description ?? null,
     endpoints: compileEndpoints(check),

@@ -21,20 +21,12 @@ export const DIRECTIONS = { write: 0, read: 1 } as const;
 export const transformerStorage = withFields(
   defaultMetadataStorage,
   'MetadataStorage',
-  [
-    'addExcludeMetadata',
-    'getStrategy',
-    'findExcludeMetadata',
-    'findExposeMetadata',
-    'findTypeMetadata',
-    'findTransformMetadatas',
-    'getExposedProperties',
-    'getExcludedProperties',
-  ],
+  'addExcludeMetadata getStrategy findExcludeMetadata findExposeMetadata findTypeMetadata ' +
+    'findTransformMetadatas getExposedProperties getExcludedProperties',
   missing,
 );
 
-withFields(TransformOperationExecutor.prototype, 'TransformOperationExecutor', ['transform'], missing);
+withFields(TransformOperationExecutor.prototype, 'TransformOperationExecutor', 'transform', missing);
 
 export { defaultOptions, TransformOperationExecutor };
 

@@ -42,34 +42,34 @@ function rule(
   });
 }
 
-/** A rule about the content of texts; whether the value is a text is another rule's business. */
-function textRule(
+/** The one rule of a type whose values are texts of a certain form. */
+function formRule(
   name: string,
   text: string,
   check: (value: string) => boolean,
-  schema: JsonSchema = {},
+  schema: JsonSchema,
   ...constraints: unknown[]
-) {
-  return rule(name, text, (value) => typeof value !== 'string' || check(value), schema, ...constraints);
+): readonly ColumnRule[] {
+  const isOfForm = (value: unknown): boolean => typeof value === 'string' && check(value);
+  return [rule(name, text, isOfForm, { type: 'string', ...schema }, ...constraints)];
 }
 
-function numberRule(
-  name: string,
-  text: string,
-  check: (value: number) => boolean,
-  schema: JsonSchema = {},
-  ...constraints: unknown[]
-) {
-  return rule(name, text, (value) => typeof value !== 'number' || check(value), schema, ...constraints);
+/** A check of the content of texts, or of numbers; whether the value is one is another rule's business. */
+function ofTexts(check: (value: string) => boolean): ColumnRule['check'] {
+  return (value) => typeof value !== 'string' || check(value);
+}
+
+function ofNumbers(check: (value: number) => boolean): ColumnRule['check'] {
+  return (value) => typeof value !== 'number' || check(value);
 }
 
 const IS_STRING = rule('isString', 'must be a string', (value) => typeof value === 'string', {
   type: 'string',
 });
-const IS_STORABLE = textRule(
+const IS_STORABLE = rule(
   'isStorableText',
   'must be well-formed text without NUL characters',
-  isStorableText,
+  ofTexts(isStorableText),
 );
 
 /** The rule of JSON values; the unsafe keys are refused in values of every type. */
@@ -78,9 +78,6 @@ export const STORABLE_JSON = rule(
   'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype',
   isStorableJson,
 );
-
-const DATE_SCHEMA: JsonSchema = { type: 'string', format: 'date' };
-const TIME_SCHEMA: JsonSchema = { type: 'string', pattern: WIRE_PATTERNS.time };
 
 /** Every JSON number fits into a double. */
 function floatSchema(maximum: number): JsonSchema {
@@ -101,7 +98,13 @@ function stringRules(maxLength: number | null): readonly ColumnRule[] {
   return [
     IS_STRING,
     IS_STORABLE,
-    textRule('maxLength', `must be at most ${maxLength} characters long`, fits, { maxLength }, maxLength),
+    rule(
+      'maxLength',
+      `must be at most ${maxLength} characters long`,
+      ofTexts(fits),
+      { maxLength },
+      maxLength,
+    ),
   ];
 }
 
@@ -134,61 +137,41 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
   switch (type.kind) {
     case 'string':
       return stringRules(type.maxLength);
-    case 'integer':
+    case 'integer': {
+      const { minimum, maximum } = type;
+      const isFromMinimum = ofNumbers((value) => value >= minimum);
+      const isToMaximum = ofNumbers((value) => value <= maximum);
       return [
         rule('isInt', 'must be an integer', Number.isInteger, { type: 'integer', format: 'int32' }),
-        numberRule(
-          'min',
-          `must not be less than ${type.minimum}`,
-          (value) => value >= type.minimum,
-          { minimum: type.minimum },
-          type.minimum,
-        ),
-        numberRule(
-          'max',
-          `must not be greater than ${type.maximum}`,
-          (value) => value <= type.maximum,
-          { maximum: type.maximum },
-          type.maximum,
-        ),
+        rule('min', `must not be less than ${minimum}`, isFromMinimum, { minimum }, minimum),
+        rule('max', `must not be greater than ${maximum}`, isToMaximum, { maximum }, maximum),
       ];
-    case 'float':
+    }
+    case 'float': {
+      const fits = ofNumbers((value) => Math.abs(value) <= type.maximum);
       return [
-        rule('isNumber', 'must be a number', (value) => typeof value === 'number' && Number.isFinite(value), {
-          type: 'number',
-        }),
-        numberRule(
-          'max',
-          'is beyond the range of the column',
-          (value) => Math.abs(value) <= type.maximum,
-          floatSchema(type.maximum),
-        ),
+        rule('isNumber', 'must be a number', Number.isFinite, { type: 'number' }),
+        rule('max', 'is beyond the range of the column', fits, floatSchema(type.maximum)),
       ];
-    case 'boolean':
-      return [
-        rule('isBoolean', 'must be true or false', (value) => typeof value === 'boolean', {
-          type: 'boolean',
-        }),
-      ];
+    }
+    case 'boolean': {
+      const isBoolean = (value: unknown): boolean => typeof value === 'boolean';
+      return [rule('isBoolean', 'must be true or false', isBoolean, { type: 'boolean' })];
+    }
     case 'bigint':
-      return [
-        rule(
-          'isBigint',
-          'must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded)',
-          (value) => typeof value === 'string' && isBigint(value),
-          { type: 'string', pattern: WIRE_PATTERNS.bigint },
-        ),
-      ];
-    case 'decimal':
-      return [
-        rule(
-          'isDecimal',
-          decimalText(type.precision, type.scale),
-          (value) => typeof value === 'string' && isDecimal(value, type.precision, type.scale),
-          { type: 'string', pattern: decimalPattern(type.precision, type.scale) },
-          { precision: type.precision, scale: type.scale },
-        ),
-      ];
+      return formRule(
+        'isBigint',
+        'must be a string holding an integer of at most 64 bits, such as "42" (JSON numbers would be rounded)',
+        isBigint,
+        { pattern: WIRE_PATTERNS.bigint },
+      );
+    case 'decimal': {
+      const { precision, scale } = type;
+      const text = decimalText(precision, scale);
+      const fits = (value: string): boolean => isDecimal(value, precision, scale);
+      const schema = { pattern: decimalPattern(precision, scale) };
+      return formRule('isDecimal', text, fits, schema, { precision, scale });
+    }
     case 'date':
       return [
         rule(
@@ -199,21 +182,18 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
         ),
       ];
     case 'dateonly':
-      return [rule('isDate', 'must be a date such as "2026-01-31"', isText(isDateOnly), DATE_SCHEMA)];
+      return formRule('isDate', 'must be a date such as "2026-01-31"', isDateOnly, { format: 'date' });
     case 'time':
-      return [rule('isTime', 'must be a time of day such as "08:00:00"', isText(isTimeOfDay), TIME_SCHEMA)];
+      return formRule('isTime', 'must be a time of day such as "08:00:00"', isTimeOfDay, {
+        pattern: WIRE_PATTERNS.time,
+      });
     case 'uuid':
-      return [rule('isUuid', 'must be a UUID', isText(isUuid), { type: 'string', format: 'uuid' })];
-    case 'enum':
-      return [
-        rule(
-          'isIn',
-          `must be one of ${type.values.join(', ')}`,
-          (value) => typeof value === 'string' && type.values.includes(value),
-          { type: 'string', enum: type.values },
-          type.values,
-        ),
-      ];
+      return formRule('isUuid', 'must be a UUID', isUuid, { format: 'uuid' });
+    case 'enum': {
+      const { values } = type;
+      const isOne = (value: string): boolean => values.includes(value);
+      return formRule('isIn', `must be one of ${values.join(', ')}`, isOne, { enum: values }, values);
+    }
     case 'array':
       return arrayRules(type.element);
     case 'blob':
@@ -236,10 +216,6 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
 /** Whether a value breaks none of the rules of a column type. */
 export function holdsColumnRules(type: ColumnType, value: unknown): boolean {
   return columnRules(type).every(({ check }) => check(value));
-}
-
-function isText(check: (value: string) => boolean): ColumnRule['check'] {
-  return (value) => typeof value === 'string' && check(value);
 }
 
 function isDateTime(value: unknown): boolean {

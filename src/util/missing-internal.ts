@@ -12,13 +12,13 @@ export function missingFrom(framework: string, version: string): (field: string)
   };
 }
 
-/** The value, after a look at each of its fields. */
+/** The value, after a look at each of its fields, whose names are words of a text. */
 export function withFields<T extends object>(
   value: T,
   name: string,
-  fields: readonly (keyof T & string)[],
+  fields: string,
   missing: (field: string) => never,
 ): T {
-  for (const field of fields) if (!(field in value)) missing(`${name}.${field}`);
+  for (const field of fields.split(' ')) if (!(field in value)) missing(`${name}.${field}`);
   return value;
 }

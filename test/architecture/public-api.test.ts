@@ -73,6 +73,7 @@ describe('the public API', () => {
       'Filter',
       'FilterAllow',
       'FilterOperator',
+      'FindByKeyOptions',
       'HealthOptions',
       'Id',
       'IdType',

@@ -59,7 +59,15 @@ const rowCount: FeatureFactory = ({ plan }): Feature | null => {
   };
 };
 
-// ── What it does ──
+/** 202 for a create whose record somebody has yet to look at. */
+const pending: FeatureFactory = () => ({
+  present: {
+    create: (draft, _result, request) =>
+      request.get('x-pending') === undefined ? draft : { ...draft, status: 202 },
+  },
+});
+
+// ── What they do ──
 
 @Crud()
 @Table({ tableName: 'stars', timestamps: false })
@@ -115,7 +123,11 @@ describe('a feature of one file', () => {
 
       before(() => {
         const { controllers = [], fastPath } = { controllers: undefined, ...options };
-        const built = buildApplication({ models: MODELS, controllers, fastPath }, [...FEATURES, rowCount]);
+        const built = buildApplication({ models: MODELS, controllers, fastPath }, [
+          ...FEATURES,
+          rowCount,
+          pending,
+        ]);
         ({ application } = built);
         agent = watchForLeaks(supertest(express().use(built.router)));
       });
@@ -155,6 +167,15 @@ describe('a feature of one file', () => {
       it('adds to a create, beside its Location', async () => {
         const answer = await agent.post('/stars?count_rows=true').send({ name: 'Deneb' });
         expectJson(answer, 201, { id: answer.body.id, name: 'Deneb' });
+        expect(answer.headers).to.include({ 'x-row-count': '1', location: `/stars/${answer.body.id}` });
+      });
+
+      it('may set another status', async () => {
+        const answer = await agent
+          .post('/stars?count_rows=true')
+          .set('x-pending', '1')
+          .send({ name: 'Deneb' });
+        expectJson(answer, 202, { id: answer.body.id, name: 'Deneb' });
         expect(answer.headers).to.include({ 'x-row-count': '1', location: `/stars/${answer.body.id}` });
       });
 

@@ -7,6 +7,7 @@ import {
   type Action,
   Authorized,
   BadRequestError,
+  Body,
   CurrentUser,
   Get,
   Header,
@@ -14,6 +15,7 @@ import {
   HttpCode,
   OnUndefined,
   Param,
+  QueryParam,
   Req,
   UseBefore,
   UseInterceptor,
@@ -387,6 +389,22 @@ describe('overriding a method', () => {
         title: 'First LOUD Ann',
       });
       expectProblem(await agent.delete('/songs/x1'), 400, { detail: 'string x1 object' });
+    });
+
+    it('leaves the query string and the body of a write to the parameters', async () => {
+      class Songs extends crudController(Song) {
+        override create(
+          @Body({ validate: false }) values: Values & { name?: string },
+          context: CrudContext<Song>,
+          @QueryParam('copies') copies = 1,
+        ): Promise<Song> {
+          return super.create({ title: `${values.name} x${copies}` }, context);
+        }
+      }
+      const agent = await serve(Songs);
+      const answer = await agent.post('/songs?copies=3').send({ name: 'Echo' });
+      expect([answer.status, answer.body.title]).to.deep.equal([201, 'Echo x3']);
+      expect(answer.headers).to.include({ location: `/songs/${answer.body.id}` });
     });
 
     it('keeps a route of its own for a generated method', async () => {

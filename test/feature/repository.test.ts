@@ -153,6 +153,46 @@ describe('a repository', () => {
       expect(await Street.count({ paranoid: false })).to.equal(1);
     });
 
+    it('reads only the attributes that it is asked for, in a unit of work too', async () => {
+      const read = () => towns.get(2, { fields: ['name'] });
+      for (const work of [read, () => unitOfWork(read)]) {
+        const { result, statements } = await sql.during(work);
+        expect(result).to.be.instanceOf(Town).and.include({ name: 'Nice', isNewRecord: false });
+        expect(Object.keys(result.get())).to.deep.equal(['name']);
+        expect(statements).to.include('SELECT "name" FROM "towns" AS "Town" WHERE "Town"."id" = $1');
+      }
+      await Park.create({ code: 'a', isPublic: true });
+      // A scope is for Sequelize to apply.
+      const park = await new Repository(Park).find('a', { fields: ['isPublic'] });
+      expect(park?.get()).to.deep.equal({ isPublic: true });
+    });
+
+    it('finds what Sequelize finds for keys of all kinds', async () => {
+      for (const id of [
+        '2',
+        ' 2',
+        '02',
+        2.5,
+        '2.5',
+        -1,
+        2 ** 40,
+        2n ** 70n,
+        'x',
+        '',
+        null,
+        [1, 2],
+        { a: 1 },
+      ]) {
+        const find = async (work: () => Promise<Town | null>) =>
+          work().then(
+            (town) => town?.id ?? null,
+            (error: unknown) => (error as { readonly parent?: { readonly code?: string } }).parent?.code,
+          );
+        const expected = await find(() => Town.findOne({ where: { id: id as number } }));
+        expect(await find(() => towns.find(id as number)), String(id)).to.equal(expected);
+      }
+    });
+
     it('gives the only one that matches', async () => {
       expect(await towns.one({ name: 'Lyon' })).to.include({ id: 1 });
     });

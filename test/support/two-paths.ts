@@ -1,4 +1,7 @@
-/** One engine and its rows behind two applications: one takes the fast path, the other the general one. */
+/**
+ * One engine and its rows behind two applications: one takes the fast path, the other the general one. The second is asked once
+ * more with hooks that do nothing, so that Sequelize runs all statements.
+ */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
@@ -14,6 +17,9 @@ export interface WholeAnswer {
   readonly headers: readonly string[];
   readonly body: string;
 }
+
+/** One for reads, and one for writes that gives them no transaction. */
+const IDLE_HOOKS = ['afterFind', 'beforeBulkCreate'] as const;
 
 /** What is sent. */
 export interface WholeRequest {
@@ -47,13 +53,27 @@ export class TwoPaths implements AsyncDisposable {
     return new TwoPaths(site, await listen(site.app), await listen(general.app));
   }
 
-  /** Expects equal answers of both, and gives that answer. Whatever changes rows must be undone in between: see `undo`. */
+  /** Expects equal answers of both, and of Sequelize, and gives that answer. Whatever changes rows must be undone in between: see `undo`. */
   async same(wanted: WholeRequest, undo: () => Promise<unknown> = async () => {}): Promise<WholeAnswer> {
     const fast = await ask(this.fast, wanted);
     await undo();
     const general = await ask(this.general, wanted);
     expect(fast, `${wanted.method ?? 'GET'} ${wanted.path}`).to.deep.equal(general);
+    await undo();
+    const bySequelize = await this.withHooks(() => ask(this.general, wanted));
+    expect(fast, `${wanted.method ?? 'GET'} ${wanted.path} of Sequelize`).to.deep.equal(bySequelize);
     return fast;
+  }
+
+  /** Runs work while no statement of a model is ours. */
+  async withHooks<T>(work: () => Promise<T>): Promise<T> {
+    const { sequelize } = this.site.engine;
+    for (const name of IDLE_HOOKS) sequelize.addHook(name, 'idle', () => {});
+    try {
+      return await work();
+    } finally {
+      for (const name of IDLE_HOOKS) sequelize.removeHook(name, 'idle');
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

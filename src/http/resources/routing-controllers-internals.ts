@@ -10,22 +10,8 @@ import { missingFrom, withFields } from '../../util/missing-internal.js';
 const { version } = createRequire(__filename)('routing-controllers/package.json') as { version: string };
 const missing = missingFrom('routing-controllers', version);
 
-const LISTS = [
-  'controllers',
-  'actions',
-  'params',
-  'uses',
-  'useInterceptors',
-  'responseHandlers',
-  'middlewares',
-] as const;
-const DRIVER_METHODS = [
-  'handleError',
-  'handleSuccess',
-  'registerMiddleware',
-  'transformResult',
-  'prepareMiddlewares',
-] as const;
+const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares';
+const DRIVER_METHODS = 'handleError handleSuccess registerMiddleware transformResult prepareMiddlewares';
 
 /** What the decorators of all classes of the process say. */
 export function routingStorage(): MetadataArgsStorage {

@@ -1,29 +1,18 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
+import bytes from 'bytes';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
-import { flagProblems } from '../../plan/flag-problems.js';
-import { unknownOptions } from '../../plan/unknown-options.js';
+import { flagProblems, unknownOptions } from '../../plan/unknown-options.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
 import { adaptLogger } from '../../util/adapt-logger.js';
-import { collectProblems } from '../../util/config-error.js';
+import { ConfigError, collectProblems } from '../../util/config-error.js';
 import { defaultLogger } from '../../util/default-logger.js';
 import type { Logger } from '../../util/logger.js';
 import { showValue } from '../../util/show-value.js';
-import { parseBodyLimit } from './body-limit.js';
-import { parseSecrets } from './cursor-secret.js';
 import type { RoutingOptions } from './routing-options.js';
 
-/** The options of `bootstrap` that concern resources. */
-export interface ResourceOptions {
-  /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
-  models?: readonly ModelClass[];
-  /**
-   * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
-   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
-   */
-  controllers?: readonly Class[];
-  /** Before every path, such as `'/api'`. Default: none. */
-  routePrefix?: string;
+/** The options that `bootstrap` and `crudRouter` have in common. */
+export interface RouterOptions {
   /** The largest body, after decompression: bytes, or a text such as `'100kb'`, which is the default. */
   bodyLimit?: string | number;
   /**
@@ -46,18 +35,36 @@ export interface ResourceOptions {
   routing?: RoutingOptions;
 }
 
-/** The settings of an application. */
-export interface Settings {
-  readonly records: readonly CrudRecord[];
-  /** Whether the records are all there are, and not those of models that were listed. */
-  readonly isScan: boolean;
-  readonly controllers: readonly Class[];
-  readonly routePrefix: string;
+/** The options of `bootstrap` that concern resources. */
+export interface ResourceOptions extends RouterOptions {
+  /** The models to serve; each needs `@Crud`. Default: every `@Crud` class of the process. */
+  models?: readonly ModelClass[];
+  /**
+   * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
+   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
+   */
+  controllers?: readonly Class[];
+  /** Before every path, such as `'/api'`. Default: none. */
+  routePrefix?: string;
+}
+
+/** The settings of a router. */
+export interface RouterSettings {
+  /** Bytes. */
   readonly bodyLimit: number;
   readonly cursors: CursorCodec;
   readonly fastPath: boolean;
   readonly logger: Logger;
   readonly routing: RoutingOptions;
+}
+
+/** The settings of an application. */
+export interface Settings extends RouterSettings {
+  readonly records: readonly CrudRecord[];
+  /** Whether the records are all there are, and not those of models that were listed. */
+  readonly isScan: boolean;
+  readonly controllers: readonly Class[];
+  readonly routePrefix: string;
   /** What is wrong with the options. */
   readonly problems: readonly string[];
 }
@@ -86,8 +93,7 @@ export function resolveSettings(
   otherNames: readonly string[] = [],
   otherProblems: readonly string[] = [],
 ): Settings {
-  const { models, controllers = [], routePrefix = '', logger = defaultLogger, routing = {} } = options;
-  const { fastPath = true } = options;
+  const { models, controllers = [], routePrefix = '' } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
@@ -101,26 +107,67 @@ export function resolveSettings(
     ...(ROUTE_PREFIX.test(prefix)
       ? []
       : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
-    ...flagProblems('fastPath', fastPath),
     ...otherProblems,
   ];
-  const bodyLimit = collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0);
-  const ownLogger = collectProblems(problems, () => adaptLogger(logger), defaultLogger);
-  const secrets = collectProblems(problems, () => parseSecrets(options.cursorSecret), []);
   return Object.freeze({
     records,
     isScan: models === undefined,
     controllers,
     routePrefix: prefix,
-    bodyLimit,
-    cursors: createCursorCodec(secrets),
-    fastPath,
-    logger: ownLogger,
-    routing,
+    ...resolveRouterOptions(options, problems),
     problems,
   });
 }
 
+/** Resolves what `crudRouter` has too; adds what is wrong to the problems. */
+export function resolveRouterOptions(options: RouterOptions, problems: string[]): RouterSettings {
+  const { fastPath = true, logger = defaultLogger, routing = {} } = options;
+  problems.push(...flagProblems('fastPath', fastPath));
+  return {
+    bodyLimit: collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0),
+    logger: collectProblems(problems, () => adaptLogger(logger), defaultLogger),
+    cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(options.cursorSecret), [])),
+    fastPath,
+    routing,
+  };
+}
+
 function recordsOf(model: ModelClass): CrudRecord[] {
   return crudRecords().filter((record) => record.model === model);
+}
+
+const DEFAULT_BODY_LIMIT = 100 * 1024;
+
+/**
+ * `'100kb'` or a number of bytes -> bytes. Checked here, because a limit that is not understood must not mean no limit
+ * (CVE-2026-12590).
+ *
+ * @throws ConfigError
+ */
+export function parseBodyLimit(limit: string | number | undefined): number {
+  if (limit === undefined) return DEFAULT_BODY_LIMIT;
+  const parsed = typeof limit === 'number' ? limit : bytes.parse(limit);
+  if (parsed !== null && Number.isSafeInteger(parsed) && parsed >= 1) return parsed;
+  throw new ConfigError([
+    `bodyLimit is ${showValue(limit)}; use a number of bytes from 1, or a text such as '100kb'.`,
+  ]);
+}
+
+/** RFC 2104 asks for keys no shorter than the hash; fewer than 16 characters can be guessed. */
+const MIN_LENGTH = 16;
+
+/**
+ * One secret or several -> a list, the signing one first.
+ *
+ * @throws ConfigError for one that is too short; the message does not hold it
+ */
+function parseSecrets(secret: string | readonly string[] | undefined): readonly string[] {
+  const secrets = secret === undefined ? [] : [secret].flat();
+  const isWrong = (each: unknown): boolean => typeof each !== 'string' || each.length < MIN_LENGTH;
+  if (secret !== undefined && (secrets.length === 0 || secrets.some(isWrong))) {
+    throw new ConfigError([
+      `cursorSecret is empty, or shorter than ${MIN_LENGTH} characters; use a random text, such as 32 bytes in base64.`,
+    ]);
+  }
+  return Object.freeze(secrets);
 }

@@ -5,13 +5,10 @@ import type { Express } from 'express';
 import { isDraining } from './draining.js';
 import { ServedConnections } from './served-connections.js';
 
-const CONNECTIONS = new WeakMap<Server, ServedConnections>();
-
-/** The connections of a server that `createExpressServer` has made. */
-export function connectionsOf(server: Server): ServedConnections {
-  const connections = CONNECTIONS.get(server);
-  if (!connections) throw new TypeError('The server was made elsewhere.');
-  return connections;
+/** A server, and what is under way on it. */
+export interface ExpressServer {
+  readonly server: Server;
+  readonly connections: ServedConnections;
 }
 
 /**
@@ -19,7 +16,7 @@ export function connectionsOf(server: Server): ServedConnections {
  * has learned about their shape, and costs more than the rest of Express together (expressjs/express#5998). Objects that
  * are born with these prototypes are left as they are.
  */
-export function createExpressServer(app: Express): Server {
+export function createExpressServer(app: Express): ExpressServer {
   const server = createServer(bornAsExpress(app), (request, response) => {
     const isEnding = !server.listening || isDraining(app);
     if (isEnding && !connections.endWith(response)) {
@@ -34,8 +31,7 @@ export function createExpressServer(app: Express): Server {
   function finish(this: ServerResponse): void {
     connections.finish(this);
   }
-  CONNECTIONS.set(server, connections);
-  return server;
+  return { server, connections };
 }
 
 function bornAsExpress(app: Express) {

@@ -1,8 +1,8 @@
 /** The end of a process that serves: signals stop all its servers, and what they share ends with the last of them. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { disposeEngine } from '../../persistence/engine/engine.js';
 import { defaultLogger } from '../../util/default-logger.js';
 import { describeError } from '../../util/describe-error.js';
+import { endsInTime } from '../../util/ends-in-time.js';
 import type { Logger } from '../../util/logger.js';
 
 /** How a server has stopped. */
@@ -90,16 +90,12 @@ async function isDoneIn(
   dispose: () => Promise<void>,
   logger: Logger,
 ): Promise<boolean> {
-  const timer = new AbortController();
-  const late = delay(milliseconds, 'late', { signal: timer.signal }).catch(() => 'late');
   try {
-    const isLate = (await Promise.race([dispose(), late])) === 'late';
-    if (isLate) logger.error('Disposing took too long', { milliseconds: Math.round(milliseconds) });
-    return !isLate;
+    const isDone = await endsInTime(dispose(), milliseconds);
+    if (!isDone) logger.error('Disposing took too long', { milliseconds: Math.round(milliseconds) });
+    return isDone;
   } catch (error) {
     logger.error('Disposing failed', describeError(error));
     return false;
-  } finally {
-    timer.abort();
   }
 }

@@ -5,8 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Express } from 'express';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { loggerOf } from '../request/application-logger.js';
-import { closeServer } from './close-server.js';
-import { connectionsOf, createExpressServer } from './create-express-server.js';
+import { createExpressServer } from './create-express-server.js';
 import { startDraining } from './draining.js';
 import { endWithProcess } from './process-end.js';
 import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options.js';
@@ -35,7 +34,8 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
   const { port, host, lifespan } = options;
   const resource = await lifespan?.(app);
   const dispose = async (): Promise<void> => resource?.[Symbol.asyncDispose]();
-  const server = Object.assign(createExpressServer(app), TIMEOUTS);
+  const { server, connections } = createExpressServer(app);
+  Object.assign(server, TIMEOUTS);
   try {
     await listen(server, port, host);
   } catch (error) {
@@ -46,10 +46,10 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
   const leave = endWithProcess({
     async stop() {
       startDraining(app);
-      connectionsOf(server).announceEnd();
+      connections.announceEnd();
       await delay(drainDelay);
       const deadline = performance.now() + shutdownTimeout;
-      return { wasClean: await closeServer(server, shutdownTimeout), deadline };
+      return { wasClean: await connections.close(shutdownTimeout), deadline };
     },
     dispose,
     logger: loggerOf(app),

@@ -1,44 +1,57 @@
 /** The connections of a server and what is under way on them, so that they can end without losing an answer. */
+import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
-import { OpenResponses } from './open-responses.js';
+import { type Socket, Server as TcpServer } from 'node:net';
+import { endsInTime } from '../../util/ends-in-time.js';
 
 /** Milliseconds that a client gets to close its side after the server has closed its own. */
 const LINGER = 1_000;
 
+/** What is under way on one connection. */
+interface ServedConnection {
+  /**
+   * The responses that are not finished, in the order of their requests. One list for each connection: a Set of all
+   * responses is made anew now and then, and the tables it leaves behind keep responses that are long over from the young
+   * generation of the garbage collector.
+   */
+  readonly open: ServerResponse[];
+  /** The response after which the connection ends. */
+  last: ServerResponse | null;
+}
+
 /** The connections of one server, those too that are no longer HTTP. */
 export class ServedConnections {
   readonly #server: Server;
-  readonly #open = new OpenResponses();
-  readonly #sockets = new Set<Socket>();
-  /** The response after which a connection ends. */
-  readonly #last = new WeakMap<Socket, ServerResponse>();
+  readonly #connections = new Map<Socket, ServedConnection>();
   #isSweepDue = false;
 
   constructor(server: Server) {
     this.#server = server;
     server.on('connection', (socket) => {
-      this.#sockets.add(socket);
+      const connection: ServedConnection = { open: [], last: null };
+      this.#connections.set(socket, connection);
       socket.once('close', () => {
-        this.#sockets.delete(socket);
-        this.#abandon(socket);
+        this.#connections.delete(socket);
+        abandon(connection);
       });
     });
   }
 
   /** A request has been read. */
   begin(response: ServerResponse): void {
-    this.#open.add(response);
+    this.#connections.get(response.req.socket)?.open.push(response);
   }
 
   /** Its response has been sent, or its connection is gone. */
   finish(response: ServerResponse): void {
-    this.#open.delete(response);
+    const open = this.#connections.get(response.req.socket)?.open ?? [];
+    const position = open.indexOf(response);
+    if (position >= 0) open.splice(position, 1);
     if (this.#server.listening || this.#isSweepDue) return;
     this.#isSweepDue = true;
     setImmediate(() => {
       this.#isSweepDue = false;
-      this.endIdle();
+      this.#endIdle();
     });
   }
 
@@ -50,29 +63,48 @@ export class ServedConnections {
    * @returns whether the request may be executed; if not, it came after the last one, and cannot be answered
    */
   endWith(response: ServerResponse): boolean {
-    const { socket } = response.req;
-    const last = this.#last.get(socket);
+    const connection = this.#connections.get(response.req.socket);
+    const last = connection?.last;
     if (last && (last.headersSent || !this.#server.listening)) return false;
     last?.removeHeader('Connection');
-    this.#endAfter(response);
+    if (connection) endAfter(connection, response);
     return true;
   }
 
   /** Lets the connections on which something is under way end with it, as far as an answer can still say so. */
   announceEnd(): void {
-    for (const [socket, response] of this.#open.lastOfEach()) {
-      const isTold = this.#last.has(socket) || (response.headersSent && this.#server.listening);
-      if (!isTold) this.#endAfter(response);
+    for (const connection of this.#connections.values()) {
+      const response = connection.open.at(-1);
+      const isTold = connection.last !== null || (response?.headersSent && this.#server.listening);
+      if (response && !isTold) endAfter(connection, response);
     }
+  }
+
+  /**
+   * Closes the server: accepts no connection any more, ends the idle ones, and the others after what is under way on them.
+   *
+   * @param timeout milliseconds after which what is left is cut off
+   * @returns whether no answer was cut off
+   */
+  async close(timeout: number): Promise<boolean> {
+    const closed = once(this.#server, 'close');
+    // HTTP's own method would also end the connections that it takes for idle, and it is wrong about some.
+    TcpServer.prototype.close.call(this.#server);
+    this.announceEnd();
+    this.#endIdle();
+    const wasClean = await endsInTime(closed, timeout);
+    const wereSent = this.#cut();
+    await closed;
+    return wasClean || wereSent;
   }
 
   /**
    * Ends the connections on which nothing is under way. Node takes an answer that was handed over for one that has arrived,
    * and would cut off what a slow client still reads.
    */
-  endIdle(): void {
-    const busy = this.#busySockets();
-    for (const socket of this.#idleByNode()) if (!busy.has(socket)) endGently(socket);
+  #endIdle(): void {
+    for (const socket of this.#idleByNode())
+      if (!this.#connections.get(socket)?.open.length) endGently(socket);
   }
 
   /**
@@ -80,49 +112,45 @@ export class ServedConnections {
    *
    * @returns whether all answers had been sent
    */
-  cut(): boolean {
-    const busy = this.#busySockets();
-    const rest = [...this.#sockets];
-    for (const socket of rest) socket.destroy();
-    return rest.every((socket) => socket.writableFinished && !busy.has(socket));
-  }
-
-  #busySockets(): ReadonlySet<Socket> {
-    return new Set(Array.from(this.#open, ({ req }) => req.socket));
-  }
-
-  #endAfter(response: ServerResponse): void {
-    const { socket } = response.req;
-    this.#last.set(socket, response);
-    if (!response.headersSent) response.setHeader('Connection', 'close');
-    // Node calls this after an answer that says so.
-    socket.destroySoon = () => endGently(socket);
-    response.once('close', () => {
-      if (this.#last.get(socket) === response) endGently(socket);
-    });
+  #cut(): boolean {
+    const rest = [...this.#connections];
+    for (const [socket] of rest) socket.destroy();
+    return rest.every(([socket, { open }]) => socket.writableFinished && open.length === 0);
   }
 
   /** Node tells nobody which connections are idle; it only destroys them. */
   #idleByNode(): readonly Socket[] {
     const idle: Socket[] = [];
-    for (const socket of this.#sockets) {
+    for (const socket of this.#connections.keys()) {
       socket.destroy = () => {
         idle.push(socket);
         return socket;
       };
     }
     this.#server.closeIdleConnections();
-    for (const socket of this.#sockets) Reflect.deleteProperty(socket, 'destroy');
+    for (const socket of this.#connections.keys()) Reflect.deleteProperty(socket, 'destroy');
     return idle;
   }
+}
 
-  /** Node tells a response that its connection is gone only when it is that response's turn. */
-  #abandon(socket: Socket): void {
-    for (const response of [...this.#open]) {
-      if (response.req.socket !== socket || response.socket !== null) continue;
-      response.destroy();
-      response.emit('close');
-    }
+/** Lets a connection end with a response. */
+function endAfter(connection: ServedConnection, response: ServerResponse): void {
+  const { socket } = response.req;
+  connection.last = response;
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+  // Node calls this after an answer that says so.
+  socket.destroySoon = () => endGently(socket);
+  response.once('close', () => {
+    if (connection.last === response) endGently(socket);
+  });
+}
+
+/** Node tells a response that its connection is gone only when it is that response's turn. */
+function abandon({ open }: ServedConnection): void {
+  for (const response of open) {
+    if (response.socket !== null) continue;
+    response.destroy();
+    response.emit('close');
   }
 }
 

@@ -60,7 +60,7 @@ export class ConnectionQueue {
   readonly #waiting: QueueEntry[] = [];
   /** Those who had a connection and need one once more. They are before all others, who would else be before them now. */
   readonly #returned: QueueEntry[] = [];
-  /** Connections that the pool has been asked for. */
+  /** Connections that the pool has been asked for, for the first in the queue. */
   #asked = 0;
   /** Connections in use. */
   #held = 0;
@@ -154,16 +154,17 @@ export class ConnectionQueue {
 
   /** @param only whom the connection is for, if it is not for the first in the queue */
   async #acquire(only?: QueueEntry): Promise<void> {
-    this.#asked += 1;
+    const asked = only ? 0 : 1;
+    this.#asked += asked;
     let client: PooledClient;
     try {
       client = await this.#pool.acquire();
     } catch (error) {
-      this.#asked -= 1;
+      this.#asked -= asked;
       this.#refuse(error, only);
       return;
     }
-    this.#asked -= 1;
+    this.#asked -= asked;
     this.#held += 1;
     const isGone = only?.waiter.isGone?.() ?? false;
     this.#serve(isGone ? undefined : (only ?? this.#next()), client);

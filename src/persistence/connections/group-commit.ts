@@ -14,7 +14,6 @@ import {
 } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { PreparedStatement } from '../protocol/prepared-statement.js';
-import { statementName } from '../protocol/statement-name.js';
 import type { ConnectionQueue, QueueEntry, Waiter } from './connection-queue.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 
@@ -24,7 +23,7 @@ const LOCK_TIMEOUT = 20;
 const WRITE_TIMEOUT = 100;
 const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
-const LIMIT_TIMES = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
+const LIMIT_TIMES = new PreparedStatement(LIMIT_TEXT);
 /** How much of the driver's own query timeout all of them may take: behind it the outcome of the commit is unknown. */
 const PATIENCE_SHARE = 0.5;
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */

@@ -102,9 +102,12 @@ export class PipelinedRead implements Execution {
   }
 }
 
+/** Where a reader gets its connections. */
+export type ReadSource = Pick<ConnectionSource, 'acquire' | 'release' | 'readServers' | 'isReadWaiting'>;
+
 /** One connection at a time, shared. */
 export class PipelinedReader {
-  readonly #source: ConnectionSource;
+  readonly #source: ReadSource;
   readonly #executor: StatementExecutor;
   /** Not sent yet. */
   readonly #collected: PipelinedRead[] = [];
@@ -120,7 +123,7 @@ export class PipelinedReader {
   #held: TableShare | null = null;
   #closesAt = Number.POSITIVE_INFINITY;
 
-  constructor(source: ConnectionSource, executor: StatementExecutor) {
+  constructor(source: ReadSource, executor: StatementExecutor) {
     this.#source = source;
     this.#executor = executor;
   }

@@ -4,13 +4,13 @@
  * they give their connections back.
  */
 import { PreparedStatement } from '../protocol/prepared-statement.js';
-import { statementName } from '../protocol/statement-name.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;
-const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
-export const LIMIT_LOCKS = new PreparedStatement(LIMIT_TEXT, statementName(LIMIT_TEXT));
+export const LIMIT_LOCKS = new PreparedStatement(
+  `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`,
+);
 
 /** What shares have to do with those who read. */
 export interface Readers {

@@ -3,67 +3,31 @@ import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { type Hooks, hooksOf } from '../../model/sequelize-internals.js';
 
-/** Sequelize's hooks, each in one class. One that is in none sees everything. */
+/** Sequelize's hooks, each in one class, as words of a text. One that is in none sees everything. */
 export const HOOK_CLASSES = {
   /** May change a query before it is sent. Writes have queries, too. */
-  find: ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFindAfterOptions', 'beforeCount'],
+  find: 'beforeFind beforeFindAfterExpandIncludeAll beforeFindAfterOptions beforeCount',
   /** Sees a query of any kind, or the records that it gives. */
-  query: ['afterFind', 'beforeQuery', 'afterQuery'],
+  query: 'afterFind beforeQuery afterQuery',
   /** Sees a create, an update or a delete. */
-  write: [
-    'beforeValidate',
-    'validationFailed',
-    'afterValidate',
-    'beforeSave',
-    'afterSave',
-    'beforeCreate',
-    'afterCreate',
-    'beforeUpdate',
-    'afterUpdate',
-    'beforeDestroy',
-    'afterDestroy',
-    'beforeBulkDestroy',
-    'afterBulkDestroy',
-  ],
+  write:
+    'beforeValidate validationFailed afterValidate beforeSave afterSave beforeCreate afterCreate beforeUpdate ' +
+    'afterUpdate beforeDestroy afterDestroy beforeBulkDestroy afterBulkDestroy',
   /** Sees a write that no operation makes. */
-  otherWrite: [
-    'beforeRestore',
-    'afterRestore',
-    'beforeUpsert',
-    'afterUpsert',
-    'beforeBulkCreate',
-    'afterBulkCreate',
-    'beforeBulkRestore',
-    'afterBulkRestore',
-    'beforeBulkUpdate',
-    'afterBulkUpdate',
-  ],
+  otherWrite:
+    'beforeRestore afterRestore beforeUpsert afterUpsert beforeBulkCreate afterBulkCreate beforeBulkRestore ' +
+    'afterBulkRestore beforeBulkUpdate afterBulkUpdate',
   /** Sees neither queries nor records. */
-  none: [
-    'beforeDefine',
-    'afterDefine',
-    'beforeInit',
-    'afterInit',
-    'beforeAssociate',
-    'afterAssociate',
-    'beforeConnect',
-    'afterConnect',
-    'beforeDisconnect',
-    'afterDisconnect',
-    'beforePoolAcquire',
-    'afterPoolAcquire',
-    'beforeSync',
-    'afterSync',
-    'beforeBulkSync',
-    'afterBulkSync',
-  ],
+  none:
+    'beforeDefine afterDefine beforeInit afterInit beforeAssociate afterAssociate beforeConnect afterConnect ' +
+    'beforeDisconnect afterDisconnect beforePoolAcquire afterPoolAcquire beforeSync afterSync beforeBulkSync afterBulkSync',
 } as const;
 
 type HookClass = keyof typeof HOOK_CLASSES;
 
 const CLASS_OF: ReadonlyMap<string, HookClass> = new Map(
   (Object.keys(HOOK_CLASSES) as HookClass[]).flatMap((each) =>
-    HOOK_CLASSES[each].map((name) => [name, each] as const),
+    HOOK_CLASSES[each].split(' ').map((name) => [name, each] as const),
   ),
 );
 

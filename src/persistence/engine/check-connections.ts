@@ -4,7 +4,7 @@
  */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import { ConfigError } from '../../util/config-error.js';
-import { connectionManager, type ServerConfig } from '../session/connection-internals.js';
+import { plainManager, type ServerConfig } from '../session/connection-internals.js';
 import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
 
@@ -44,7 +44,7 @@ export async function checkConnections(
   sequelize: EngineSequelize,
   { replicas = [], preparedStatements = true }: CheckedOptions,
 ): Promise<void> {
-  const manager = connectionManager<PooledClient>(sequelize);
+  const manager = plainManager<PooledClient>(sequelize);
   const { config } = manager;
   const { write, read } = config.replication || { write: config, read: [] };
   // A pool that is empty connects to one server after the other, as long as no connection is given back.

@@ -6,7 +6,7 @@ import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-type
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { crudRecords } from '../../metadata/registry.js';
 import { instanceOptions } from '../../model/sequelize-internals.js';
-import { flagProblems } from '../../plan/flag-problems.js';
+import { flagProblems } from '../../plan/unknown-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { dealReads } from '../connections/deal-reads.js';
 import { QUERY_TIMEOUT } from '../errors/query-timeout.js';

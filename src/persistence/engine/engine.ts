@@ -1,7 +1,7 @@
 /** The engines in use: what the process is connected to. */
 
 import type { Sequelize } from 'sequelize';
-import { flagProblems } from '../../plan/flag-problems.js';
+import { flagProblems } from '../../plan/unknown-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { groupWrites, keepNoStatements } from '../connections/statement-runner.js';
 import { callbacksUnderWay } from '../session/commit-callbacks.js';

@@ -1,7 +1,4 @@
-/**
- * Which orders and filters no index can serve, told once at the start: on a large table each of them reads all rows.
- */
-import { QueryTypes, type Sequelize } from 'sequelize';
+/** Which orders and filters no index can serve: on a large table each of them reads all rows. */
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
 import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
@@ -18,7 +15,8 @@ interface IndexInfo {
   readonly keys: readonly IndexKey[];
 }
 
-interface IndexRow {
+/** An index, as the catalog has it. */
+export interface IndexRow {
   readonly table: string;
   readonly method: string;
   readonly columns: readonly (string | null)[];
@@ -26,7 +24,7 @@ interface IndexRow {
 }
 
 /** Valid indexes over all rows of the tables, with their columns in order; an expression has no column name. */
-const INDEXES = `
+export const INDEXES = `
   SELECT t.name AS "table", am.amname AS "method",
          ARRAY(SELECT a.attname::text FROM unnest(ix.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
                LEFT JOIN pg_attribute a ON a.attrelid = ix.indrelid AND a.attnum = k.attnum
@@ -42,33 +40,6 @@ const INDEXES = `
 const ASCENDING = 0;
 const DESCENDING = 3;
 
-/** One line for each order and filter of the resources that no index serves, with the index that would. */
-export async function adviseIndexes(plans: readonly ResourcePlan[]): Promise<string[]> {
-  const databases = [...new Set(plans.map(({ model }) => model.sequelize))];
-  const advice = await Promise.all(
-    databases.map((database) =>
-      adviseGroup(
-        database,
-        plans.filter(({ model }) => model.sequelize === database),
-      ),
-    ),
-  );
-  return advice.flat();
-}
-
-async function adviseGroup(
-  sequelize: Sequelize | undefined,
-  plans: readonly ResourcePlan[],
-): Promise<string[]> {
-  if (!sequelize) return [];
-  const tables = plans.map(({ model }) => quotedTable(model));
-  const rows = await sequelize.query<IndexRow>(INDEXES, { type: QueryTypes.SELECT, bind: [tables] });
-  return plans.flatMap((plan, position) => {
-    const table = tables[position] as string;
-    return adviseResource(plan, table, rows.filter((row) => row.table === table).map(readIndex));
-  });
-}
-
 /** The usable part of an index: it ends at an expression, or at a key whose NULLs are on the other side. */
 function readIndex({ method, columns, options }: IndexRow): IndexInfo {
   const keys: IndexKey[] = [];
@@ -80,7 +51,10 @@ function readIndex({ method, columns, options }: IndexRow): IndexInfo {
   return { method, keys };
 }
 
-function adviseResource(plan: ResourcePlan, table: string, indexes: readonly IndexInfo[]): string[] {
+/** One line for each order and filter of a resource that no index serves, with the index that would. */
+export function adviseIndexes(plan: ResourcePlan, rows: readonly IndexRow[]): string[] {
+  const table = quotedTable(plan.model);
+  const indexes = rows.map(readIndex);
   const orders = [
     ...plan.sortable.map((attribute) => ({ option: 'sortAllow', terms: [{ attribute, descending: false }] })),
     { option: 'defaultSort', terms: plan.defaultSort },

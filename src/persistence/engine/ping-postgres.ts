@@ -1,7 +1,7 @@
 /** Whether each server of a Sequelize instance answers, asked on a connection of its own. */
 import { Client } from 'pg';
 import type { Sequelize } from 'sequelize';
-import { connectionConfig, runConnectHooks, type ServerConfig } from '../session/connection-internals.js';
+import { plainManager, runConnectHooks, type ServerConfig } from '../session/connection-internals.js';
 
 /** One server to ask. */
 export interface PostgresServer {
@@ -15,7 +15,7 @@ export interface PostgresServer {
  */
 export function postgresServers(sequelize: Sequelize): readonly PostgresServer[] {
   // The connection manager's copy of the configuration is the one in which each server has all it inherits.
-  const config = connectionConfig(sequelize);
+  const { config } = plainManager(sequelize);
   const { replication } = config;
   const all = replication ? [replication.write, ...replication.read] : [config];
   const byAddress = new Map(

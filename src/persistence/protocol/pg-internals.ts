@@ -56,17 +56,10 @@ export interface DriverClient extends PublicClient {
   _getActiveQuery?(): object | null;
 }
 
-const CLIENT_FIELDS = [
-  'connection',
-  'connectionParameters',
-  'getTypeParser',
-  'query',
-  '_queryable',
-  '_ending',
-  '_pulseQueryQueue',
-] as const;
-const CONNECTION_FIELDS = ['stream', 'close', 'parse', 'bind', 'describe', 'execute', 'sync', 'on'] as const;
-const STREAM_FIELDS = ['cork', 'uncork', 'write', 'destroy', 'listeners'] as const;
+const CLIENT_FIELDS =
+  'connection connectionParameters getTypeParser query _queryable _ending _pulseQueryQueue';
+const CONNECTION_FIELDS = 'stream close parse bind describe execute sync on';
+const STREAM_FIELDS = 'cork uncork write destroy listeners';
 
 /** Whether this version's connections may have several queries under way. */
 export const HAS_PIPELINE = minorOf(PG_VERSION) >= PIPELINE_SINCE;
@@ -102,7 +95,7 @@ function fieldProblem(version: string): string | undefined {
     // A property of that name that is not its own leads to a queue under another one.
     if (!Object.hasOwn(client, '_queryQueue') && !Object.hasOwn(client, 'queryQueue'))
       missing('Client._queryQueue');
-    if (HAS_PIPELINE) withFields(client, 'Client', ['pipeline'], missing);
+    if (HAS_PIPELINE) withFields(client, 'Client', 'pipeline', missing);
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,5 @@
 /** A statement that connections prepare under a name, and what is known of its executions. */
+import { createHash, randomUUID } from 'node:crypto';
 
 /** Reads the text of a value as the driver would. */
 export type TextParser = (text: string) => unknown;
@@ -15,7 +16,8 @@ export class PreparedStatement {
   #fastest = Number.POSITIVE_INFINITY;
   #executions = 0;
 
-  constructor(text: string, name: string) {
+  /** @param name another one than that of the text */
+  constructor(text: string, name = statementName(text)) {
     this.text = text;
     this.name = name;
   }
@@ -41,6 +43,20 @@ export class PreparedStatement {
     const isNewWindow = this.#executions % MEASURED_EXECUTIONS === 0;
     if (isNewWindow || duration < this.#fastest) this.#fastest = duration;
   }
+}
+
+/** Behind a pooler, processes meet each other's statements on the connections to the server. */
+const PROCESS = randomUUID();
+/** Of six bits each. */
+const DIGITS = 22;
+
+/**
+ * The name for a text in this process: a name never means another text. ASCII, and far shorter than the 63 bytes that
+ * PostgreSQL keeps of a name.
+ */
+function statementName(text: string): string {
+  const digest = createHash('sha256').update(PROCESS).update(text).digest('base64url');
+  return `crud_${digest.slice(0, DIGITS)}`;
 }
 
 /** How many executions the cost is taken of; a table that has grown shows in the next ones. */

@@ -31,7 +31,7 @@ export class TimeoutSlot {
 }
 
 /** Queries under way. */
-class QueryWatch {
+export class QueryWatch {
   /** As many as there have ever been at the same time. */
   readonly #slots: TimeoutSlot[] = [];
   readonly #free: TimeoutSlot[] = [];

@@ -1,6 +1,5 @@
 /** The statements that are in use, by their text. Clients choose orders and sizes, so their number is limited. */
 import { PreparedStatement } from './prepared-statement.js';
-import { statementName } from './statement-name.js';
 
 /** Each connection keeps the plans of as many, some 10 kB each. */
 export const MAX_STATEMENTS = 200;
@@ -27,7 +26,7 @@ export class StatementCache {
   #add(text: string): PreparedStatement {
     if (this.#statements.size === MAX_STATEMENTS)
       this.#statements.delete(leastUsed(this.#statements.values()).text);
-    const statement = new PreparedStatement(text, this.#isNaming ? statementName(text) : '');
+    const statement = this.#isNaming ? new PreparedStatement(text) : new PreparedStatement(text, '');
     this.#statements.set(text, statement);
     return statement;
   }

@@ -1,6 +1,7 @@
 /** Runs callbacks after a commit in the background. Only the end of the engine waits for them. */
 import type { Sequelize } from 'sequelize';
 import { describeError } from '../../util/describe-error.js';
+import { endsInTime } from '../../util/ends-in-time.js';
 import type { Logger } from '../../util/logger.js';
 
 /** Milliseconds after which those behind a callback no longer wait for it. */
@@ -41,14 +42,16 @@ export function callbacksUnderWay(sequelize: Sequelize): Promise<unknown> | unde
 async function runInOrder(callbacks: readonly Callback[], logger: Logger, patience: number): Promise<void> {
   for (const callback of callbacks) {
     const ended = start(callback, logger);
-    if (ended) await endsOrTakesTooLong(ended, logger, patience);
+    if (!ended || (await endsInTime(ended, patience))) continue;
+    const error = `not ended in ${patience} ms`;
+    logger.error('A callback after a commit takes long; those behind it go on', { error });
   }
 }
 
 /** Starts a callback; gives a promise, which never rejects, where it has not ended then. */
 function start(callback: Callback, logger: Logger): Promise<void> | undefined {
   const fail = (error: unknown): void =>
-    log(logger, 'A callback after a commit failed', describeError(error));
+    logger.error('A callback after a commit failed', describeError(error));
   try {
     const ended = callback();
     return isPromiseLike(ended) ? Promise.resolve(ended).then(() => {}, fail) : undefined;
@@ -60,26 +63,4 @@ function start(callback: Callback, logger: Logger): Promise<void> | undefined {
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | undefined | null)?.then === 'function';
-}
-
-async function endsOrTakesTooLong(ended: Promise<void>, logger: Logger, patience: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(() => {
-      log(logger, 'A callback after a commit takes long; those behind it go on', {
-        error: `not ended in ${patience} ms`,
-      });
-      resolve();
-    }, patience);
-  });
-  await Promise.race([ended, late]);
-  clearTimeout(timer);
-}
-
-function log(logger: Logger, message: string, details: object): void {
-  try {
-    logger.error(message, details);
-  } catch {
-    // The logger was the last one to tell.
-  }
 }

@@ -73,11 +73,12 @@ export function knownManager<Client>(sequelize: Sequelize): ConnectionManager<Cl
   }
 }
 
-/** How an instance connects. */
-export function connectionConfig({
-  connectionManager: manager,
-}: Sequelize): ConnectionManager<unknown>['config'] {
-  return (manager as Partial<ConnectionManager<unknown>>).config ?? missing('ConnectionManager.config');
+/** What of a connection manager every Sequelize has. */
+type PlainManager<Client> = Pick<ConnectionManager<Client>, 'config' | 'getConnection' | 'releaseConnection'>;
+
+/** How an instance connects, whatever else of its connection manager is not as it is known. */
+export function plainManager<Client>({ connectionManager: manager }: Sequelize): PlainManager<Client> {
+  return withFields(manager as object as PlainManager<Client>, 'ConnectionManager', 'config', missing);
 }
 
 /** The pools for reads and for writes, which may be one. */
@@ -85,29 +86,10 @@ export function poolsOf<Client>({ pool }: ConnectionManager<Client>) {
   return 'read' in pool ? pool : { read: pool, write: pool };
 }
 
-const MANAGER_FIELDS = [
-  'lib',
-  'pool',
-  'config',
-  'connect',
-  'validate',
-  '_connect',
-  'getConnection',
-  'releaseConnection',
-] as const;
-const POOL_FIELDS = [
-  'size',
-  'maxSize',
-  'waiting',
-  'acquireTimeoutMillis',
-  'maxUsesPerResource',
-  '_draining',
-  '_availableObjects',
-  '_inUseObjects',
-  '_factory',
-  '_createResource',
-  '_dispense',
-] as const;
+const MANAGER_FIELDS = 'lib pool config connect validate _connect getConnection releaseConnection';
+const POOL_FIELDS =
+  'size maxSize waiting acquireTimeoutMillis maxUsesPerResource _draining _availableObjects ' +
+  '_inUseObjects _factory _createResource _dispense';
 
 /** A connection, as Sequelize marks it. */
 export interface MarkedClient {
@@ -139,7 +121,7 @@ export function transactionInternals<Client>(
   return TRANSACTION_FIELDS.every((field) => field in internals) ? internals : undefined;
 }
 
-const TRANSACTION_FIELDS = ['sequelize', 'options', '_afterCommitHooks', 'cleanup', 'forceCleanup'] as const;
+const TRANSACTION_FIELDS = ['sequelize', 'options', '_afterCommitHooks', 'cleanup', 'forceCleanup'];
 
 /** The connection of a transaction that has begun. */
 export function connectionOf<Client>(transaction: Transaction): Client {

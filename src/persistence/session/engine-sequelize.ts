@@ -52,12 +52,7 @@ export class EngineSequelize extends Sequelize {
     const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
     if (!this.#isSingleRead(sql, joined)) return ask(joined);
     return this.#inTurn(joined, () => ask(joined)).catch((error: unknown) =>
-      readOnPrimary(
-        error,
-        this,
-        (transaction) => ask({ ...joined, transaction }),
-        (work) => super.transaction(work),
-      ),
+      readOnPrimary(error, this, (transaction) => ask({ ...joined, transaction })),
     );
   }
 
@@ -71,6 +66,11 @@ export class EngineSequelize extends Sequelize {
     const isLeftAlone = !allowed.readOnly || allowed.transaction != null || this.readsRefuseWrites;
     if (!isLeftAlone) return this.#refusingTransaction(allowed, run) as Promise<never>;
     return (run ? super.transaction(allowed, run) : super.transaction(allowed)) as Promise<never>;
+  }
+
+  /** Runs work in a transaction on the primary, also where the running code is in a read-only session. */
+  transactionOnPrimary<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return super.transaction(work);
   }
 
   /** On a connection that does not refuse writes by itself. */

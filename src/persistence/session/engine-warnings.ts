@@ -8,21 +8,13 @@ const untold = new WeakMap<Sequelize, string[]>();
 /** Warns now, or as soon as there is a logger. */
 export function warnOf(sequelize: Sequelize, text: string): void {
   const logger = loggers.get(sequelize);
-  if (logger) tell(logger, text);
+  if (logger) logger.warn(text);
   else untold.set(sequelize, [...(untold.get(sequelize) ?? []), text]);
 }
 
 /** Gives the instance a logger, which is told at once what has not been told. */
 export function giveLogger(sequelize: Sequelize, logger: Logger): void {
   loggers.set(sequelize, logger);
-  for (const text of untold.get(sequelize) ?? []) tell(logger, text);
+  for (const text of untold.get(sequelize) ?? []) logger.warn(text);
   untold.delete(sequelize);
-}
-
-function tell(logger: Logger, text: string): void {
-  try {
-    logger.warn(text);
-  } catch {
-    // A logger that fails must not take a request or a connection with it.
-  }
 }

@@ -11,8 +11,9 @@ export function isOrdinary(type: ColumnType, value: unknown): boolean {
     case 'integer':
     case 'bigint':
     case 'decimal':
+      return NUMBER.test(String(value));
     case 'float':
-      return typeof value === 'bigint' || NUMBER.test(String(value));
+      return typeof value !== 'bigint' && NUMBER.test(String(value));
     case 'boolean':
       return typeof value === 'boolean';
     case 'dateonly':

@@ -21,8 +21,8 @@ describe('StatementCache', () => {
   });
 
   it('names nothing as another process does', () => {
-    const file = require.resolve('../../../../src/persistence/protocol/statement-name.js');
-    const print = `process.stdout.write(require(${JSON.stringify(file)}).statementName('SELECT 1'))`;
+    const file = require.resolve('../../../../src/persistence/protocol/prepared-statement.js');
+    const print = `process.stdout.write(new (require(${JSON.stringify(file)}).PreparedStatement)('SELECT 1').name)`;
     const other = execFileSync(process.execPath, ['-e', print], { encoding: 'utf8' });
     expect(other)
       .to.match(/^crud_[\w-]{22}$/)

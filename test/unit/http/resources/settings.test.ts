@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseBodyLimit } from '../../../../src/http/resources/body-limit.js';
+import { parseBodyLimit } from '../../../../src/http/resources/settings.js';
 import { ConfigError } from '../../../../src/util/config-error.js';
 
 describe('parseBodyLimit', () => {

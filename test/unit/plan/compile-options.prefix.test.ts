@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { kebabCase } from '../../../src/plan/compile-prefix.js';
+import { kebabCase } from '../../../src/plan/compile-options.js';
 import { defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
 const Article = defineModel('Article');
