@@ -3,11 +3,11 @@ import type { AttributeInfo } from '../model/model-info.js';
 import {
   type Hydrate,
   hydrator,
-  pristineRow,
   type RecordColumns,
   storedAttributes,
 } from '../persistence/customization/hydrate-record.js';
 import { gettersOf, needsRecords } from '../persistence/customization/model-fast-path-blockers.js';
+import { pristineRow } from '../persistence/customization/pristine-record.js';
 import type { TextRow } from '../persistence/protocol/batch.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
@@ -138,7 +138,7 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     explicitSchemas.read !== null || readable.some(({ name }) => hasTransform(info, name, 'read'));
   const hydrators = new WeakMap<TextParsers, Hydrate>();
   const hydratorFor = (parsers: TextParsers): Hydrate => {
-    const known = hydrators.get(parsers) ?? hydrator(info, attributes, parsers);
+    const known = hydrators.get(parsers) ?? hydrator({ info, attributes, parsers });
     hydrators.set(parsers, known);
     return known;
   };

@@ -47,14 +47,12 @@ export function shapedRowWriter({ attributes, parsers, shown, ...rows }: ShapedR
   const texts = properties.filter((property): property is TextProperty => !isAsked(property));
   const asked = properties.filter(isAsked);
   return (row) => {
-    const record = hydrate(row) as unknown as RecordValues;
-    const values = record.dataValues;
-    const before = texts.map(({ name }) => comparable(values[name]));
+    const record = hydrate(row);
+    const before: Values = { ...record.dataValues };
+    const moments = texts.map(({ name }) => momentOf(before[name]));
     const answers = asked.map((name) => serialize(record, name));
-    const { dataValues } = record;
-    const isSame = texts.every(({ name }, place) => Object.is(before[place], comparable(dataValues[name])));
     // What a getter has changed shows in the properties behind it.
-    if (!isSame) return JSON.stringify(serialize(hydrate(row), names));
+    if (hasChanged(record.dataValues, before, moments)) return JSON.stringify(serialize(hydrate(row), names));
     let text = '';
     let next = 0;
     for (const property of properties) {
@@ -70,6 +68,22 @@ export function shapedRowWriter({ attributes, parsers, shown, ...rows }: ShapedR
     }
     return `{${text}}`;
   };
+
+  function hasChanged(after: Values, before: Values, moments: readonly (number | undefined)[]): boolean {
+    for (let place = 0; place < texts.length; place += 1) {
+      const { name } = texts[place] as TextProperty;
+      const value = after[name];
+      if (value !== before[name] || (typeof value === 'object' && momentOf(value) !== moments[place]))
+        return true;
+    }
+    return false;
+  }
+}
+
+/** What tells whether an object is as it was; of what is neither a moment nor NULL nothing does. */
+function momentOf(value: unknown): number | undefined {
+  if (value instanceof Date) return value.getTime();
+  return typeof value === 'object' && value !== null ? Number.NaN : undefined;
 }
 
 function isAsked(property: TextProperty | AskedProperty): property is AskedProperty {
@@ -77,12 +91,4 @@ function isAsked(property: TextProperty | AskedProperty): property is AskedPrope
 }
 
 /** The values of a record, by attribute. */
-interface RecordValues {
-  readonly dataValues: Readonly<Record<string, unknown>>;
-}
-
-/** Something that is another one when the value is. What else is an object may be another at any time. */
-function comparable(value: unknown): unknown {
-  if (value instanceof Date) return value.getTime();
-  return typeof value === 'object' && value !== null ? Symbol('unknown') : value;
-}
+type Values = Readonly<Record<string, unknown>>;

@@ -12,7 +12,7 @@ import type { TextParser } from '../protocol/prepared-statement.js';
 export type Hydrate = (row: TextRow) => Model;
 
 /** The values of a record, by attribute. */
-type Values = Record<string, unknown>;
+export type RecordValues = Record<string, unknown>;
 
 /** The columns that records are made of. */
 export interface RecordColumns {
@@ -22,50 +22,42 @@ export interface RecordColumns {
   readonly parsers: readonly TextParser[];
 }
 
-/** The row that a record is as it was read. */
-export interface PristineRow {
-  readonly columns: RecordColumns;
-  readonly row: TextRow;
-}
-
 /** The attributes that a record is made of: getters may ask for those too that no answer shows. */
 export function storedAttributes({ attributes }: ModelInfo): AttributeInfo[] {
   return [...attributes.values()].filter(({ type }) => type.kind !== 'virtual');
 }
 
-/** The maker of records from rows with these columns. The texts of a row are read when the record is first looked at. */
-export function hydrator(
-  info: ModelInfo,
-  attributes: readonly AttributeInfo[],
-  parsers: readonly TextParser[],
-): Hydrate {
-  const { prototype, rawAttributes, _schema, _schemaDelimiter } = buildableModel(info.model);
-  const columns: RecordColumns = Object.freeze({ info, attributes, parsers });
+/** The maker of records from rows with these columns. */
+export function hydrator(columns: RecordColumns): Hydrate {
+  const { prototype } = buildableModel(columns.info.model);
   const read = valueReader(columns);
-  // Sequelize names those that are virtual, too, when all are read.
-  const isWhole = attributes.length === storedAttributes(info).length;
-  const names = isWhole ? Object.keys(rawAttributes) : attributes.map(({ name }) => name);
+  const fields = recordFields(columns);
   return (row) => {
-    // In the order in which Sequelize's constructor makes them.
-    const record: Model & Partial<MadeRecord> = Object.create(prototype);
-    Object.defineProperty(record, 'dataValues', DATA_VALUES);
-    Object.defineProperty(record, '_previousDataValues', PREVIOUS_VALUES);
-    const _options = { isNewRecord: false, _schema, _schemaDelimiter, raw: true, attributes: names };
-    Object.assign(record, { uniqno: 1, _changed: new Set(), _options, isNewRecord: false });
-    const origin: RecordOrigin = { columns, row, read, values: UNREAD, previous: UNREAD };
-    return Object.defineProperty(record, ORIGIN, { value: origin });
+    const record = Object.create(prototype);
+    record.dataValues = read(row);
+    record._previousDataValues = { ...record.dataValues };
+    return fields(record);
   };
 }
 
-/** The row of a record that is nobody else's, and that no code has looked into since it was read; else null. */
-export function pristineRow(record: object): PristineRow | null {
-  const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
-  const isOwn = Object.hasOwn(record, ORIGIN) && !Object.hasOwn(record, 'get');
-  return origin?.read && isOwn ? origin : null;
+/** Gives a record what Sequelize's constructor gives it beside its values. */
+export function recordFields({ info, attributes }: RecordColumns): (record: object) => Model {
+  const { rawAttributes, _schema, _schemaDelimiter } = buildableModel(info.model);
+  // Sequelize names those that are virtual, too, when all are read.
+  const isWhole = attributes.length === storedAttributes(info).length;
+  const names = isWhole ? Object.keys(rawAttributes) : attributes.map(({ name }) => name);
+  return (empty) => {
+    const record = empty as Record<string, unknown>;
+    record['uniqno'] = 1;
+    record['_changed'] = new Set();
+    record['_options'] = { isNewRecord: false, _schema, _schemaDelimiter, raw: true, attributes: names };
+    record['isNewRecord'] = false;
+    return empty as Model;
+  };
 }
 
-/** Reads the values of a row. */
-function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRow) => Values {
+/** Reads the values of rows, as Sequelize leaves them. */
+export function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRow) => RecordValues {
   const { prototype, _dataTypeSanitizers: sanitizers } = buildableModel(info.model);
   const columns = attributes.map(({ name, type }, index) => {
     const parser = parsers[index] as TextParser;
@@ -75,7 +67,7 @@ function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRo
     return { name, parse: (text: string) => sanitize.call(prototype, parse(text), RAW) };
   });
   return (row) => {
-    const values: Values = {};
+    const values: RecordValues = {};
     for (let index = 0; index < columns.length; index += 1) {
       const { name, parse } = columns[index] as (typeof columns)[number];
       const text = row[index];
@@ -86,47 +78,6 @@ function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRo
 }
 
 const RAW = { raw: true };
-
-/** What a record is made of. Texts are read once: both kinds of values hold the same objects, as Sequelize's do. */
-interface RecordOrigin extends PristineRow {
-  /** Null when the texts have been read. */
-  read: ((row: TextRow) => Values) | null;
-  values: Values;
-  previous: Values;
-}
-
-const ORIGIN = Symbol('origin');
-
-/** A record of ours. The symbol is found through proxies, and by what inherits from the record. */
-interface MadeRecord {
-  readonly [ORIGIN]: RecordOrigin;
-}
-
-const UNREAD: Values = Object.freeze({});
-const DATA_VALUES = originProperty('values');
-const PREVIOUS_VALUES = originProperty('previous');
-
-/** A property of records whose first use reads the texts. */
-function originProperty(key: 'values' | 'previous'): PropertyDescriptor & ThisType<MadeRecord> {
-  const readOrigin = (origin: RecordOrigin): RecordOrigin => {
-    if (origin.read) {
-      origin.values = origin.read(origin.row);
-      origin.previous = { ...origin.values };
-      origin.read = null;
-    }
-    return origin;
-  };
-  return {
-    enumerable: true,
-    configurable: true,
-    get() {
-      return readOrigin(this[ORIGIN])[key];
-    },
-    set(values: Values) {
-      readOrigin(this[ORIGIN])[key] = values;
-    },
-  };
-}
 
 /** What PostgreSQL writes of a moment in UTC, in the years that JavaScript takes as they are. */
 const MOMENT = /^(?!00)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
