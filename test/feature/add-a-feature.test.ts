@@ -138,7 +138,7 @@ describe('a feature of one file', () => {
           {
             'the fast path': [],
             'the general path': ['fastPath is false'],
-            'the path of an override': ['StarController overrides read'],
+            'the path of an override': [],
           }[path],
         );
       });

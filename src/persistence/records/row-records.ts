@@ -13,6 +13,7 @@ import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type Hydrate, storedAttributes } from '../customization/hydrate-record.js';
+import { sequelizeProblem } from '../customization/internals-trial.js';
 import { isPlainModel } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import { pristineHydrator } from '../customization/pristine-record.js';
@@ -40,14 +41,15 @@ interface Known {
 
 const models = new WeakMap<ModelClass, Known>();
 
-/** The records of a model; null where its rows have no single key. */
+/** The records of a model; null where its rows have no single key, and where Sequelize is not as it is known. */
 export function rowRecords<M extends Model>(model: ModelClass<M>): RowRecords<M> | null {
   const plain = model as unknown as ModelClass;
   const attributes = attributesVersion(plain);
   let known = models.get(plain);
   if (!known || known.attributes !== attributes) {
     const hasKey = plain.sequelize !== undefined && plain.primaryKeyAttributes.length === 1;
-    known = { attributes, records: hasKey ? new RowRecords(describeModel(plain)) : null };
+    const isKnown = hasKey && !sequelizeProblem();
+    known = { attributes, records: isKnown ? new RowRecords(describeModel(plain)) : null };
     models.set(plain, known);
   }
   return known.records as RowRecords<M> | null;
