@@ -1,21 +1,34 @@
 /** How the rows of a resource leave: straight as JSON text, or as records where code of the user's looks at them. */
 import type { AttributeInfo } from '../model/model-info.js';
-import { hydrator, storedAttributes } from '../persistence/customization/hydrate-record.js';
+import {
+  type Hydrate,
+  hydrator,
+  type RecordColumns,
+  storedAttributes,
+} from '../persistence/customization/hydrate-record.js';
 import { gettersOf, needsRecords } from '../persistence/customization/model-fast-path-blockers.js';
+import { pristineRow } from '../persistence/customization/pristine-record.js';
 import type { TextRow } from '../persistence/protocol/batch.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import { hasTransform } from '../schema/model-decorators.js';
 import { plainNames } from '../schema/read-through-class.js';
 import type { RecordSerializer, WireRecord } from './record-serializer.js';
-import { compileRowWriters, type RowProperty, selectedOf } from './row-writer.js';
+import {
+  compileRowWriters,
+  type RowProperty,
+  type RowWriter,
+  type RowWriters,
+  selectedOf,
+} from './row-writer.js';
+import { shapedRowWriter } from './shaped-row-writer.js';
 
 /** How one item of an answer leaves. */
 export interface ItemWriter<Item> {
   /** As JSON text. */
   text(item: Item): string;
-  /** As plain values, for code that looks at them. */
-  values(item: Item): WireRecord;
+  /** Several as plain values, for code that looks at them. */
+  values(items: readonly Item[]): readonly WireRecord[];
 }
 
 type TextParsers = readonly ((text: string) => unknown)[];
@@ -30,6 +43,8 @@ export interface RowView {
   readonly runsUserCode: boolean;
   /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
   writer(parsers: TextParsers, fields?: readonly string[] | null): ItemWriter<TextRow>;
+  /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
+  ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
   /** The primary key of a row with all columns, as an address has it. */
   key(row: TextRow, parsers: TextParsers): unknown;
 }
@@ -38,7 +53,7 @@ export interface RowView {
 export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
   const { primaryKey } = plan.info;
   const shown = plainColumns(plan, serialize);
-  if (!shown) return recordView(plan, serialize, runsUserCode(plan));
+  if (!shown) return recordView(plan, serialize);
   const writers = compileRowWriters(shown);
   const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), primaryKey])]);
   const keyAt = whole.indexOf(primaryKey.name);
@@ -48,10 +63,11 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
     isOfRecords: false,
     runsUserCode: false,
     key: (row) => row[keyAt],
+    ofRecord: pristineWriter(plan.model, shown, writers),
     writer(parsers, fields) {
       const text = writers(parsers, fields);
       // The values of the text are those that a serializer would make, at less cost.
-      return { text, values: (row) => JSON.parse(text(row)) as WireRecord };
+      return { text, values: (rows) => JSON.parse(`[${rows.map(text).join()}]`) as WireRecord[] };
     },
   };
 }
@@ -80,30 +96,73 @@ function plainColumns(
   });
 }
 
-/** Whether it is more than virtual attributes without getters that takes records. */
-function runsUserCode({ info, exposure, explicitSchemas }: ResourcePlan): boolean {
-  const readable = readableAttributes(info, exposure);
-  return (
-    explicitSchemas.read !== null ||
-    gettersOf(info, [...readable, info.primaryKey]).length > 0 ||
-    readable.some(({ name }) => hasTransform(info, name, 'read'))
-  );
+/** Writes records of a model from their rows, whose columns may be in another order. */
+function pristineWriter(
+  model: object,
+  shown: readonly RowProperty[],
+  writers: RowWriters,
+): RowView['ofRecord'] {
+  const known = new WeakMap<RecordColumns, RowWriter | null>();
+  const writerOf = ({ info, attributes, parsers }: RecordColumns, selected: readonly RowProperty[]) => {
+    const positions = selected.map(({ attribute }) =>
+      attributes.findIndex(({ name }) => name === attribute.name),
+    );
+    // A record that was read with less has no value for the rest, which is no null.
+    if (info.model !== model || positions.includes(-1)) return null;
+    const ordered = positions.map((position) => parsers[position] as TextParsers[number]);
+    const names = selected.length < shown.length ? selected.map(({ name }) => name) : null;
+    const write = writers(ordered, names);
+    return (row: TextRow) => write(positions.map((position) => row[position] ?? null));
+  };
+  return (record, fields) => {
+    const pristine = pristineRow(record);
+    if (!pristine) return null;
+    const { columns, row } = pristine;
+    let write = fields ? writerOf(columns, selectedOf(shown, fields)) : known.get(columns);
+    if (write === undefined) {
+      write = writerOf(columns, shown);
+      known.set(columns, write);
+    }
+    return write?.(row) ?? null;
+  };
 }
 
 /** Through records, with their getters, and the serializer. */
-function recordView({ info }: ResourcePlan, serialize: RecordSerializer, runsUserCode: boolean): RowView {
+function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
+  const { info, exposure, explicitSchemas } = plan;
   const attributes = storedAttributes(info);
   const whole = namesOf(attributes);
+  const readable = readableAttributes(info, exposure);
+  const getters = gettersOf(info, readable);
+  const isByClass =
+    explicitSchemas.read !== null || readable.some(({ name }) => hasTransform(info, name, 'read'));
+  const hydrators = new WeakMap<TextParsers, Hydrate>();
+  const hydratorFor = (parsers: TextParsers): Hydrate => {
+    const known = hydrators.get(parsers) ?? hydrator({ info, attributes, parsers });
+    hydrators.set(parsers, known);
+    return known;
+  };
+  const texts = new WeakMap<TextParsers, RowWriter>();
+  const textFor = (parsers: TextParsers, fields: readonly string[] | null): RowWriter => {
+    const shown = fields ? readable.filter(({ name }) => fields.includes(name)) : readable;
+    const hydrate = hydratorFor(parsers);
+    return isByClass
+      ? (row) => JSON.stringify(serialize(hydrate(row), fields))
+      : shapedRowWriter({ attributes, parsers, shown, getters, hydrate, serialize });
+  };
   return {
     // A getter may look at anything.
     columnsOf: () => whole,
     isOfRecords: true,
-    runsUserCode,
-    key: (row, parsers) => hydrator(info, attributes, parsers)(row).get(info.primaryKey.name),
-    writer(parsers, fields) {
-      const hydrate = hydrator(info, attributes, parsers);
-      const values = (row: TextRow): WireRecord => serialize(hydrate(row), fields);
-      return { values, text: (row) => JSON.stringify(values(row)) };
+    // Virtual attributes without getters are values like others.
+    runsUserCode: isByClass || gettersOf(info, [...readable, info.primaryKey]).length > 0,
+    ofRecord: () => null,
+    key: (row, parsers) => hydratorFor(parsers)(row).get(info.primaryKey.name),
+    writer(parsers, fields = null) {
+      const text = (fields ? undefined : texts.get(parsers)) ?? textFor(parsers, fields);
+      if (!fields) texts.set(parsers, text);
+      const values = (row: TextRow) => serialize(hydratorFor(parsers)(row), fields);
+      return { text, values: (rows) => rows.map(values) };
     },
   };
 }

@@ -13,6 +13,7 @@ import {
   type Id,
   InjectUnitOfWork,
   type ListQuery,
+  type Page,
   type ReadQuery,
   type RouteInfo,
   type UpdateValues,
@@ -98,6 +99,32 @@ class WithVirtual extends Columns {
   get shout(): object {
     return { text: `${this.text}!`, at: this.moment, nothing: undefined };
   }
+}
+
+/** Getters that change what is shown before them and behind them. */
+@Crud(OFFSET)
+@Table(TABLE)
+class WithChanges extends Columns {
+  @Column({
+    type: DataType.BIGINT,
+    get(this: WithChanges) {
+      if (this.id === 1) this.setDataValue('flag', null);
+      if (this.id === 2) this.setDataValue('number', 7);
+      if (this.id === 3) this.getDataValue('moment')?.valueOf();
+      return this.getDataValue('big');
+    },
+  })
+  declare big: string | null;
+
+  @Column({
+    type: DataType.TEXT,
+    get(this: WithChanges) {
+      const moment: unknown = this.getDataValue('moment');
+      if (moment instanceof Date) moment.setUTCFullYear(1999);
+      return undefined;
+    },
+  })
+  declare exact: string | null;
 }
 
 @Crud(OFFSET)
@@ -205,6 +232,54 @@ class Passing implements InterceptorInterface {
   }
 }
 
+/** What an override may do to a record that it passes on, each of which shows in the answer. */
+const CHANGES: Readonly<Record<string, (record: Plain) => object>> = {
+  'sets an attribute': (record) => record.set('number', 7),
+  'assigns an attribute': (record) => Object.assign(record, { text: 'assigned' }),
+  'writes to the values': (record) => {
+    record.dataValues.number = 7;
+    return record;
+  },
+  'replaces the values': (record) => Object.assign(record, { dataValues: { id: 9, text: 'other' } }),
+  'takes values away': (record) => Object.assign(record, { dataValues: {} }),
+  'changes a moment in place': (record) => {
+    const { moment } = record;
+    if (moment instanceof Date) moment.setUTCFullYear(1999);
+    return record;
+  },
+  'changes JSON in place': (record) => Object.assign(record, { extra: { before: record.extra } }),
+  'looks at everything': (record) => {
+    record.get({ plain: true });
+    return record;
+  },
+  'has a getter of its own': (record) => Object.assign(record, { get: (name: string) => `own ${name}` }),
+  freezes: (record) => Object.freeze(record),
+  'gives a copy': (record) => record.toJSON(),
+  'gives what inherits from it': (record) => Object.create(record),
+  'gives a proxy': (record) => new Proxy(record, {}),
+  'gives a record of another model': (record) => WithGetter.build(record.toJSON(), { raw: true }),
+  'gives a record that was read with less': (record) =>
+    Plain.build({ id: record.id }, { raw: true, isNewRecord: false }),
+  spreads: (record) => ({ ...record }),
+};
+
+/** Overrides that pass on changed records. */
+function changingController(change: (record: Plain) => object) {
+  return class Changing extends crudController<Plain, object>(Plain) {
+    override async list(query: ListQuery, context: CrudContext<Plain>): Promise<Page<object>> {
+      const page = await super.list(query, context);
+      return { ...page, items: page.items.map((record) => change(record as Plain)) };
+    }
+    override async read(id: Id, query: ReadQuery, context: CrudContext<Plain>) {
+      return change((await super.read(id, query, context)) as Plain);
+    }
+    override async update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+      const record = (await super.update(id, values, context)) as Plain;
+      return change(await record.update({ number: 5 }));
+    }
+  };
+}
+
 /** An application with an extension. */
 interface Extended {
   readonly what: string;
@@ -288,7 +363,16 @@ interface Sides {
 
 describe('extending a route', function () {
   this.timeout(60_000);
-  const MODELS = [Plain, Walked, WithGetter, WithVirtual, WithNote, WithTransform, WithHiddenKey];
+  const MODELS = [
+    Plain,
+    Walked,
+    WithGetter,
+    WithVirtual,
+    WithChanges,
+    WithNote,
+    WithTransform,
+    WithHiddenKey,
+  ];
   let site: TestApp;
 
   const query = (text: string) => site.engine.sequelize.query(text, { useMaster: true } as never);
@@ -381,6 +465,32 @@ describe('extending a route', function () {
           const reads = sides.routes.filter(({ method }) => method === 'GET');
           expect(reads.flatMap(({ generalPathReasons }) => generalPathReasons)).to.deep.equal([]);
         });
+      }
+    });
+  }
+
+  for (const [what, change] of Object.entries(CHANGES)) {
+    it(`gives what an override makes of a record: ${what}`, async () => {
+      const sides = await serve({ models: [Plain], controllers: [changingController(change)] });
+      try {
+        for (const wanted of [
+          { path: '/plains' },
+          { path: '/plains?fields=number,text' },
+          { path: '/plains/1' },
+          { path: '/plains/2?fields=moment' },
+          { method: 'PATCH', path: '/plains/1', body: { flag: false } },
+        ]) {
+          const answers = [];
+          for (const side of [sides.fast, sides.general]) {
+            await restore();
+            answers.push(await ask(side, wanted));
+          }
+          expect(answers[0], JSON.stringify(wanted)).to.deep.equal(answers[1]);
+          expect(answers[0]?.status).to.equal(200);
+        }
+      } finally {
+        await sides.fast[Symbol.asyncDispose]();
+        await sides.general[Symbol.asyncDispose]();
       }
     });
   }

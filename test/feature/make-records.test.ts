@@ -1,4 +1,5 @@
 /** Records of a page are what Sequelize makes of the same rows, whoever has made them. */
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import type { FindOptions } from 'sequelize';
 import {
@@ -147,6 +148,41 @@ describe('records of a page', () => {
     // Nothing tells that the places were read along.
     const expected = await Specimen.findAll({ order: [['name', 'ASC']], limit: 2 });
     expect(byName.items.map(partsOf)).to.deep.equal(expected.map(partsOf));
+  });
+
+  it('cannot be told from them before the first look, whichever that is', async () => {
+    const looks: Readonly<Record<string, (record: Specimen) => unknown>> = {
+      inspect: (record) => inspect(record, { depth: 5 }),
+      keys: (record) => Object.keys(record),
+      'for in': (record) => {
+        const names: string[] = [];
+        for (const name in record) names.push(name);
+        return names;
+      },
+      symbols: (record) => Object.getOwnPropertySymbols({ ...record }),
+      values: (record) => record.dataValues,
+      'previous values': (record) => record.previous(),
+      change: (record) => record.set('name', 'new').changed(),
+      'values that are replaced': (record) => Object.assign(record, { dataValues: { id: 7 } }).get(),
+      clone: (record) => structuredClone(record.dataValues),
+      freeze: (record) => Object.freeze(record).get(),
+      inherit: (record) => (Object.create(record) as Specimen).get(),
+      proxy: (record) => new Proxy(record, {}).get(),
+      JSON: (record) => JSON.stringify(record),
+    };
+    for (const [name, look] of Object.entries(looks)) {
+      const found = await specimens.get(1);
+      const expected = (await Specimen.findOne({ where: { id: 1 } })) as Specimen;
+      expect(look(found), name).to.deep.equal(look(expected));
+      if (name === 'freeze') continue;
+      expect(partsOf(found), name).to.deep.equal(partsOf(expected));
+      expect(Object.getOwnPropertyDescriptors({ ...found })).to.deep.equal(
+        Object.getOwnPropertyDescriptors({ ...expected }),
+      );
+      expect(Object.getOwnPropertyDescriptor(found, 'dataValues')).to.deep.equal(
+        Object.getOwnPropertyDescriptor(expected, 'dataValues'),
+      );
+    }
   });
 
   it('can be changed, saved and read again', async () => {

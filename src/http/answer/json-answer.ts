@@ -55,17 +55,33 @@ function isBytesOrStream(value: unknown): boolean {
  */
 export class JsonAnswer {
   readonly #text: string;
-  readonly #status: number;
+  readonly #status: number | null;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #next: (() => void) | undefined;
 
-  constructor(text: string, status: number, headers: Readonly<Record<string, string>>) {
+  /**
+   * @param status null is the response's own
+   * @param next called when it is written
+   */
+  constructor(
+    text: string,
+    status: number | null,
+    headers: Readonly<Record<string, string>>,
+    next?: () => void,
+  ) {
     this.#text = text;
     this.#status = status;
     this.#headers = headers;
+    this.#next = next;
   }
 
   pipe(response: Response): void {
-    response.statusCode = this.#status;
+    this.#write(response);
+    this.#next?.();
+  }
+
+  #write(response: Response): void {
+    if (this.#status !== null) response.statusCode = this.#status;
     for (const name in this.#headers) response.setHeader(name, this.#headers[name] as string);
     if (this.#text === '') {
       for (const name of BODY_HEADERS) response.removeHeader(name);

@@ -3,6 +3,7 @@ import { type Action, getFromContainer } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { Page } from '../../persistence/paging/page.js';
+import type { WireRecord } from '../../response/record-serializer.js';
 import { releaseJson } from '../answer/guard-json.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
@@ -71,7 +72,7 @@ function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Ou
 }
 
 function recordsOutcome(
-  { plan, serialize }: Resource,
+  { plan, serialize, rowView }: Resource,
   records: readonly object[],
   page: Page<object> | null,
 ): Outcome {
@@ -79,8 +80,13 @@ function recordsOutcome(
     page,
     count: records.length,
     key: () => (records[0] as Record<string, unknown>)[plan.info.primaryKey.name],
-    texts: (fields) => records.map((record) => JSON.stringify(serialize(record, fields))),
-    values: (fields) => records.map((record) => serialize(record, fields)),
+    texts: (fields) =>
+      records.map((record) => rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields))),
+    values: (fields) =>
+      records.map((record) => {
+        const text = rowView.ofRecord(record, fields);
+        return text === null ? serialize(record, fields) : (JSON.parse(text) as WireRecord);
+      }),
   };
 }
 

@@ -21,7 +21,7 @@ import {
   transformResult,
 } from '../../response/result-serializer.js';
 import { guardJson, releaseJson } from '../answer/guard-json.js';
-import { checkJson } from '../answer/json-answer.js';
+import { checkJson, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
@@ -120,10 +120,11 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   }
 
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
-  protected override transformResult(result: unknown, action: ActionMetadata): unknown {
-    if (typeof result !== 'object' || result === null || isStream(result) || this.#shaped.has(result))
-      return result;
-    return this.#transform(serializeResult(result, this.#serializers), action);
+  protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
+    if (typeof result !== 'object' || result === null || isStream(result)) return result;
+    const isWhole = this.#shaped.has(result);
+    const shown = isWhole ? result : this.#transform(serializeResult(result, this.#serializers), action);
+    return textOf(shown, action, options) ?? shown;
   }
 
   #transform(shown: unknown, action: ActionMetadata): unknown {
@@ -145,6 +146,19 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
       return isErrorHandler ? handler : settled(handler);
     });
   }
+}
+
+/** A result as an answer that writes itself, which costs less than Express's way; undefined where more is asked for. */
+function textOf(
+  shown: unknown,
+  { isJsonTyped, redirect, renderedTemplate }: ActionMetadata,
+  { response, next }: Action,
+): JsonAnswer | undefined {
+  const isJson = isJsonTyped && !redirect && !renderedTemplate && writesPlainJson(response);
+  if (!isJson || typeof shown !== 'object' || shown === null || shown instanceof Uint8Array) return undefined;
+  if (isStream(shown)) return undefined;
+  const text: string | undefined = JSON.stringify(shown);
+  return text === undefined ? undefined : new JsonAnswer(text, null, {}, () => next?.());
 }
 
 /** What writes itself: a stream, and the answers of the fast path. */

@@ -12,10 +12,11 @@ import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
 import type { StatementTarget } from '../connections/statement-target.js';
-import { type Hydrate, hydrator, storedAttributes } from '../customization/hydrate-record.js';
+import { type Hydrate, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
 import { isPlainModel } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
+import { pristineHydrator } from '../customization/pristine-record.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
@@ -202,15 +203,19 @@ export class RowRecords<M extends Model = Model> {
     return fields.length > 0 && found.every((each) => each !== undefined) ? found : undefined;
   }
 
+  #hydrator(attributes: readonly AttributeInfo[], parsers: readonly TextParser[]): Hydrate {
+    return pristineHydrator({ info: this.#info, attributes, parsers });
+  }
+
   #records({ rows, parsers }: FoundRows): M[] {
     // Where there are no rows, nobody has said how to read one.
     if (rows.length === 0) return [];
     if (this.#hydrate?.parsers !== parsers)
-      this.#hydrate = { parsers, record: hydrator(this.#info, this.#stored, parsers) };
+      this.#hydrate = { parsers, record: this.#hydrator(this.#stored, parsers) };
     return rows.map(this.#hydrate.record) as M[];
   }
 
   #some({ rows, parsers }: FoundRows, attributes: readonly AttributeInfo[]): M[] {
-    return rows.length === 0 ? [] : (rows.map(hydrator(this.#info, attributes, parsers)) as M[]);
+    return rows.length === 0 ? [] : (rows.map(this.#hydrator(attributes, parsers)) as M[]);
   }
 }
