@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
 import {
   type BootstrapOptions,
   ConfigError,
@@ -202,30 +203,36 @@ describe('over a pooler', () => {
     });
   });
 
+  /** What is wrong with an answer, if anything is. */
+  const told =
+    (expected: number, isRight: (body: Response['body']) => boolean) =>
+    ({ status, body }: Response) =>
+      status === expected && isRight(body) ? 'as expected' : `${status} ${JSON.stringify(body)}`;
+
   it('keeps no statements once it has shown that it does not know them, and says so', async () => {
-    const { site, warnings } = await start({ pool: { max: 6 }, groupCommit: true }, pooler.url, {
+    const { site, logger, warnings } = await start({ pool: { max: 6 }, groupCommit: true }, pooler.url, {
       fastPath: true,
     });
     await using _site = site;
     const all = Array.from({ length: 12 }, (_, index) => index);
     for (let round = 0; round < 3; round += 1) {
       const answers = await Promise.all([
-        ...all.map(() => site.agent.get('/ponds/1').then(({ body }) => body.id === 1)),
-        ...all.map(() => site.agent.get('/ponds').then(({ body }) => body.items[0].id === 1)),
+        ...all.map(() => site.agent.get('/ponds/1').then(told(200, ({ id }) => id === 1))),
+        ...all.map(() => site.agent.get('/ponds').then(told(200, ({ items }) => items[0].id === 1))),
         ...all.map((index) =>
           site.agent
             .patch('/ponds/1')
             .send({ name: `${index}` })
-            .then(({ body }) => body.name === `${index}`),
+            .then(told(200, ({ name }) => name === `${index}`)),
         ),
         ...all.map(() =>
           site.agent
             .post('/ponds')
             .send({ name: 'new' })
-            .then(({ body }) => body.name === 'new'),
+            .then(told(201, ({ name }) => name === 'new')),
         ),
       ]);
-      expect(answers).to.deep.equal(answers.map(() => true));
+      expect(answers, JSON.stringify(logger.lines)).to.deep.equal(answers.map(() => 'as expected'));
     }
     expect(warnings()).to.have.length(2);
     expect(warnings()[1]).to.include('set preparedStatements: false').and.include('PgBouncer since 1.21');
