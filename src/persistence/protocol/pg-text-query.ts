@@ -1,7 +1,7 @@
 /**
- * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. pg's own query object asks for a description of the results each time, makes an
- * object of each row and looks up a parser for each value, which costs more than the rest of a read. Another version of pg,
- * or another driver, is used through its public interface.
+ * Executes statements on a connection of pg, and gives the results as the texts that PostgreSQL sent. pg's own query object asks
+ * for a description of the results each time, makes an object of each row and looks up a parser for each value. That costs
+ * more than the rest of a read. Another version of pg, or another driver, is used through its public interface.
  */
 import pg from 'pg';
 import { queryTimeout } from '../errors/query-timeout.js';
@@ -115,7 +115,9 @@ function textQueryClass(
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
       const known = kept.find(statement);
-      const knownBefore = before && kept.find(before);
+      // Where the one was lost the other may be, too, and a query is executed once more at most.
+      const isLost = !known && name !== '';
+      const knownBefore = isLost ? undefined : before && kept.find(before);
       if (known) this.#preparation = known;
       if (knownBefore) this.#before = knownBefore;
       this.#isPreparing = !known || (before !== undefined && !knownBefore);
