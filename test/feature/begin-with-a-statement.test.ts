@@ -128,6 +128,17 @@ describe('a unit of work', () => {
     expect(await names()).to.deep.equal(['first']);
   });
 
+  it('fails where it cannot begin, even if the error of its first statement is caught', async () => {
+    const isolationLevel = 'NO SUCH LEVEL' as Transaction.ISOLATION_LEVELS;
+    const swallowed: unknown[] = [];
+    const work = () => jars.create({ name: 'second' }).catch((error: unknown) => swallowed.push(error));
+    expect(await caughtError(() => unitOfWork(work, { isolationLevel })))
+      .to.have.property('message')
+      .that.includes('savepoint');
+    expect(swallowed).to.have.length(1);
+    expect(await names()).to.deep.equal(['first']);
+  });
+
   it('begins anew where what its connection had prepared is stale', async () => {
     await unitOfWork(() => jars.get(1));
     await control.query('ALTER TABLE jars ALTER size TYPE bigint');

@@ -42,6 +42,8 @@ export class SessionTransaction extends Transaction {
   #hasSent = false;
   /** Whether what is sent from now on comes behind a BEGIN. */
   #hasBegun = false;
+  /** Whether a statement has failed with the BEGIN, so that nothing may be committed whatever comes behind it. */
+  #isDoomed = false;
   /** Resolves when a statement that was sent with the BEGIN has ended. */
   #first: Promise<void> | null = null;
 
@@ -89,7 +91,8 @@ export class SessionTransaction extends Transaction {
     while (this.#first) await this.#first;
     this.#isOver = true;
     try {
-      const done = this.#hasSent ? await this.#send(command) : command;
+      // Where the BEGIN itself has failed, PostgreSQL would answer COMMIT as if there had been something to commit.
+      const done = this.#hasSent ? await this.#send(this.#isDoomed ? 'ROLLBACK' : command) : command;
       this.cleanup();
       return done;
     } catch (error) {
@@ -132,12 +135,13 @@ export class SessionTransaction extends Transaction {
     return this.#executor.execute(client, text, values, { isKept: false });
   }
 
-  /** Runs a statement with the BEGIN. When it fails, nobody knows whether it has begun; the next one begins again, then. */
+  /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins again, then. */
   #runFirst(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
     this.#hasSent = true;
     const result = this.#runWithBegin(client, text, values);
     const settle = (hasBegun: boolean) => () => {
       this.#hasBegun = hasBegun;
+      this.#isDoomed ||= !hasBegun;
       this.#first = null;
     };
     this.#first = result.then(settle(true), settle(false));

@@ -1,17 +1,10 @@
 /** Statements in a transaction, on its connection, one after the other. */
 import { ConnectionError, type Transaction } from 'sequelize';
 import type { TextResult, TextValues } from '../protocol/batch.js';
+import { type TransactionState, transactionState } from '../session/connection-internals.js';
 import type { ConnectionExecutor } from './connection-executor.js';
 import type { PooledClient } from './pooled-client.js';
 import type { StatementTarget } from './statement-target.js';
-
-/** Internals of Sequelize's transactions that are not in its types. */
-export interface TransactionInternals {
-  readonly id: string;
-  /** What has ended it. */
-  readonly finished?: 'commit' | 'rollback' | undefined;
-  readonly connection?: PooledClient | null | undefined;
-}
 
 /** Runs each statement in one way: all see what those before them have written. */
 export function singleTarget(
@@ -24,10 +17,10 @@ export function singleTarget(
  * The connection of a transaction that is begun. Its statements are not kept: one that is stale would end the transaction.
  */
 export function transactionTarget(transaction: Transaction, executor: ConnectionExecutor): StatementTarget {
-  const internals = transaction as unknown as TransactionInternals;
   return singleTarget(async (text, values) => {
-    const client = soundClient(internals, text);
-    executor.log(text, internals.id);
+    const state = transactionState<PooledClient>(transaction);
+    const client = soundClient(state, text);
+    executor.log(text, state.id);
     return executor.execute(client, text, values, { isKept: false });
   });
 }
@@ -37,7 +30,10 @@ export function transactionTarget(transaction: Transaction, executor: Connection
  *
  * @throws what Sequelize says where it has ended, or its connection is in doubt
  */
-export function soundClient({ finished, id, connection }: TransactionInternals, sql: string): PooledClient {
+export function soundClient(
+  { finished, id, connection }: TransactionState<PooledClient>,
+  sql: string,
+): PooledClient {
   if (finished) {
     const message = `${finished} has been called on this transaction(${id}), you can no longer use it. (The rejected query is attached as the 'sql' property of this error)`;
     throw Object.assign(new Error(message), { sql });

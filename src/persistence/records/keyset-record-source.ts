@@ -33,11 +33,6 @@ interface KeyReader {
   read<M extends Model>(record: M, range: RecordRange): KeyedRecord<M>;
 }
 
-/** The values of a record as they were read. */
-interface RawRecord {
-  readonly dataValues: Record<string, unknown>;
-}
-
 /** The records that a finder finds. */
 export function keysetRecordSource<M extends Model>(
   finder: RowFinder<M>,
@@ -87,7 +82,7 @@ function textKeysOf<M extends Model>({ column }: RowFinder<M>): KeyReader {
 
 /** Reads an extra column off a record, and takes it away: nobody else is to see it. */
 function take(record: Model, name: string): unknown {
-  const { dataValues } = record as unknown as RawRecord;
+  const { dataValues } = record;
   const value = dataValues[name];
   delete dataValues[name];
   if (value !== undefined) return value;

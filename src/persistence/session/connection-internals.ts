@@ -99,13 +99,19 @@ export interface MarkedClient {
   uuid?: string | undefined;
 }
 
-/** A transaction. */
-export interface TransactionInternals<Client> {
-  readonly sequelize: Sequelize;
+/** What of a transaction says whether it goes on. */
+export interface TransactionState<Client> {
+  readonly id: string;
+  /** What has ended it. */
+  readonly finished?: 'commit' | 'rollback' | undefined;
   /** None before it has begun. */
-  readonly connection?: Client;
+  readonly connection?: Client | undefined;
+}
+
+/** A transaction. */
+export interface TransactionInternals<Client> extends TransactionState<Client> {
+  readonly sequelize: Sequelize;
   readonly options: object;
-  readonly finished?: 'commit' | 'rollback';
   readonly _afterCommitHooks: readonly ((transaction: unknown) => unknown)[];
   /** Gives the connection back. */
   cleanup(): void;
@@ -122,6 +128,11 @@ export function transactionInternals<Client>(
 }
 
 const TRANSACTION_FIELDS = ['sequelize', 'options', '_afterCommitHooks', 'cleanup', 'forceCleanup'];
+
+/** Whether a transaction goes on, and where; to be read at each use. */
+export function transactionState<Client>(transaction: Transaction): TransactionState<Client> {
+  return transaction as object as TransactionState<Client>;
+}
 
 /** The connection of a transaction that has begun. */
 export function connectionOf<Client>(transaction: Transaction): Client {
