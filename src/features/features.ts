@@ -7,7 +7,6 @@ import { location } from './location.js';
 import { paging } from './paging.js';
 import { softDelete } from './soft-delete.js';
 import { sort } from './sort.js';
-import { version } from './version.js';
 
 /** The list. A new feature is a file beside these, and a line here. */
 export const FEATURES: readonly FeatureFactory[] = [
@@ -16,7 +15,6 @@ export const FEATURES: readonly FeatureFactory[] = [
   filter,
   fields,
   softDelete,
-  version,
   condition,
   location,
 ];
