@@ -114,7 +114,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
-  const plan = compilePlan(declarations, { describeExposure, classProperties }, problems);
+  const plan = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
   throwProblems(docs ? docsConflicts(documentation, plan.resources, routePrefix) : []);

@@ -4,6 +4,17 @@ import 'reflect-metadata';
 // Declare
 export type { Attribute, CreateValues, UpdateValues } from './metadata/attributes.js';
 export { Crud } from './metadata/crud.js';
+export {
+  type AccessOptions,
+  type AccessRule,
+  EVERYTHING,
+  type FieldRules,
+  type Scope,
+  type ScopeRule,
+  type ScopeValue,
+  type VisibleRule,
+} from './metadata/access-options.js';
+export { type FilterTemplate, type FilterValue, filter } from './metadata/filter-template.js';
 export type {
   Class,
   CrudOptions,
@@ -52,7 +63,8 @@ export type {
   RowCriteria,
 } from './persistence/paging/page.js';
 export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
-export { type Id, Repository } from './persistence/records/repository.js';
+export { Repository } from './persistence/records/repository.js';
+export type { Id } from './persistence/records/row-records.js';
 export { repository } from './persistence/records/repository-provider.js';
 export type { RepositoryClass, Source } from './persistence/records/resolve-source.js';
 export {

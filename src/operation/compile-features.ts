@@ -4,7 +4,7 @@ import { type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
 import { InvalidQueryError } from '../query/invalid-query-error.js';
 import { parseQueryString } from '../query/query-string.js';
 import { parameterIssues } from '../query/unknown-parameters.js';
-import type { RequestIssue } from '../schema/request-issue.js';
+import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
 import type {
   AnswerDraft,
@@ -29,16 +29,16 @@ export interface EndpointFeatures {
   readonly problems: readonly ProblemStatus[];
   /** The headers of an answer that succeeds. */
   readonly headers: Readonly<Record<string, HeaderDescription>>;
-  /** What a request without any input asks for. */
-  readonly absent: Inputs;
+  /** What a request without any input asks for; the same object for the same form. */
+  absentFor(form: AccessForm): Inputs;
   /**
    * Reads the query string of a request target.
    *
    * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
    */
-  readQuery(target: string): Inputs;
+  readQuery(target: string, access: Access): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
-  readHeaders(request: Request, inputs: Inputs): Inputs;
+  readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
   readonly operation: OperationMaker;
   /** Adds to an answer. */
@@ -66,58 +66,83 @@ function compileEndpoint(
   const inputs = features
     .flatMap((feature) => feature.inputs ?? [])
     .filter(({ endpoints }) => endpoints.includes(endpoint));
-  const absences = inputs.flatMap((input) =>
-    input.absent === undefined ? [] : { [memberOf(input)]: input.absent },
-  );
-  const absent: Inputs = Object.freeze(
-    Object.assign({}, ...features.map(({ constants }) => constants?.[endpoint]), ...absences),
+  const absentFor = absentInputs(
+    inputs,
+    Object.assign({}, ...features.map(({ constants }) => constants?.[endpoint])),
   );
   return Object.freeze({
     inputs,
     problems: features.flatMap(({ problems }) => problems?.[endpoint] ?? []),
     headers: Object.assign({}, ...features.map(({ headers }) => headers?.[endpoint])),
-    absent,
+    absentFor,
     readQuery: queryReader(
       context,
       inputs.filter((input) => input.in === 'query'),
-      absent,
+      absentFor,
     ),
     readHeaders: headerReader(inputs.filter((input) => input.in === 'header')),
-    operation: compileOperation(context, features, endpoint, absent),
+    operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
   });
+}
+
+/** Made once for each form of access. */
+function absentInputs(inputs: readonly Input[], constants: Inputs): EndpointFeatures['absentFor'] {
+  const make = (form: AccessForm): Inputs => {
+    const values = inputs.flatMap((input) => {
+      const absent = input.absentFor ? input.absentFor(form) : input.absent;
+      return absent === undefined ? [] : { [memberOf(input)]: absent };
+    });
+    return Object.freeze(Object.assign({}, constants, ...values));
+  };
+  const open = make(OPEN_ACCESS.form);
+  const others = new WeakMap<AccessForm, Inputs>();
+  return (form) => {
+    if (form === OPEN_ACCESS.form) return open;
+    const known = others.get(form) ?? make(form);
+    others.set(form, known);
+    return known;
+  };
 }
 
 function queryReader(
   { plan }: FeatureContext,
   inputs: readonly Input[],
-  absent: Inputs,
+  absentFor: EndpointFeatures['absentFor'],
 ): EndpointFeatures['readQuery'] {
   const names = inputs.map(({ name }) => name);
   const read = inputReader(inputs);
-  return (target) => {
+  return (target, access) => {
     const query = parseQueryString(target);
     const { parameters, issues } = query;
+    const absent = absentFor(access.form);
     if (parameters.size === 0 && issues.length === 0) return absent;
-    return read((name) => parameters.get(name), absent, parameterIssues(plan, query, names));
+    return read({
+      textOf: (name) => parameters.get(name),
+      inputs: absent,
+      issues: parameterIssues(plan, query, names),
+      access,
+    });
   };
 }
 
 function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
-  return (request, before) => {
+  return (request, before, access) => {
     const isGiven = inputs.some(({ name }) => request.get(name) !== undefined);
-    return isGiven ? read((name) => request.get(name), before, []) : before;
+    return isGiven
+      ? read({ textOf: (name) => request.get(name), inputs: before, issues: [], access })
+      : before;
   };
 }
 
 /** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
 function inputReader(inputs: readonly Input[]) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
-  return (textOf: Reading['textOf'], before: Inputs, issues: RequestIssue[]): Inputs => {
+  return ({ textOf, inputs: before, issues, access }: Reading): Inputs => {
     const found: Record<string, unknown> = { ...before };
-    const reading: Reading = { textOf, inputs: found, issues };
+    const reading: Reading = { textOf, inputs: found, issues, access };
     for (const input of inTurn) {
       const text = textOf(input.name);
       if (text !== undefined) found[memberOf(input)] = input.read(text, reading);

@@ -29,3 +29,14 @@ export function aliveRows(info: Pick<ModelInfo, 'model' | 'paranoid'>): Comparis
     values: Object.freeze(['true']),
   });
 }
+
+/** The same predicate with the texts of its slots bound. */
+export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Predicate {
+  if (predicate.kind !== 'comparison') {
+    return { ...predicate, operands: predicate.operands.map((each) => bindTexts(each, slots)) };
+  }
+  const values = predicate.values.map((value) =>
+    typeof value === 'string' ? value : (slots[value.slot] ?? value),
+  );
+  return { ...predicate, values };
+}

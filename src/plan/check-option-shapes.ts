@@ -29,6 +29,10 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   dependencies: { fits: Array.isArray, text: 'a list of Express handlers and middleware classes' },
   idType: null,
   unknownQuery: null,
+  scope: { fits: isObject, text: 'an object of attributes and functions of the request' },
+  visible: null,
+  can: { fits: isObject, text: 'an object of operations and functions of the request' },
+  fields: { fits: isObject, text: 'an object of attributes and rules such as { read: isStaff }' },
 };
 
 /** The options without those of a wrong shape, each of which is reported; unknown ones are reported, too. */

@@ -7,6 +7,7 @@ import { isModel } from '../model/record.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/show-value.js';
 import { checkOptionShapes } from './check-option-shapes.js';
+import { compileAccess, type SharedAccess } from './compile-access.js';
 import { compileId } from './compile-id.js';
 import {
   compileDefaultSort,
@@ -42,6 +43,7 @@ export type ResourceCompilation =
 export function compileResource(
   { model, options: given }: ResourceDeclaration,
   decorators: DecoratorReader,
+  shared: SharedAccess = {},
 ): ResourceCompilation {
   const { info, problems: modelProblems } = introspectModel(model);
   if (!info) return { plan: null, problems: modelProblems, claim: null };
@@ -76,9 +78,14 @@ export function compileResource(
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
   };
   problems.push(...bodyProblems(compiled));
+  const access = compileAccess(check, compiled, shared);
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
-  return { plan: Object.freeze({ ...compiled, parseId: id.parser, idKind: id.kind }), problems: [], claim };
+  return {
+    plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind }),
+    problems: [],
+    claim,
+  };
 }
 
 /** What of the attributes no body could write, or none as it was sent. */

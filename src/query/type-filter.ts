@@ -15,16 +15,20 @@ type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
 
 const LIST_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=in=', '=out=']);
 const PAIR_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=between=', '=notbetween=']);
-const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
+/** Operators whose value is a pattern. */
+export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
   '=like=',
   '=notlike=',
   '=ilike=',
   '=inotlike=',
 ]);
 
+/** The attributes that may be filtered by, each with its operators. */
+export type FilterablePlan = Pick<ResourcePlan, 'info' | 'filters'>;
+
 /** The typed filter, or every problem of its names, operators and values. */
 export function typeFilter(
-  plan: ResourcePlan,
+  plan: FilterablePlan,
   syntax: SyntaxNode,
 ): { readonly filter: Filter | null; readonly errors: readonly FilterError[] } {
   const typing = new FilterTyping(plan);
@@ -34,10 +38,10 @@ export function typeFilter(
 
 class FilterTyping {
   readonly errors: FilterError[] = [];
-  readonly #plan: ResourcePlan;
+  readonly #plan: FilterablePlan;
   readonly #uses = new Map<string, number>();
 
-  constructor(plan: ResourcePlan) {
+  constructor(plan: FilterablePlan) {
     this.#plan = plan;
   }
 

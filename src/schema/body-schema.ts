@@ -2,17 +2,17 @@
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validate } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { Exposure, ResourcePlan } from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { quotesValue } from '../util/quoted-value.js';
 import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
-import { type BodyKind, writableAttributes } from './derive-body-class.js';
+import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
 import { InvalidBodyError } from './invalid-body-error.js';
 import { createSchema, updateSchema } from './model-schemas.js';
 import { bodyPointer, type RequestIssue } from './request-issue.js';
-import type { RuleContext } from './synthesize-class.js';
+import type { RuleContext, SchemaClass } from './synthesize-class.js';
 import { holdsUnsafeKey } from './wire-value.js';
 
 /** What a body is checked against. */
@@ -34,16 +34,49 @@ export type BodyValues = Record<string, unknown>;
 /** Enough to act on; a body of ten thousand wrong properties is not answered with ten thousand sentences. */
 const MAX_ISSUES = 100;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** What class-validator calls a property that its class does not have; only objects inside a body can have one. */
 const UNDECLARED = 'whitelistValidation';
 const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true });
 
-/** The schema of a resource's create or update body: the user's class where he gave one, else the derived one. */
-export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
+/**
+ * The schema of a resource's create or update body: the user's class where he gave one, else the derived one.
+ *
+ * @param closed attributes that the request may not send
+ */
+export function bodySchema(
+  plan: ResourcePlan,
+  kind: BodyKind,
+  closed: ReadonlySet<string> = NONE,
+): BodySchema {
   const explicit = plan.explicitSchemas[kind];
-  if (explicit) return describeBody(plan, explicit, classProperties(explicit, 'write'), readNothing);
-  const derived = (kind === 'create' ? createSchema : updateSchema)(plan.model);
-  const attributes = writableAttributes(plan.info, plan.exposure, kind);
+  if (explicit) return explicitBody(plan, explicit, closed);
+  if (closed.size === 0) {
+    return derivedBody(
+      plan,
+      kind,
+      (kind === 'create' ? createSchema : updateSchema)(plan.model),
+      plan.exposure,
+    );
+  }
+  const unwritable = new Set([...plan.exposure.unwritable, ...closed]);
+  const exposure = { ...plan.exposure, unwritable };
+  return derivedBody(plan, kind, deriveBodyClass(plan.info, exposure, kind), exposure);
+}
+
+function explicitBody(plan: ResourcePlan, explicit: Class, closed: ReadonlySet<string>): BodySchema {
+  const properties = [...classProperties(explicit, 'write')].filter((name) => !closed.has(name));
+  return describeBody(plan, explicit, new Set(properties), readNothing);
+}
+
+function derivedBody(
+  plan: ResourcePlan,
+  kind: BodyKind,
+  derived: SchemaClass,
+  exposure: Exposure,
+): BodySchema {
+  const attributes = writableAttributes(plan.info, exposure, kind);
   const properties = new Set(attributes.map(({ name }) => name));
   return describeBody(plan, derived, properties, compileBodyReader(derived, attributes, kind));
 }

@@ -14,6 +14,7 @@ describe('the public API', () => {
       'ConcurrentModificationError',
       'ConfigError',
       'Crud',
+      'EVERYTHING',
       'HealthReport',
       'InjectRepository',
       'InjectSession',
@@ -35,6 +36,7 @@ describe('the public API', () => {
       'dbSession',
       'disposeEngine',
       'engineLifespan',
+      'filter',
       'healthRouter',
       'httpExceptionFor',
       'installExceptionHandlers',
@@ -51,6 +53,8 @@ describe('the public API', () => {
   it('has these types', () => {
     const types = publicNames(readSourceTree()).filter(({ isTypeOnly }) => isTypeOnly);
     expect(types.map(({ name }) => name)).to.deep.equal([
+      'AccessOptions',
+      'AccessRule',
       'Attribute',
       'BootstrapOptions',
       'CheckOptions',
@@ -70,9 +74,12 @@ describe('the public API', () => {
       'DocsOptions',
       'Engine',
       'EngineOptions',
+      'FieldRules',
       'Filter',
       'FilterAllow',
       'FilterOperator',
+      'FilterTemplate',
+      'FilterValue',
       'FindByKeyOptions',
       'HealthOptions',
       'Id',
@@ -96,6 +103,9 @@ describe('the public API', () => {
       'RoutingOptions',
       'RowCriteria',
       'SchemaClass',
+      'Scope',
+      'ScopeRule',
+      'ScopeValue',
       'ServeOptions',
       'SessionOptions',
       'SortTerm',
@@ -103,6 +113,7 @@ describe('the public API', () => {
       'UnitOfWork',
       'UnitOfWorkOptions',
       'UpdateValues',
+      'VisibleRule',
     ]);
   });
 });

@@ -2,10 +2,12 @@
 import type { Request, Response } from 'express';
 import type { ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
+import type { RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
@@ -38,10 +40,9 @@ export function compileHandler(
 ): ActionRunner {
   const { operation, verb } = route;
   const { sequelize } = resource.plan.model;
-  const { absent } = resource.features[operation];
   const parse = resource.parsers[operation];
   // The body of a write is its own parameters' to read.
-  const parseOnce = verb === 'get' ? resource.parseOnce[operation] : () => ({ query: absent });
+  const parseOnce = verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation);
   const runMethod = compileMethod(resource, route, shaper);
   const shape = compileShape(resource, operation);
   const sessionFor = operationSession(resource, route, settings);
@@ -72,6 +73,14 @@ export function compileHandler(
     });
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
+  };
+}
+
+/** What is known of a request without a look at it. */
+function withoutInputs({ access, features }: Resource, operation: Endpoint): RequestParser {
+  return async (request) => {
+    const granted = await access(request, operation);
+    return { query: features[operation].absentFor(granted.form), access: granted };
   };
 }
 

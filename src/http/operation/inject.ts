@@ -2,12 +2,15 @@
 import { type Action, createParamDecorator } from 'routing-controllers';
 import type { Model, Sequelize } from 'sequelize';
 import { currentEngine } from '../../persistence/engine/engine.js';
+import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
+import type { ReadSession, UnitOfWork } from '../../persistence/records/unit-of-work.js';
 import { requestResource } from '../request/request-resource.js';
 import { requestSessions } from '../request/request-sessions.js';
+import { hasAccessRules, repositoryWithin } from '../resources/application-access.js';
 
 /**
- * Injects a repository. In a request that has a unit of work its queries are part of it.
+ * Injects a repository, within the scope of the request. In a request that has a unit of work its queries are part of it.
  *
  * @example
  * ```ts
@@ -16,7 +19,9 @@ import { requestSessions } from '../request/request-sessions.js';
  * ```
  */
 export function InjectRepository<M extends Model>(source: Source<M>): ParameterDecorator {
-  return parameter(() => resolveSource(source));
+  return parameter(({ request }) =>
+    repositoryWithin(request, resolveSource(source) as unknown as Repository),
+  );
 }
 
 /**
@@ -34,7 +39,9 @@ export function InjectRepository<M extends Model>(source: Source<M>): ParameterD
  * ```
  */
 export function InjectUnitOfWork(): ParameterDecorator {
-  return parameter(({ request, response }) => requestSessions(request, response).unit(sequelizeOf(request)));
+  return parameter(async ({ request, response }) =>
+    withinRequest(request, await requestSessions(request, response).unit(sequelizeOf(request))),
+  );
 }
 
 /**
@@ -48,9 +55,27 @@ export function InjectUnitOfWork(): ParameterDecorator {
  * ```
  */
 export function InjectSession(): ParameterDecorator {
-  return parameter(({ request, response }) =>
-    requestSessions(request, response).readSession(sequelizeOf(request)),
+  return parameter(async ({ request, response }) =>
+    withinRequest(request, await requestSessions(request, response).readSession(sequelizeOf(request))),
   );
+}
+
+/** The same session, whose repositories are within the scope of the request. */
+function withinRequest<S extends ReadSession | UnitOfWork>(request: Action['request'], session: S): S {
+  if (!hasAccessRules(request)) return session;
+  const { transaction } = session;
+  const repository = (source: Source) =>
+    repositoryWithin(request, resolveSource(source) as unknown as Repository).with(session);
+  const methods = 'savepoint' in session ? unitMethods(session) : {};
+  // The overloads promise what is so: a repository stays one of its class.
+  return Object.freeze({ transaction, repository, ...methods }) as unknown as S;
+}
+
+function unitMethods(unit: UnitOfWork): Pick<UnitOfWork, 'savepoint' | 'afterCommit'> {
+  return {
+    savepoint: (work) => unit.savepoint(work),
+    afterCommit: (callback) => unit.afterCommit(callback),
+  };
 }
 
 /** Where the model of the requested resource lives; for another route the current engine. */

@@ -24,8 +24,12 @@ export function controllerFor({ controller, isGenerated }: Resource): (action: A
 }
 
 /** What a controller's methods get beside the arguments of a request. */
-export function contextOf({ repository }: Resource, { request, response }: Action): CrudContext {
-  return Object.freeze({ request, response, repository });
+export function contextOf(
+  { plan, repository, access }: Resource,
+  { request, response }: Action,
+): CrudContext {
+  const within = plan.access ? repository.within(() => access(request)) : repository;
+  return Object.freeze({ request, response, repository: within });
 }
 
 /**

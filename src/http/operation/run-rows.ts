@@ -9,7 +9,6 @@ import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
-import { NO_SLOTS } from '../../persistence/sql/statement.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -48,11 +47,14 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
-      async run({ query, id, values }, on) {
+      async run({ query, access, id, values }, on) {
         // No column takes its value, and a record would hold it.
         if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
-        const slots = id === undefined ? NO_SLOTS : { id: encodeParameter(primaryKey.type, id) as string };
-        const found = await executor.run(operation(query, values), slots, on);
+        const slots =
+          id === undefined
+            ? access.slots
+            : { ...access.slots, id: encodeParameter(primaryKey.type, id) as string };
+        const found = await executor.run(operation(query, access, values), slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;
         if (endpoint !== 'list' && count === 0) throw noSuchRecord({ name, key: primaryKey.name });

@@ -5,6 +5,7 @@
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { type Access, type AccessForm, closedAttributes, OPEN_ACCESS } from '../../operation/access.js';
 import type { ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
@@ -12,14 +13,18 @@ import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { InvalidQueryError } from '../../query/invalid-query-error.js';
 import { quote } from '../../query/query-string.js';
-import { type BodySchema, type BodyValues, parseBody } from '../../schema/body-schema.js';
+import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { readBody } from './read-body.js';
+import type { RequestAccess } from './request-access.js';
+import { checkScopedValues } from './scoped-values.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
   /** What the inputs gave; of a list its `ListQuery`. */
   readonly query: Inputs;
+  /** What the request may see and write. */
+  readonly access: Access;
   readonly id?: unknown;
   readonly values?: BodyValues;
 }
@@ -30,8 +35,8 @@ export type RequestParser = (request: Request) => RequestArguments | Promise<Req
 /** What the parsers of a resource need. */
 export interface ParserSettings {
   readonly plan: ResourcePlan;
-  readonly schemas: { readonly create: BodySchema; readonly update: BodySchema };
   readonly features: ResourceFeatures;
+  readonly access: RequestAccess;
   /** Bytes. */
   readonly bodyLimit: number;
 }
@@ -50,23 +55,39 @@ export function parseOnce(parse: RequestParser): (request: Request) => Promise<R
 
 /** The parser of one operation of a resource. */
 export function compileParser(
-  { plan, schemas, features, bodyLimit }: ParserSettings,
+  { plan, features, access: askAccess, bodyLimit }: ParserSettings,
   operation: Endpoint,
 ): RequestParser {
   const { readQuery, readHeaders } = features[operation];
   const hasId = operation !== 'list' && operation !== 'create';
-  const readHead = (request: Request): RequestArguments => {
-    const query = readQuery(request.url);
+  const readHead = (request: Request, access: Access): RequestArguments => {
+    const query = readQuery(request.url, access);
     const id = hasId ? parsePathId(plan, request) : undefined;
-    return { query: readHeaders(request, query), id };
+    return { query: readHeaders(request, query, access), access, id };
   };
-  if (operation !== 'create' && operation !== 'update') return readHead;
-  const schema = schemas[operation];
+  if (operation !== 'create' && operation !== 'update') {
+    return (request) => {
+      const access = askAccess(request, operation);
+      return access instanceof Promise
+        ? access.then((known) => readHead(request, known))
+        : readHead(request, access);
+    };
+  }
+  const schemas = new WeakMap<AccessForm, BodySchema>();
+  const schemaFor = (form: AccessForm): BodySchema => {
+    const known = schemas.get(form) ?? bodySchema(plan, operation, closedAttributes(form, operation));
+    schemas.set(form, known);
+    return known;
+  };
+  schemaFor(OPEN_ACCESS.form);
   const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
   const limits = { limit: bodyLimit, ...types };
   return async (request) => {
-    const head = readHead(request);
-    return { ...head, values: await parseBody(schema, await readBody(request, limits)) };
+    const access = await askAccess(request, operation);
+    const head = readHead(request, access);
+    const values = await parseBody(schemaFor(access.form), await readBody(request, limits));
+    checkScopedValues(operation, values, access);
+    return { ...head, values };
   };
 }
 

@@ -1,7 +1,9 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
 import bytes from 'bytes';
+import type { Scope } from '../../metadata/access-options.js';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
 import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
+import type { SharedAccess } from '../../plan/compile-access.js';
 import { flagProblems, unknownOptions } from '../../plan/unknown-options.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
 import { adaptLogger } from '../../util/adapt-logger.js';
@@ -46,6 +48,18 @@ export interface ResourceOptions extends RouterOptions {
   controllers?: readonly Class[];
   /** Before every path, such as `'/api'`. Default: none. */
   routePrefix?: string;
+  /**
+   * The values that rows must have to be seen and written, for every model that has the attribute, as `scope` of `@Crud`, which
+   * comes before it. Default: none.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { scope: { tenantId: (request) => request.user.tenantId } });
+   * ```
+   */
+  scope?: Scope;
+  /** Whether an operation without a rule in `can` is a `ConfigError`. Default: false, and everybody may use it. */
+  deny?: boolean;
 }
 
 /** The settings of a router. */
@@ -65,6 +79,7 @@ export interface Settings extends RouterSettings {
   readonly isScan: boolean;
   readonly controllers: readonly Class[];
   readonly routePrefix: string;
+  readonly access: SharedAccess;
   /** What is wrong with the options. */
   readonly problems: readonly string[];
 }
@@ -78,6 +93,8 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   fastPath: true,
   logger: true,
   routing: true,
+  scope: true,
+  deny: true,
 };
 
 const ROUTE_PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
@@ -93,7 +110,7 @@ export function resolveSettings(
   otherNames: readonly string[] = [],
   otherProblems: readonly string[] = [],
 ): Settings {
-  const { models, controllers = [], routePrefix = '' } = options;
+  const { models, controllers = [], routePrefix = '', scope = {}, deny = false } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
@@ -108,12 +125,17 @@ export function resolveSettings(
       ? []
       : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
     ...otherProblems,
+    ...flagProblems('deny', deny),
+    ...(typeof scope === 'object' && scope !== null
+      ? []
+      : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
   ];
   return Object.freeze({
     records,
     isScan: models === undefined,
     controllers,
     routePrefix: prefix,
+    access: Object.freeze({ scope, deny }),
     ...resolveRouterOptions(options, problems),
     problems,
   });

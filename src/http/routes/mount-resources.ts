@@ -4,9 +4,11 @@ import { createServer, type RoutingControllersOptions } from 'routing-controller
 import type { Class } from '../../metadata/crud-options.js';
 import { warnOfInternals } from '../../persistence/customization/internals-trial.js';
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
+import type { SharedAccess } from '../../plan/compile-access.js';
 import { ConfigError } from '../../util/config-error.js';
 import type { Logger } from '../../util/logger.js';
 import { exceptionHandler } from '../error/exception-handler.js';
+import { accessOfApplication } from '../resources/application-access.js';
 import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
 import type { RoutingOptions } from '../resources/routing-options.js';
@@ -24,6 +26,7 @@ export interface MountPlan {
   readonly routing: RoutingOptions;
   readonly fastPath: boolean;
   readonly logger: Logger;
+  readonly access: SharedAccess;
 }
 
 /** A router with all routes, and the list of those of the resources. */
@@ -38,9 +41,11 @@ export interface MountedRouter {
  * @throws ConfigError when a resource would have two routes for the same method and path
  */
 export function mountResources(plan: MountPlan): MountedRouter {
-  const { resources, controllers, routing, fastPath, logger } = plan;
+  const { resources, controllers, routing, fastPath, logger, access } = plan;
   const serializers = new Map(resources.map(({ plan, serializer }) => [plan.model as object, serializer]));
   const router = express.Router();
+  const rememberAccess = accessOfApplication(resources, access);
+  if (rememberAccess) router.use(rememberAccess);
   const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
   const routes = resources.map((resource) => ({
     resource,

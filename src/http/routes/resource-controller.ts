@@ -1,6 +1,6 @@
 /** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
 import type { Action } from 'routing-controllers';
-import type { EndpointFeatures } from '../../operation/compile-features.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import {
@@ -92,9 +92,20 @@ function rememberResource({ plan }: Resource) {
   };
 }
 
-function headerGuard({ readHeaders, absent }: EndpointFeatures) {
-  return (request: Action['request'], _response: unknown, next: () => void): void => {
-    readHeaders(request, absent);
+/** Asks what the parameters of a method must not be read before. */
+function accessGuard({ access, features }: Resource, operation: Endpoint) {
+  const { readHeaders, absentFor } = features[operation];
+  return async (
+    request: Action['request'],
+    _response: unknown,
+    next: (error?: unknown) => void,
+  ): Promise<void> => {
+    try {
+      const granted = await access(request, operation);
+      readHeaders(request, absentFor(granted.form), granted);
+    } catch (error) {
+      return next(error);
+    }
     next();
   };
 }
@@ -129,14 +140,10 @@ function addGeneratedMetadata(
   const object = controller.prototype;
   const declared = declaredParameters(lineage, method);
   if (declared.length > 0) {
-    if (route.verb !== 'get') {
+    if (route.verb !== 'get' || resource.plan.access) {
       // The parameters would read the body and begin a unit of work before the parser is asked.
-      storage.uses.push({
-        target: controller,
-        method,
-        middleware: headerGuard(resource.features[route.operation]),
-        afterAction: false,
-      });
+      const middleware = accessGuard(resource, route.operation);
+      storage.uses.push({ target: controller, method, middleware, afterAction: false });
     }
     const indexes = new Set(declared.map(({ index }) => index));
     route.parameters.forEach((parameter, index) => {

@@ -1,40 +1,27 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
-import {
-  type Attributes,
-  type CreationAttributes,
-  InstanceError,
-  type Model,
-  OptimisticLockError,
-  type OrderItem,
-  type Sequelize,
-  type Transaction,
-  type WhereOptions,
-} from 'sequelize';
+import type { Attributes, Model, Sequelize, Transaction, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { type Access, type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { ConfigError } from '../../util/config-error.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import type { StatementTarget } from '../connections/statement-target.js';
-import { hasDestroyHooks, hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
-import {
-  ConcurrentModificationError,
-  MultipleResultsFound,
-  noSuchRecord,
-  RelationNotLoaded,
-} from '../errors/errors.js';
-import { findCursorPage } from '../paging/find-cursor-page.js';
-import { findOffsetPage } from '../paging/find-offset-page.js';
+import { hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
+import { MultipleResultsFound, noSuchRecord, RelationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
-import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
+import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
-import { keysetRecordSource } from './keyset-record-source.js';
-import { RowFinder } from './row-finder.js';
-import { type RowRecords, rowRecords } from './row-records.js';
-import { updateRecord, type WriteOptions } from './update-record.js';
+import { type Id, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
+import { changesWithin, newRowWithin } from './scoped-values.js';
+import { SequelizeRecords } from './sequelize-records.js';
+import type { WriteOptions } from './update-record.js';
 
-/** The value of a primary key. */
-export type Id = string | number | bigint;
+/** What a query of a repository belongs to. */
+interface QueryContext {
+  readonly scope: { readonly transaction?: Transaction };
+  readonly access: Access;
+}
 
 /**
  * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
@@ -57,6 +44,8 @@ export class Repository<M extends Model = Model> {
   readonly model: ModelClass<M>;
   /** The session that `with` bound this repository to. */
   private readonly session: TransactionScope | null = null;
+  /** What the request that it belongs to may see and write; null is everything. */
+  private readonly access: AccessSource | null = null;
 
   /**
    * @param model default: the `static model` of the subclass
@@ -85,6 +74,24 @@ export class Repository<M extends Model = Model> {
     return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { session });
   }
 
+  /** The same repository for what a request may see and write. @internal */
+  within(access: AccessSource): this {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access });
+  }
+
+  /**
+   * The same repository without the scope of its request: every row, of every tenant. For work that is nobody's own, such as a
+   * report over all of them.
+   *
+   * @example
+   * ```ts
+   * const everyone = await context.repository.unscoped().list();
+   * ```
+   */
+  unscoped(): this {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access: null });
+  }
+
   /**
    * The row with this primary key.
    *
@@ -100,11 +107,9 @@ export class Repository<M extends Model = Model> {
 
   /** The row with this primary key, or null. */
   async find(id: Id, { fields }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    const scope = await this.transactionFor('select');
-    const found = await this.rows?.find(id, fields, this.targetIn(scope));
-    if (found !== undefined) return found;
-    const attributes = fields ? { attributes: [...fields] } : {};
-    return this.findByKey(id, { ...attributes, ...hookOptions(this.model, 'read'), ...scope });
+    const { scope, access } = await this.context('select');
+    const found = await this.rows?.find(id, { fields, access, on: this.targetIn(scope) });
+    return found !== undefined ? found : this.records(access).find(id, fields, scope);
   }
 
   /**
@@ -121,8 +126,8 @@ export class Repository<M extends Model = Model> {
 
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
-    const order: OrderItem[] = [[this.model.primaryKeyAttribute, 'ASC']];
-    return this.model.findAll({ order, ...options, ...(await this.transactionFor('select')) });
+    const { scope, access } = await this.context('select');
+    return this.records(access).list(options, scope);
   }
 
   /**
@@ -131,12 +136,9 @@ export class Repository<M extends Model = Model> {
    * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const scope = await this.transactionFor('select');
-    const found = await this.rows?.page(request, this.targetIn(scope));
-    if (found) return found;
-    const finder = this.finder(request, scope);
-    const find = (limit: number, offset: number) => finder.find(finder.terms(), null, { limit, offset });
-    return findOffsetPage({ find, count: () => finder.count() }, request);
+    const { scope, access } = await this.context('select');
+    const found = await this.rows?.page(request, { access, on: this.targetIn(scope) });
+    return found ?? this.records(access).page(request, scope);
   }
 
   /**
@@ -149,22 +151,22 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const scope = await this.transactionFor('select');
-    const found = await this.rows?.cursorPage(request, this.targetIn(scope));
-    if (found) return found;
-    const page = await findCursorPage(keysetRecordSource(this.finder(request, scope)), request);
-    return { ...page, items: page.items.map(({ record }) => record) };
+    const { scope, access } = await this.context('select');
+    const found = await this.rows?.cursorPage(request, { access, on: this.targetIn(scope) });
+    return found ?? this.records(access).cursorPage(request, scope);
   }
 
   /**
    * Inserts a row and returns it as the database holds it, defaults included. A write that runs hooks has a transaction of
    * its own where it is not in a unit of work, so that what the hooks write happens with it or not at all.
    */
-  create(values: CreateValues<M>): Promise<M> {
-    // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
+  async create(values: CreateValues<M>): Promise<M> {
+    const context = await this.context('other');
+    const written = newRowWithin(values, this.model.name, context.access);
     return this.write(
-      (options) => this.model.create(values as CreationAttributes<M>, options),
-      (rows, on) => rows.insert(values, on),
+      context,
+      (rows, on) => rows.insert(written, on),
+      (records, options) => records.create(written, options),
     );
   }
 
@@ -175,9 +177,12 @@ export class Repository<M extends Model = Model> {
    * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
    */
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
+    const context = await this.context('other');
+    const written = changesWithin(values, this.model.name, context.access);
     const updated = await this.write<M | null>(
-      (options) => this.updateRecord(id, values, options),
-      (rows, on) => rows.update(id, values, on),
+      context,
+      (rows, on) => rows.update(id, written, on),
+      (records, options) => records.update(id, written, options),
     );
     return updated ?? this.missing();
   }
@@ -188,11 +193,10 @@ export class Repository<M extends Model = Model> {
    * @throws NotFoundError when there is no such row, or it is already soft-deleted
    */
   async delete(id: Id): Promise<void> {
-    // The static form reports how many rows it hit; the instance's does not where it only marks them.
-    const individualHooks = hasDestroyHooks(this.model);
     const deleted = await this.write<number | boolean>(
-      (options) => this.model.destroy({ where: this.byId(id), individualHooks, ...options }),
+      await this.context('other'),
       (rows, on) => rows.delete(id, on),
+      (records, options) => records.delete(id, options),
     );
     if (!deleted) this.missing();
   }
@@ -220,42 +224,32 @@ export class Repository<M extends Model = Model> {
 
   /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
   get isUnbound(): boolean {
-    return this.session === null && Object.keys(this).length === 2;
+    return this.session === null && this.access === null && Object.keys(this).length === 3;
   }
 
-  /** The transaction that a query of this repository belongs to, as a query option. */
-  private async transactionFor(query: 'select' | 'other'): Promise<{ transaction?: Transaction }> {
-    if (this.session) return { transaction: this.session.transaction };
+  /** The transaction that a query of this repository belongs to, as a query option, and the rows that it may see. */
+  private async context(query: 'select' | 'other'): Promise<QueryContext> {
+    const access = this.access ? await this.access() : OPEN_ACCESS;
+    if (this.session) return { access, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
-    return transaction ? { transaction } : {};
+    return { access, scope: transaction ? { transaction } : {} };
   }
 
   /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
   private async write<T>(
-    work: (options: WriteOptions) => Promise<T>,
-    ourWork: (rows: RowRecords<M>, on?: StatementTarget) => Promise<T | undefined>,
+    { scope, access }: QueryContext,
+    onRows: (rows: RowRecords<M>, on: RowOptions) => Promise<T | undefined>,
+    onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>,
   ): Promise<T> {
-    const scope = await this.transactionFor('other');
-    const written = this.rows ? await ourWork(this.rows, this.targetIn(scope)) : undefined;
+    const written = this.rows ? await onRows(this.rows, { access, on: this.targetIn(scope) }) : undefined;
     if (written !== undefined) return written;
+    const records = this.records(access);
     const options = hookOptions(this.model, 'write');
-    if (scope.transaction) return work({ ...options, ...scope });
+    if (scope.transaction) return onRecords(records, { ...options, ...scope });
     // What a write reads it reads from the primary: a replica may be behind.
-    if (!hasWriteHooks(this.model)) return work({ ...options, useMaster: true });
+    if (!hasWriteHooks(this.model)) return onRecords(records, { ...options, useMaster: true });
     const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
-    return session.run(async () => work({ transaction: await session.begin() }));
-  }
-
-  private async updateRecord(id: Id, values: UpdateValues<M>, options: WriteOptions): Promise<M> {
-    const record = await this.findByKey(id, options);
-    if (!record) return this.missing();
-    try {
-      return await updateRecord(record, values as Partial<Attributes<M>>, options);
-    } catch (error) {
-      if (error instanceof InstanceError) return this.missing();
-      if (error instanceof OptimisticLockError) return this.conflict(id, options);
-      throw error;
-    }
+    return session.run(async () => onRecords(records, { transaction: await session.begin() }));
   }
 
   /** The records that need no Sequelize; null where all do. */
@@ -263,29 +257,13 @@ export class Repository<M extends Model = Model> {
     return isOnSequelize() ? null : rowRecords(this.model);
   }
 
+  private records(access: Access): SequelizeRecords<M> {
+    return new SequelizeRecords(this.model, access);
+  }
+
   /** Where statements of ours run; undefined is any connection of the pool. */
-  private targetIn({ transaction }: { readonly transaction?: Transaction }): StatementTarget | undefined {
+  private targetIn({ transaction }: QueryContext['scope']): StatementTarget | undefined {
     return transaction && statementRunner(this.model.sequelize as Sequelize).within(transaction);
-  }
-
-  private finder(criteria: RowCriteria<M>, scope: Pick<WriteOptions, 'transaction'>): RowFinder<M> {
-    return new RowFinder(this.model, criteria, { ...hookOptions(this.model, 'read'), ...scope });
-  }
-
-  private findByKey(id: Id, options: WriteOptions & { attributes?: string[] }): Promise<M | null> {
-    return this.model.findOne({ where: this.byId(id), ...options });
-  }
-
-  private byId(id: Id): WhereOptions<Attributes<M>> {
-    return { [this.model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
-  }
-
-  /** A version that no longer matches means that the row was changed, or that it is gone. */
-  private async conflict(id: Id, options: WriteOptions): Promise<never> {
-    if (!(await this.findByKey(id, options))) this.missing();
-    throw new ConcurrentModificationError(
-      `Somebody else changed this ${this.model.name} at the same time; read it again and repeat the change.`,
-    );
   }
 
   private missing(): never {

@@ -1,0 +1,29 @@
+/** The access of a request: each rule is asked once, whoever needs what it says. */
+import type { Request } from 'express';
+import type { Endpoint } from '../../metadata/crud-options.js';
+import { type Access, OPEN_ACCESS } from '../../operation/access.js';
+import { type AskAccess, compileAskAccess } from '../../operation/ask-access.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
+
+const ACCESS = Symbol('access');
+
+/** A property, as the resource of a request is. */
+interface AskingRequest extends Request {
+  [ACCESS]?: Map<AskAccess, Access | Promise<Access>>;
+}
+
+/** Asks for the access of a request to a resource; a second time it gives the same. */
+export type RequestAccess = (request: Request, endpoint?: Endpoint) => Access | Promise<Access>;
+
+/** The access of requests to a resource. */
+export function compileRequestAccess({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): RequestAccess {
+  if (access === null) return () => OPEN_ACCESS;
+  const ask = compileAskAccess(info, access);
+  return (request: AskingRequest, endpoint) => {
+    const asked = request[ACCESS] ?? new Map<AskAccess, Access | Promise<Access>>();
+    request[ACCESS] = asked;
+    const given = asked.get(ask) ?? ask(request, endpoint ?? null);
+    asked.set(ask, given);
+    return given;
+  };
+}

@@ -1,0 +1,30 @@
+/** Attributes of a body that rows are scoped by. */
+import { type Access, allowsValue } from '../../operation/access.js';
+import type { BodyKind } from '../../schema/derive-body-class.js';
+import { InvalidBodyError } from '../../schema/invalid-body-error.js';
+import { bodyPointer } from '../../schema/request-issue.js';
+
+/**
+ * A schema of the user's may let a scoped attribute pass; and where a request acts for several, it names one of them.
+ *
+ * @throws InvalidBodyError
+ */
+export function checkScopedValues(
+  kind: BodyKind,
+  values: Readonly<Record<string, unknown>>,
+  access: Access,
+): void {
+  for (const [name, mode] of access.form.scope) {
+    const value = values[name];
+    const pointer = bodyPointer(name);
+    if (value === undefined) continue;
+    if (kind === 'update' || mode === 'one') {
+      throw new InvalidBodyError([{ pointer, code: 'readOnly', detail: `${name} cannot be set.` }]);
+    }
+    if (!allowsValue(access, name, value)) {
+      throw new InvalidBodyError([
+        { pointer, code: 'scope', detail: `This request may not write records with this ${name}.` },
+      ]);
+    }
+  }
+}

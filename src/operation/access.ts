@@ -1,0 +1,74 @@
+/** What one request may see and write of a resource: part of its operation, so that nothing can go round it. */
+import type { Predicate } from './operation.js';
+
+/** How a request may write a scoped attribute: the one value, one of several, or any. */
+export type ScopeMode = 'one' | 'several' | 'any';
+
+/**
+ * What many requests have in common: conditions with slots in the place of values, and rules of attributes. Requests with
+ * the same rules have the same object, so that what is made of it is made once.
+ */
+export interface AccessForm {
+  /** By scoped attribute. */
+  readonly scope: ReadonlyMap<string, ScopeMode>;
+  /** What rows have to be, where it is the same for all such requests; null is no condition. */
+  readonly where: Predicate | null;
+  /** Attributes that the request may not read. */
+  readonly unreadable: ReadonlySet<string>;
+  /** Attributes that it may not send. */
+  readonly unwritable: ReadonlySet<string>;
+}
+
+/** The access of one request. Frozen. */
+export interface Access {
+  readonly form: AccessForm;
+  /** What rows have to be: that of the form, and what differs from request to request. */
+  readonly where: Predicate | null;
+  /** The texts of the slots in `where`. */
+  readonly slots: Readonly<Record<string, string>>;
+  /** The values that a scoped attribute may have, as the application gave them. An attribute that may have any is left out. */
+  readonly values: ReadonlyMap<string, readonly unknown[]>;
+  /** Tells the rows of this access from those of another; part of cursors. Empty where all rows may be seen. */
+  readonly digest: string;
+}
+
+/** All rows and attributes: of resources without rules. */
+export const OPEN_ACCESS: Access = Object.freeze({
+  form: Object.freeze({
+    scope: new Map<string, ScopeMode>(),
+    where: null,
+    unreadable: new Set<string>(),
+    unwritable: new Set<string>(),
+  }),
+  where: null,
+  slots: Object.freeze({}),
+  values: new Map<string, readonly unknown[]>(),
+  digest: '',
+});
+
+/** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */
+export function closedAttributes(
+  { scope, unwritable }: AccessForm,
+  kind: 'create' | 'update',
+): ReadonlySet<string> {
+  const scoped = [...scope].filter(([, mode]) => kind === 'update' || mode === 'one');
+  return new Set([...scoped.map(([name]) => name), ...unwritable]);
+}
+
+/** Gives the access of a request, or a promise of it where a rule of the application's does. */
+export type AccessSource = () => Access | Promise<Access>;
+
+/** The value that every new row gets; undefined where there is a choice. */
+export function presetOf({ form, values }: Access, attribute: string): unknown {
+  return form.scope.get(attribute) === 'one' ? values.get(attribute)?.[0] : undefined;
+}
+
+/** Whether a row may be written with a value of a scoped attribute. Compared as texts: a key may be a number, or its text. */
+export function allowsValue({ form, values }: Access, attribute: string, value: unknown): boolean {
+  if (form.scope.get(attribute) === 'any') return true;
+  return (values.get(attribute) ?? []).some((each) => textOf(each) === textOf(value));
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
+}
