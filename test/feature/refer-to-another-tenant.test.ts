@@ -22,6 +22,7 @@ import {
   type UpdateValues,
   unitOfWork,
 } from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { startTestApp } from '../support/test-app.js';
 import { TwoPaths, type WholeRequest } from '../support/two-paths.js';
 
@@ -128,7 +129,7 @@ describe('a foreign key to rows of tenants', () => {
 
       before(async () => {
         const controllers = overridden ? [TaskController, NoteController] : [];
-        paths = await TwoPaths.start({ models, bootstrap: { controllers } });
+        paths = await TwoPaths.start({ models, bootstrap: { controllers, logger: new CapturedLog() } });
       });
 
       after(async () => paths[Symbol.asyncDispose]());
@@ -237,7 +238,11 @@ describe('a foreign key to rows of tenants', () => {
   }
 
   it('holds for each of the writes that go together', async () => {
-    await using site = await startTestApp({ models, engine: { groupCommit: true } });
+    await using site = await startTestApp({
+      models,
+      engine: { groupCommit: true },
+      bootstrap: { logger: new CapturedLog() },
+    });
     await seed();
     const requests = Array.from({ length: 24 }, (_, index) => ({
       tenant: 1 + (index % 2),
