@@ -14,6 +14,7 @@ import type { WriteValues } from '../rows/encode-rows.js';
 import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
 import { type Id, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
+import { includesWithin } from './scoped-includes.js';
 import { changesWithin, newRowWithin } from './scoped-values.js';
 import { SequelizeRecords } from './sequelize-records.js';
 import type { WriteOptions } from './update-record.js';
@@ -128,7 +129,12 @@ export class Repository<M extends Model = Model> {
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
     const { scope, access } = await this.context('select');
-    return this.records(access).list(options, scope);
+    const { include } = options;
+    const isWithin = include !== undefined && this.access !== null;
+    const seen = isWithin
+      ? { include: await includesWithin(this.model as unknown as ModelClass, include, this.access) }
+      : {};
+    return this.records(access).list({ ...options, ...seen }, scope);
   }
 
   /**
