@@ -19,6 +19,7 @@ import { compilePredicate } from './predicate-sql.js';
 import { compileSelect, type RowsSql } from './select-sql.js';
 import type { SqlFragment } from './sql-fragment.js';
 import { bindSlots, type Statement } from './statement.js';
+import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
 import { compileDelete, compileInsert, compileUpdate } from './write-sql.js';
 
@@ -32,6 +33,9 @@ export class OperationCompiler {
   readonly #lists = new BoundedCache<ListSql>();
   readonly #ranges = new BoundedCache<readonly SqlFragment[]>();
   readonly #statements = new BoundedCache<Statement>();
+  #planned = new BoundedCache<boolean>();
+  /** Those that `#planned` was asked of. */
+  #indexes: readonly IndexInfo[] | undefined;
   /** How many selections and lists there were: a number is shorter than what it stands for in a shape. */
   #count = 0;
 
@@ -103,6 +107,26 @@ export class OperationCompiler {
       const found = where.predicate ? [compilePredicate(where.predicate, this.table.column)] : [];
       return compileSelect(this.table, { ...rows, conditions: [...found, ...conditions] });
     });
+  }
+
+  /**
+   * Whether the values of a list's predicate decide which plan is good. They do not where an index begins with the columns of
+   * those in slots, and goes on with the order: its plan is the best one for any values.
+   */
+  isPlanned({ terms, number }: ListSql, { bound, slotted, shape }: LiftedPredicate): boolean {
+    if (bound !== null || slotted === null) return true;
+    if (slotted.length === 0) return false;
+    const { info } = this.table;
+    const indexes = indexesOf(info.model);
+    if (indexes === undefined) return true;
+    if (indexes !== this.#indexes) {
+      this.#indexes = indexes;
+      this.#planned = new BoundedCache();
+    }
+    return this.#planned.get(
+      `${number} ${shape}`,
+      () => !indexes.some((index) => servesOrder(info, index, slotted, terms)),
+    );
   }
 
   /** The conditions of ranges of a list. */
