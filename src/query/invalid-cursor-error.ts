@@ -1,5 +1,5 @@
 /** The error of a cursor that is not, or is no longer, of this list. */
-import { InvalidQueryError } from './invalid-query-error.js';
+import { InvalidQueryError } from '../schema/request-issue.js';
 
 /** Why a cursor is refused; part of the API. */
 export type CursorErrorCode = 'cursor.malformed' | 'cursor.mismatch';

@@ -9,9 +9,8 @@ import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, writableAttributes } from './derive-body-class.js';
-import { InvalidBodyError } from './invalid-body-error.js';
 import { createSchema, updateSchema } from './model-schemas.js';
-import { bodyPointer, type RequestIssue } from './request-issue.js';
+import { bodyPointer, InvalidBodyError, MAX_ISSUES, type RequestIssue } from './request-issue.js';
 import type { RuleContext } from './synthesize-class.js';
 import { holdsUnsafeKey } from './wire-value.js';
 
@@ -30,9 +29,6 @@ export interface BodySchema {
 
 /** The values of a checked body, by attribute. */
 export type BodyValues = Record<string, unknown>;
-
-/** Enough to act on; a body of ten thousand wrong properties is not answered with ten thousand sentences. */
-const MAX_ISSUES = 100;
 
 /** What class-validator calls a property that its class does not have; only objects inside a body can have one. */
 const UNDECLARED = 'whitelistValidation';
@@ -99,7 +95,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
       !unsafe.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...told.flatMap((failure) => failureIssues(failure, known)));
-  if (issues.length > 0) throw new InvalidBodyError(Object.freeze(issues.slice(0, MAX_ISSUES)));
+  if (issues.length > 0) throw new InvalidBodyError(issues.slice(0, MAX_ISSUES));
   return givenValues(instance, schema);
 }
 

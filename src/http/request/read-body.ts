@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request } from 'express';
 import getRawBody from 'raw-body';
-import { BodyError } from './body-error.js';
+import { BodyError } from '../../schema/request-issue.js';
 
 /** What a body may be. */
 export interface BodyLimits {
