@@ -6,9 +6,9 @@
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import { BoundedCache } from '../util/bounded-cache.js';
-import type { Filter } from './filter.js';
 import { InvalidCursorError } from './invalid-cursor-error.js';
 import type { Keyset, KeyValues } from './keyset.js';
+import type { Filter } from './list-query.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;

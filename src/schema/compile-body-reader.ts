@@ -8,8 +8,8 @@ import type { AttributeInfo } from '../model/model-info.js';
 import { choosesProperties, isTyped, transformsInto, validatorsOf } from './class-properties.js';
 import { columnRules } from './column-rules.js';
 import { type BodyKind, presenceOf } from './derive-body-class.js';
-import { parseColumnValue } from './parse-column-value.js';
 import { columnDecorators, type Presence, type SchemaClass } from './synthesize-class.js';
+import { parseColumnValue } from './wire-value.js';
 
 /** The values that the class would give, in the same order; null where the class has to be asked. */
 export type BodyReader = (body: unknown) => Record<string, unknown> | null;

@@ -4,8 +4,8 @@ import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { holdsColumnRules } from './column-rules.js';
 import { copyType, copyValidators, copyWriteTransforms } from './model-decorators.js';
-import { parseColumnValue } from './parse-column-value.js';
 import { applyColumnRules, namedClass, type Presence, type SchemaClass } from './synthesize-class.js';
+import { parseColumnValue } from './wire-value.js';
 
 /** The two bodies a resource takes. */
 export type BodyKind = 'create' | 'update';

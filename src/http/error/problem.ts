@@ -25,7 +25,8 @@ export interface Problem {
   readonly retryAfter?: number;
 }
 
-const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
+/** The answer to what is not understood. */
+export const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
 
 const UNAVAILABLE: Problem = Object.freeze({
   status: 503,

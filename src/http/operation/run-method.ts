@@ -7,7 +7,7 @@ import type { WireRecord } from '../../response/record-serializer.js';
 import { releaseJson } from '../answer/guard-json.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import type { CrudContext } from '../resources/crud-context.js';
+import type { CrudContext } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';

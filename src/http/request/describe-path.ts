@@ -1,7 +1,6 @@
 /** The path of a request as it may be logged: a path holds ids. */
 import type { Application, Request, Router } from 'express';
-import { applicationChain } from './application-chain.js';
-import { type Layer, layersOf } from './express-internals.js';
+import { applicationChain, type Layer, layersOf } from './express-internals.js';
 
 /** Routes of an application that its own router does not show. */
 interface HiddenRoutes {

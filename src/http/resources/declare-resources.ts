@@ -1,6 +1,7 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
+
+import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
-import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
 import { isAttached } from '../../model/introspect-model.js';
 import { enginesInUse } from '../../persistence/engine/engine.js';
 import { Repository } from '../../persistence/records/repository.js';

@@ -1,15 +1,20 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
+
 import bytes from 'bytes';
+import type { RoutingControllersOptions } from 'routing-controllers';
+import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
-import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
 import { flagProblems, unknownOptions } from '../../plan/unknown-options.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
-import { adaptLogger } from '../../util/adapt-logger.js';
 import { ConfigError, collectProblems } from '../../util/config-error.js';
-import { defaultLogger } from '../../util/default-logger.js';
-import type { Logger } from '../../util/logger.js';
+import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
 import { showValue } from '../../util/show-value.js';
-import type { RoutingOptions } from './routing-options.js';
+
+/** The options of routing-controllers that are the user's to set. */
+export type RoutingOptions = Omit<
+  RoutingControllersOptions,
+  'controllers' | 'routePrefix' | 'defaultErrorHandler'
+>;
 
 /** The options that `bootstrap` and `crudRouter` have in common. */
 export interface RouterOptions {

@@ -2,7 +2,6 @@
 import type { RequestHandler, Router } from 'express';
 import { sendProblem } from '../error/exception-handler.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
-import { pathShape, withoutSlash } from './path-shape.js';
 
 /** What matters of a route here. */
 export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'>;
@@ -55,4 +54,14 @@ function refuseOtherMethods(methods: ReadonlySet<string>): RequestHandler {
       detail: `This path does not have the method ${request.method}; it has ${allow}.`,
     });
   };
+}
+
+/** The path in small letters, without the names of its parameters and the slash at its end. */
+export function pathShape(path: string): string {
+  return withoutSlash(path.toLowerCase().replace(/:\w+/g, ':'));
+}
+
+/** The path without the slash at its end; the root stays. */
+export function withoutSlash(path: string): string {
+  return path.replace(/(.)\/$/, '$1');
 }

@@ -1,8 +1,8 @@
 /** `crudRouter`: one resource as a router of its own. */
 import type { Router } from 'express';
 import type { Model } from 'sequelize';
+import { crudRecords } from '../../metadata/crud.js';
 import type { CrudOptions } from '../../metadata/crud-options.js';
-import { crudRecords } from '../../metadata/registry.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';

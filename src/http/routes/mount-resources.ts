@@ -9,10 +9,9 @@ import type { Logger } from '../../util/logger.js';
 import { exceptionHandler } from '../error/exception-handler.js';
 import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
-import type { RoutingOptions } from '../resources/routing-options.js';
-import { closePaths } from './allowed-methods.js';
+import type { RoutingOptions } from '../resources/settings.js';
+import { closePaths, pathShape } from './allowed-methods.js';
 import { SafeExpressDriver } from './express-driver.js';
-import { pathShape } from './path-shape.js';
 import { registerPlainController } from './plain-controller.js';
 import { registerResourceController } from './resource-controller.js';
 
