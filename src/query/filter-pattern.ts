@@ -14,43 +14,24 @@ export function compilePattern({ text, position }: Lexeme): string {
       detail: `A pattern has at most ${FILTER_LIMITS.patternLength} characters (found ${text.length}).`,
     });
   }
-  const pieces: string[] = [];
-  let wildcards = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const character = text[index] as string;
-    if (character === '*') {
-      wildcards += 1;
-      pieces.push('%');
-    } else if (character === '\\') {
-      index += 1;
-      pieces.push(escapedCharacter(text.codePointAt(index), position));
-    } else pieces.push(literal(character));
-  }
-  checkWildcards(wildcards, pieces, position);
-  return pieces.join('');
-}
-
-function escapedCharacter(codePoint: number | undefined, position: number): string {
-  const character = codePoint === undefined ? '' : String.fromCodePoint(codePoint);
-  if (character === '*' || character === '\\') return literal(character);
-  throw new FilterError('q.bad-escape', position, {
-    detail: `'\\${character}' is not a valid escape in a pattern; use \\* or \\\\.`,
+  const pattern = text.replace(/\\(.?)|[*%_]/gsu, (match, escaped: string | undefined) => {
+    if (match === '*') return '%';
+    if (escaped === undefined || escaped === '\\') return `\\${match.at(-1)}`;
+    if (escaped === '*') return '*';
+    throw new FilterError('q.bad-escape', position, {
+      detail: `'${match}' is not a valid escape in a pattern; use \\* or \\\\.`,
+    });
   });
-}
-
-function literal(character: string): string {
-  return character === '%' || character === '_' || character === '\\' ? `\\${character}` : character;
-}
-
-function checkWildcards(wildcards: number, pieces: readonly string[], position: number): void {
+  const wildcards = text.replace(/\\./gsu, '').split('*').length - 1;
   if (wildcards > FILTER_LIMITS.patternWildcards) {
     throw new FilterError('q.too-complex', position, {
       detail: `A pattern has at most ${FILTER_LIMITS.patternWildcards} wildcards (found ${wildcards}).`,
     });
   }
-  if (wildcards > 0 && wildcards === pieces.length) {
+  if (/^\*+$/.test(text)) {
     throw new FilterError('q.bad-escape', position, {
       detail: 'A pattern of wildcards alone matches every text; use =isnull=false.',
     });
   }
+  return pattern;
 }
