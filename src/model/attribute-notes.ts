@@ -12,6 +12,11 @@ export function hasGetter(model: ModelClass, name: string): boolean {
   return model.getAttributes()[name]?.get !== undefined;
 }
 
+/** Whether a setter takes the attribute's value, without which a virtual one cannot be written. */
+export function hasSetter(model: ModelClass, name: string): boolean {
+  return model.getAttributes()[name]?.set !== undefined;
+}
+
 /** The attributes whose value is read, or written, by code of the user's. */
 export function customAttributes(model: ModelClass, kind: 'get' | 'set'): ReadonlySet<string> {
   const { getterMethods, setterMethods } = model.options;

@@ -35,7 +35,6 @@ export function introspectModel(model: ModelClass): Introspection {
     pluralName: model.options.name?.plural ?? model.name,
     attributes,
     primaryKey,
-    virtualSetters: virtualSetters(model),
     paranoid: model.options.paranoid === true,
   });
   return { info, problems: [] };
@@ -67,11 +66,6 @@ function describeAttribute(
     nullable: options.allowNull !== false && options.primaryKey !== true,
     hasDefault: options.autoIncrement === true || options.defaultValue !== undefined,
   });
-}
-
-function virtualSetters(model: ModelClass): ReadonlySet<string> {
-  const attributes = Object.entries(model.getAttributes());
-  return new Set(attributes.flatMap(([name, { set }]) => (set === undefined ? [] : [name])));
 }
 
 function attributeRole(model: ModelClass, name: string): AttributeRole {

@@ -2,7 +2,7 @@
 import type { IdType } from '../metadata/crud-options.js';
 import type { ColumnKind, ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
-import { showValue } from '../util/show-value.js';
+import { showValue } from '../util/option-problems.js';
 
 /** What a raw path segment turned out to be. */
 export type ParsedId =

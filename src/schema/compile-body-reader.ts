@@ -5,7 +5,8 @@
 import { ValidationTypes } from 'class-validator';
 import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
-import { choosesProperties, isTyped, transformsInto, validatorsOf } from './class-properties.js';
+import { choosesProperties, validatorsOf } from './class-properties.js';
+import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { columnRules } from './column-rules.js';
 import { type BodyKind, presenceOf } from './derive-body-class.js';
 import { columnDecorators, type Presence, type SchemaClass } from './synthesize-class.js';
@@ -80,8 +81,8 @@ function isBare(target: SchemaClass, attribute: AttributeInfo, presence: Presenc
   const { name } = attribute;
   return (
     validatorsOf(target, name).length === columnDecorators(attribute, presence).length &&
-    transformsInto(target, name) === 1 &&
-    !isTyped(target, name)
+    transformerStorage.findTransformMetadatas(target, name, DIRECTIONS.write).length === 1 &&
+    transformerStorage.findTypeMetadata(target, name) === undefined
   );
 }
 

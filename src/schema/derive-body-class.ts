@@ -1,5 +1,6 @@
 /** The class of a create or update body, derived from a model. */
 import { Transform } from 'class-transformer';
+import { hasSetter } from '../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { holdsColumnRules } from './column-rules.js';
@@ -15,16 +16,11 @@ export type BodyKind = 'create' | 'update';
  * database, except in a create where nothing else would fill it.
  */
 export function writableAttributes(info: ModelInfo, exposure: Exposure, kind: BodyKind): AttributeInfo[] {
-  return [...info.attributes.values()].filter(({ name, role, hasDefault }) => {
+  return [...info.attributes.values()].filter(({ name, role, type, hasDefault }) => {
     if (exposure.unwritable.has(name)) return false;
     if (role === 'primaryKey') return kind === 'create' && !hasDefault;
-    return role === 'data' && isWritable(info, name);
+    return role === 'data' && (type.kind !== 'virtual' || hasSetter(info.model, name));
   });
-}
-
-/** A virtual attribute can be written when it has a setter; every other kind always can. */
-function isWritable({ attributes, virtualSetters }: ModelInfo, name: string): boolean {
-  return attributes.get(name)?.type.kind !== 'virtual' || virtualSetters.has(name);
 }
 
 /** Derives `ArticleCreate` or `ArticleUpdate`. */

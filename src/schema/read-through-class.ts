@@ -117,14 +117,9 @@ class RecordExecutor extends TransformOperationExecutor {
   }
 
   override transform(
-    source: unknown,
-    value: unknown,
-    target?: unknown,
-    arrayType?: unknown,
-    isMap?: boolean,
-    level?: number,
+    ...[source, value, target, ...others]: Parameters<TransformOperationExecutor['transform']>
   ): unknown {
-    const goOn = (next: unknown): unknown => super.transform(source, next, target, arrayType, isMap, level);
+    const goOn = (next: unknown): unknown => super.transform(source, next, target, ...others);
     if (typeof value !== 'object' || value === null) return goOn(value);
     if (this.#shown.has(value)) return value;
     if (isRecord(value) || isTornRecord(value)) return enter(value, () => this.#record(value, target, goOn));

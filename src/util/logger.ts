@@ -1,6 +1,6 @@
 /** Where the library's few log lines go. */
 import { ConfigError } from './config-error.js';
-import { showValue } from './show-value.js';
+import { showValue } from './option-problems.js';
 
 /**
  * What pino, winston, bunyan and `console` have in common. Each works as it is: to pino and bunyan, which are known by their

@@ -6,7 +6,7 @@ import { isAttached } from '../../model/introspect-model.js';
 import { enginesInUse } from '../../persistence/engine/engine.js';
 import { Repository } from '../../persistence/records/repository.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
-import { showValue } from '../../util/show-value.js';
+import { showValue } from '../../util/option-problems.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
 import { forgottenControllers, noteController } from './forgotten-controllers.js';

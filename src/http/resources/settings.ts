@@ -4,11 +4,16 @@ import bytes from 'bytes';
 import type { RoutingControllersOptions } from 'routing-controllers';
 import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
-import { flagProblems, unknownOptions } from '../../plan/unknown-options.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
 import { ConfigError, collectProblems } from '../../util/config-error.js';
 import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
-import { showValue } from '../../util/show-value.js';
+import {
+  flagProblems,
+  pathProblems,
+  showValue,
+  unknownOptions,
+  withoutSlash,
+} from '../../util/option-problems.js';
 
 /** The options of routing-controllers that are the user's to set. */
 export type RoutingOptions = Omit<
@@ -85,8 +90,6 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   routing: true,
 };
 
-const ROUTE_PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
-
 /**
  * Resolves the options. Never throws for a wrong one: its problem is told with those of the models.
  *
@@ -100,7 +103,6 @@ export function resolveSettings(
 ): Settings {
   const { models, controllers = [], routePrefix = '' } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
-  const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
     ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
     ...(models ?? [])
@@ -109,16 +111,14 @@ export function resolveSettings(
         (model) =>
           `${model?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
       ),
-    ...(ROUTE_PREFIX.test(prefix)
-      ? []
-      : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
+    ...pathProblems('routePrefix', routePrefix, '/api'),
     ...otherProblems,
   ];
   return Object.freeze({
     records,
     isScan: models === undefined,
     controllers,
-    routePrefix: prefix,
+    routePrefix: withoutSlash(String(routePrefix)),
     ...resolveRouterOptions(options, problems),
     problems,
   });

@@ -1,7 +1,7 @@
 /** The options of `serve`, and what can be wrong with them. */
 import { inspect } from 'node:util';
 import type { Express } from 'express';
-import { unknownOptions } from '../../plan/unknown-options.js';
+import { unknownOptions } from '../../util/option-problems.js';
 
 /** Options of `serve`. */
 export interface ServeOptions {
