@@ -53,7 +53,6 @@ export function createDocument({ info, routes, routePrefix, health }: DocumentSo
 }
 
 class DocumentDraft {
-  readonly #routePrefix: string;
   readonly #tags = new Map<string, TagObject>();
   /** By shape: the first route of a path names its parameters. */
   readonly #paths = new Map<
@@ -64,9 +63,7 @@ class DocumentDraft {
   /** How often each is used. */
   readonly #operationIds = new Map<string, number>();
 
-  constructor(routePrefix: string) {
-    this.#routePrefix = routePrefix;
-  }
+  constructor(private readonly routePrefix: string) {}
 
   addResource(
     resource: DescribedResource,
@@ -114,7 +111,7 @@ class DocumentDraft {
     const expressible = documentPath(path);
     const documented = DOCUMENT_METHODS.find((each) => each === verb);
     if (!expressible || !documented) return undefined;
-    const full = `${this.#routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
+    const full = `${this.routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
     const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
     this.#paths.set(templateShape(full), known);
     const generated = generatedRouteOf(method);
@@ -136,7 +133,7 @@ class DocumentDraft {
 
   #addTag(name: string, { plan, names }: DescribedResource): void {
     if (this.#tags.has(name)) return;
-    const path = `${this.#routePrefix}${plan.prefix}` || '/';
+    const path = `${this.routePrefix}${plan.prefix}` || '/';
     this.#tags.set(name, {
       name,
       description: plan.description ?? `Routes for ${names.phrases} at \`${path}\`.`,

@@ -90,14 +90,11 @@ function checkText(text: string): void {
 }
 
 class FilterParser {
-  readonly #text: string;
   #position = 0;
   #depth = 0;
   #comparisons = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
+  constructor(private readonly text: string) {}
 
   parse(): SyntaxNode | null {
     this.#take('blanks');
@@ -168,7 +165,7 @@ class FilterParser {
     const quoted = this.#take('quoted');
     if (quoted) return { ...quoted, text: quoted.text.slice(1, -1).replace(/\\(.)/gs, '$1') };
     const position = this.#position;
-    if (/["']/.test(this.#text[position] ?? '')) {
+    if (/["']/.test(this.text[position] ?? '')) {
       throw new FilterError('q.unclosed', position, {
         detail: `The quote opened at position ${position} is not closed.`,
       });
@@ -190,20 +187,20 @@ class FilterParser {
     const pattern = TOKENS[kind];
     const position = this.#position;
     pattern.lastIndex = position;
-    const [text] = pattern.exec(this.#text) ?? [];
+    const [text] = pattern.exec(this.text) ?? [];
     if (text === undefined) return null;
     this.#position += text.length;
     return { text, position };
   }
 
   #isAtEnd(): boolean {
-    return this.#position >= this.#text.length;
+    return this.#position >= this.text.length;
   }
 
   #unexpected(expected: string): never {
     const found = this.#isAtEnd()
       ? 'end'
-      : `'${String.fromCodePoint(this.#text.codePointAt(this.#position) ?? 0)}'`;
+      : `'${String.fromCodePoint(this.text.codePointAt(this.#position) ?? 0)}'`;
     throw new FilterError('q.syntax', this.#position, {
       detail: `Unexpected ${found} at position ${this.#position}; expected ${expected}.`,
     });

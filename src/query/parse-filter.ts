@@ -33,14 +33,12 @@ export function parseFilter(plan: ResourcePlan, text: string, issues: RequestIss
 }
 
 class FilterTyping {
-  readonly #plan: ResourcePlan;
-  readonly #issues: RequestIssue[];
   readonly #uses = new Map<string, number>();
 
-  constructor(plan: ResourcePlan, issues: RequestIssue[]) {
-    this.#plan = plan;
-    this.#issues = issues;
-  }
+  constructor(
+    private readonly plan: ResourcePlan,
+    private readonly issues: RequestIssue[],
+  ) {}
 
   node(syntax: SyntaxNode): Filter | null {
     if (syntax.kind === 'comparison') return this.collect(() => this.#comparison(syntax));
@@ -54,7 +52,7 @@ class FilterTyping {
       return work();
     } catch (error) {
       if (!(error instanceof FilterError)) throw error;
-      this.#issues.push(error.toIssue());
+      this.issues.push(error.toIssue());
       return null;
     }
   }
@@ -74,8 +72,8 @@ class FilterTyping {
 
   /** The same answer for a hidden attribute as for none: only what may be filtered is ever named. */
   #attribute({ text, position }: Lexeme): AttributeInfo {
-    const allowed = [...this.#plan.filters.keys()];
-    const attribute = this.#plan.filters.has(text) ? this.#plan.info.attributes.get(text) : undefined;
+    const allowed = [...this.plan.filters.keys()];
+    const attribute = this.plan.filters.has(text) ? this.plan.info.attributes.get(text) : undefined;
     if (!attribute) {
       const choices =
         allowed.length > 0 ? `Filterable: ${allowed.join(', ')}.` : 'Nothing can be filtered here.';
@@ -95,7 +93,7 @@ class FilterTyping {
   }
 
   #operator({ name, type }: AttributeInfo, { text, position }: Lexeme): CanonicalFilterOperator {
-    const allowed = this.#plan.filters.get(name) ?? [];
+    const allowed = this.plan.filters.get(name) ?? [];
     const operator = canonicalOperator(text);
     if (operator && allowed.includes(operator)) return operator;
     const code = operator ? 'q.operator-not-allowed' : 'q.unknown-operator';

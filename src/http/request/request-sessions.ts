@@ -42,15 +42,14 @@ export class ClientGone extends Error {
 
 /** The sessions of one request. */
 export class RequestSessions {
-  readonly #request: Request;
-  readonly #response: Response;
   readonly #writes = new Map<Sequelize, DatabaseSession>();
   readonly #reads = new Map<Sequelize, DatabaseSession>();
   readonly #gets = new Map<Sequelize, DatabaseSession>();
 
-  constructor(request: Request, response: Response) {
-    this.#request = request;
-    this.#response = response;
+  constructor(
+    private readonly request: Request,
+    private readonly response: Response,
+  ) {
     response.once('close', () => {
       if (this.#isGone) for (const session of this.#sessions()) void session.abort(new ClientGone());
     });
@@ -89,7 +88,7 @@ export class RequestSessions {
 
   /** Runs work in the session that the parameters began, if they did: the unit of work, or in a GET the read session. */
   runAdded<T>(work: () => T): T {
-    const reads = SAFE_METHODS.has(this.#request.method) ? this.#reads.values() : [];
+    const reads = SAFE_METHODS.has(this.request.method) ? this.#reads.values() : [];
     const [session] = [...this.#writes.values(), ...reads];
     return session ? runInSession(session, work) : work();
   }
@@ -116,7 +115,7 @@ export class RequestSessions {
   }
 
   get #isGone(): boolean {
-    return this.#response.destroyed && !this.#response.writableFinished;
+    return this.response.destroyed && !this.response.writableFinished;
   }
 
   /** What the parameters began. */
@@ -133,7 +132,7 @@ export class RequestSessions {
     return this.#remember(
       this.#writes,
       sequelize,
-      () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
+      () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.request) }),
     );
   }
 

@@ -49,8 +49,8 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);
   problems.push(...takeoverProblems([model]));
-  const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
-  const resources = createResources(plan, [declaration], settings);
+  const plans = compilePlan([declaration], { describeExposure, classProperties }, problems);
+  const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   return mountResources({ ...settings, resources, controllers: [] }).router;
 }

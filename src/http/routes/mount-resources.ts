@@ -12,8 +12,7 @@ import type { Resource } from '../resources/resource.js';
 import type { RoutingOptions } from '../resources/settings.js';
 import { closePaths, pathShape } from './allowed-methods.js';
 import { SafeExpressDriver } from './express-driver.js';
-import { registerPlainController } from './plain-controller.js';
-import { registerResourceController } from './resource-controller.js';
+import { registerPlainController, registerResourceController } from './resource-controller.js';
 
 /** What is mounted. */
 export interface MountPlan {

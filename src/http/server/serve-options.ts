@@ -26,13 +26,7 @@ export interface ServeOptions {
   shutdownTimeout?: number;
 }
 
-const NAMES: Readonly<Record<keyof ServeOptions, true>> = {
-  port: true,
-  host: true,
-  lifespan: true,
-  drainDelay: true,
-  shutdownTimeout: true,
-};
+const NAMES = ['port', 'host', 'lifespan', 'drainDelay', 'shutdownTimeout'] satisfies (keyof ServeOptions)[];
 const SHUTDOWN_TIMEOUT = 20_000;
 const KUBERNETES_DRAIN_DELAY = 5_000;
 /** Milliseconds. Node fires a timer of more than 2 ** 31 milliseconds at once. */
@@ -57,7 +51,7 @@ export function serveProblems(options: ServeOptions): string[] {
   const { port, host, lifespan } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port < 65_536;
   return [
-    ...unknownOptions('serve', options, Object.keys(NAMES)),
+    ...unknownOptions('serve', options, NAMES),
     ...(isPort ? [] : [`The port is ${inspect(port)}; use an integer from 0 to 65535.`]),
     ...(host === undefined || typeof host === 'string'
       ? []
