@@ -28,7 +28,7 @@ export type { SchemaClass } from './schema/synthesize-class.js';
 
 // Request
 export type { Comparison, Filter, Junction } from './query/list-query.js';
-export { InvalidCursorError } from './query/invalid-cursor-error.js';
+export { InvalidCursorError } from './query/cursor-codec.js';
 export type { Keyset } from './query/keyset.js';
 export type { ListQuery } from './query/list-query.js';
 export type { ReadQuery } from './query/list-query.js';

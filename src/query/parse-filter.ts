@@ -6,9 +6,8 @@ import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { FilterError } from './filter-error.js';
-import { compilePattern } from './filter-pattern.js';
 import { FILTER_LIMITS, type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
-import { parseFilterValue } from './filter-value.js';
+import { compilePattern, parseFilterValue } from './filter-value.js';
 import type { Comparison, Filter } from './list-query.js';
 import { quote } from './query-string.js';
 
