@@ -41,8 +41,8 @@ export function jsonReplacer({ app }: Response): JsonReplacer | undefined {
 
 type JsonReplacer = (name: string, value: unknown) => unknown;
 
-/** What is sent as it is. */
-function isBytesOrStream(value: unknown): boolean {
+/** What is sent as it is: bytes, and what writes itself, which are streams and the answers of the fast path. */
+export function isBytesOrStream(value: unknown): boolean {
   return (
     value instanceof Uint8Array ||
     typeof (value as { pipe?: unknown } | null | undefined)?.pipe === 'function'
