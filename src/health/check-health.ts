@@ -1,5 +1,4 @@
 /** `checkHealth`: asks all configured back ends at once, each on connections of its own. */
-
 import type { ClickHouseClient, Cluster, Redis } from '../persistence/engine/client-types.js';
 import { type Engine, enginesInUse } from '../persistence/engine/engine.js';
 import { separateClickHouse } from '../persistence/engine/optional-client.js';

@@ -1,5 +1,4 @@
 /** The options of the health routes, checked, with every default filled in. */
-
 import { throwProblems } from '../util/config-error.js';
 import { flagProblems, pathProblems, unknownOptions, withoutSlash } from '../util/option-problems.js';
 import { type CheckOptions, DEFAULT_TIMEOUT, timeoutProblems } from './check-health.js';

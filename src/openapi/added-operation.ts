@@ -1,5 +1,4 @@
 /** A route that a subclass added, described as far as its decorators tell: what it answers with, only its code knows. */
-
 import { exampleValue } from '../features/example-value.js';
 import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';

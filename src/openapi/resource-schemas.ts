@@ -1,5 +1,4 @@
 /** The schemas of one resource: its records, its bodies and its page. */
-
 import { exampleValue } from '../features/example-value.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';

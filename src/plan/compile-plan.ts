@@ -1,5 +1,4 @@
 /** All declarations of an application -> its frozen plans. Every problem of every resource is thrown at once. */
-
 import { throwProblems } from '../util/config-error.js';
 import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
 import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';

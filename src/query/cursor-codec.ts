@@ -3,7 +3,6 @@
  * values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds accidents, not
  * forgers, and needs not: the values are only compared with columns that the client may sort by.
  */
-
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import { InvalidQueryError } from '../schema/request-issue.js';

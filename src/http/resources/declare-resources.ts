@@ -1,5 +1,4 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
-
 import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
 import { isAttached } from '../../model/introspect-model.js';

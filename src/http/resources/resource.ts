@@ -1,5 +1,4 @@
 /** A resource at work: its plan, and what the later phases made of it. */
-
 import { FEATURES } from '../../features/features.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';

@@ -1,5 +1,4 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
-
 import bytes from 'bytes';
 import type { RoutingControllersOptions } from 'routing-controllers';
 import { type CrudRecord, crudRecords } from '../../metadata/crud.js';

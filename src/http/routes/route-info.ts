@@ -1,5 +1,4 @@
 /** The routes of an application, for people and programs to look at. */
-
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { presentModelBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
