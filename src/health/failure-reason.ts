@@ -49,19 +49,12 @@ export function failureReason(error: unknown): string {
   return 'failed';
 }
 
-interface ErrorLike {
-  readonly code?: unknown;
-  readonly message?: unknown;
-  readonly cause?: unknown;
-  readonly errors?: unknown;
-  readonly lastNodeError?: unknown;
-}
-
 /** An error, its causes, and the members of an aggregate (one for each address of a host). */
-function chainOf(error: unknown, seen: Set<unknown>): readonly ErrorLike[] {
+function chainOf(error: unknown, seen: Set<unknown>): readonly Record<string, unknown>[] {
   if (typeof error !== 'object' || error === null || seen.has(error)) return [];
   seen.add(error);
-  const { cause, errors, lastNodeError }: ErrorLike = error;
+  const known = error as Record<string, unknown>;
+  const { cause, errors, lastNodeError } = known;
   const inner = [cause, lastNodeError, ...(Array.isArray(errors) ? errors : [])];
-  return [error, ...inner.flatMap((each) => chainOf(each, seen))];
+  return [known, ...inner.flatMap((each) => chainOf(each, seen))];
 }

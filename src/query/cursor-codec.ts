@@ -93,12 +93,7 @@ function decodeCanonical(text: string): Buffer | null {
   return text !== '' && bytes.toString('base64url') === text ? bytes : null;
 }
 
-interface CursorContent {
-  readonly digest: string;
-  readonly keyset: Keyset;
-}
-
-function readContent(payload: Buffer): CursorContent | null {
+function readContent(payload: Buffer) {
   const content = parseJson(payload.toString());
   if (!Array.isArray(content)) return null;
   const [version, digest, inclusive, ...values] = content as unknown[];
@@ -143,9 +138,6 @@ function computeDigest({ plan, sort, filter }: CursorScope): string {
   return hash('sha256', JSON.stringify(scope), 'base64url').slice(0, DIGEST_LENGTH);
 }
 
-/** Why a cursor is refused; part of the API. */
-export type CursorErrorCode = 'cursor.malformed' | 'cursor.mismatch';
-
 /**
  * A cursor that was not made by this list: damaged, forged, or made for another resource, order or filter. Answered
  * with 400 by the list route itself.
@@ -165,12 +157,13 @@ export type CursorErrorCode = 'cursor.malformed' | 'cursor.mismatch';
 export class InvalidCursorError extends InvalidQueryError {
   override readonly name = 'InvalidCursorError';
 
-  constructor(code: CursorErrorCode, parameter: 'after' | 'before') {
+  constructor(code: keyof typeof DETAILS, parameter: 'after' | 'before') {
     super([{ parameter, code, detail: DETAILS[code] }]);
   }
 }
 
-const DETAILS: Readonly<Record<CursorErrorCode, string>> = {
+/** Why a cursor is refused, by its code, which is part of the API. */
+const DETAILS = {
   'cursor.malformed': 'This is not a cursor of this API; take it unchanged from next_cursor or prev_cursor.',
   'cursor.mismatch':
     'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',

@@ -21,12 +21,6 @@ type ValueReader = (value: unknown) => unknown;
 /** The reader for bodies that only the class can read. */
 export const readNothing: BodyReader = () => null;
 
-/** What the class makes of an attribute. */
-interface Property {
-  readonly isRequired: boolean;
-  readonly read: ValueReader;
-}
-
 /** Compiles the reader of a class that was derived from these attributes. */
 export function compileBodyReader(
   target: SchemaClass,
@@ -69,10 +63,13 @@ function hasCondition(target: SchemaClass, attribute: AttributeInfo, kind: BodyK
   return conditions.length > (presenceOf(attribute, kind) === 'required' ? 0 : 1);
 }
 
-function compileProperty(target: SchemaClass, attribute: AttributeInfo, kind: BodyKind): Property {
+/** What the class makes of an attribute. */
+function compileProperty(target: SchemaClass, attribute: AttributeInfo, kind: BodyKind) {
   const presence = presenceOf(attribute, kind);
   // Without a value, no other decorator is asked; with one, the user's are.
-  const read = isBare(target, attribute, presence) ? compileValue(attribute.type, presence) : () => undefined;
+  const read: ValueReader = isBare(target, attribute, presence)
+    ? compileValue(attribute.type, presence)
+    : () => undefined;
   return Object.freeze({ isRequired: presence === 'required', read });
 }
 

@@ -11,14 +11,9 @@ export function closePaths(router: Router, routes: readonly ClosableRoute[]): vo
   for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(methodsOf(verbs)));
 }
 
-/** A path as one of its routes has it, and the methods of them all. */
-interface ClosablePath {
-  readonly path: string;
-  readonly verbs: Set<string>;
-}
-
-function closablePaths(routes: readonly ClosableRoute[]): ClosablePath[] {
-  const paths = new Map<string, ClosablePath>();
+/** Each path as one of its routes has it, and the methods of them all. */
+function closablePaths(routes: readonly ClosableRoute[]) {
+  const paths = new Map<string, { readonly path: string; readonly verbs: Set<string> }>();
   for (const { path, verb } of routes) {
     // What a regular expression of the user's matches cannot be told apart from other paths.
     if (typeof path !== 'string') continue;

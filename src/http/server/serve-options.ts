@@ -32,17 +32,11 @@ const KUBERNETES_DRAIN_DELAY = 5_000;
 /** Milliseconds. Node fires a timer of more than 2 ** 31 milliseconds at once. */
 const LONGEST_WAIT = 2_000_000_000;
 
-/** The times of a shutdown, in milliseconds. */
-export interface ShutdownTimes {
-  readonly drainDelay: number;
-  readonly shutdownTimeout: number;
-}
-
-/** The times, with the defaults of those that are not given. */
+/** The times of a shutdown, with the defaults of those that are not given. */
 export function shutdownTimes({
   drainDelay = process.env['KUBERNETES_SERVICE_HOST'] ? KUBERNETES_DRAIN_DELAY : 0,
   shutdownTimeout = SHUTDOWN_TIMEOUT,
-}: Partial<ShutdownTimes>): ShutdownTimes {
+}: Pick<ServeOptions, 'drainDelay' | 'shutdownTimeout'>) {
   return { drainDelay, shutdownTimeout };
 }
 
