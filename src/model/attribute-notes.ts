@@ -2,19 +2,9 @@
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { ModelInfo } from './model-info.js';
 
-/** The comment of the attribute's column, which is its description. */
-export function attributeComment(model: ModelClass, name: string): string | undefined {
-  return model.getAttributes()[name]?.comment;
-}
-
 /** Whether a getter decides what the attribute's value is. */
 export function hasGetter(model: ModelClass, name: string): boolean {
   return model.getAttributes()[name]?.get !== undefined;
-}
-
-/** Whether a setter takes the attribute's value, without which a virtual one cannot be written. */
-export function hasSetter(model: ModelClass, name: string): boolean {
-  return model.getAttributes()[name]?.set !== undefined;
 }
 
 /** The attributes whose value is read, or written, by code of the user's. */

@@ -24,7 +24,8 @@ export function docsRouter({ path, documentPath, info }: ResolvedDocs, openapi: 
   for (const name of PAGE_ASSETS) {
     router.get(`${path}/${name}`, (_request, response, next) => {
       response.set('X-Content-Type-Options', 'nosniff');
-      response.sendFile(name, { root: assetFolder(), maxAge: ASSET_AGE }, (error) => {
+      const root = dirname(require.resolve('swagger-ui-dist/package.json'));
+      response.sendFile(name, { root, maxAge: ASSET_AGE }, (error) => {
         // It is called when all is sent as well, and when the browser has gone meanwhile.
         if (error && !response.headersSent) next(error);
       });
@@ -105,11 +106,6 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
   validatorUrl: null,
 });
 `;
-
-/** Where the files of Swagger UI are installed. */
-function assetFolder(): string {
-  return dirname(require.resolve('swagger-ui-dist/package.json'));
-}
 
 function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -86,7 +86,10 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
     } else if (holdsUnsafeKey(value)) unsafe.add(name);
     else known[name] = value;
   }
-  issues.push(...[...unsafe].map(unsafeIssue));
+  for (const name of unsafe) {
+    const detail = `${name} ${STORABLE_JSON.text}.`;
+    issues.push({ pointer: bodyPointer(name), code: STORABLE_JSON.name, detail });
+  }
   const instance = plainToInstance(schema.class as new () => object, known, { exposeUnsetFields: false });
   const failures = schema.hasRules ? await validate(instance, STRICT) : [];
   const told = failures.filter(
@@ -106,10 +109,6 @@ function refuseProperty({ properties, readOnly }: BodySchema, name: string): Req
   const choices = allowed.length > 0 ? `The properties are ${allowed.join(', ')}.` : 'The body has none.';
   const detail = `There is no such property.${didYouMean(name, allowed)} ${choices}`;
   return { pointer, code: 'unknownProperty', detail };
-}
-
-function unsafeIssue(name: string): RequestIssue {
-  return { pointer: bodyPointer(name), code: STORABLE_JSON.name, detail: `${name} ${STORABLE_JSON.text}.` };
 }
 
 /** One issue per broken rule. What is absent or null breaks every other rule too, which is not worth saying. */

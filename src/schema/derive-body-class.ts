@@ -1,6 +1,5 @@
 /** The class of a create or update body, derived from a model. */
 import { Transform } from 'class-transformer';
-import { hasSetter } from '../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { holdsColumnRules } from './column-rules.js';
@@ -19,7 +18,10 @@ export function writableAttributes(info: ModelInfo, exposure: Exposure, kind: Bo
   return [...info.attributes.values()].filter(({ name, role, type, hasDefault }) => {
     if (exposure.unwritable.has(name)) return false;
     if (role === 'primaryKey') return kind === 'create' && !hasDefault;
-    return role === 'data' && (type.kind !== 'virtual' || hasSetter(info.model, name));
+    // A virtual attribute can be written when it has a setter; every other kind always can.
+    return (
+      role === 'data' && (type.kind !== 'virtual' || info.model.getAttributes()[name]?.set !== undefined)
+    );
   });
 }
 

@@ -66,12 +66,10 @@ function parametersOf(lineage: readonly object[], method: string): ActionParamet
     .sort((first, second) => first.index - second.index)
     .flatMap(({ type, name = '', required, explicitType, object, index }) => {
       const source = SOURCES.find((each) => each === type);
-      const declared = explicitType ?? reflectedTypes(object, method)[index];
+      // What TypeScript emitted; other compilers do not.
+      const reflected: readonly (Class | undefined)[] =
+        Reflect.getMetadata('design:paramtypes', object, method) ?? [];
+      const declared = explicitType ?? reflected[index];
       return source ? [{ source, name, isRequired: required === true, type: declared }] : [];
     });
-}
-
-/** What TypeScript emitted; other compilers do not. */
-function reflectedTypes(object: object, method: string): readonly (Class | undefined)[] {
-  return Reflect.getMetadata('design:paramtypes', object, method) ?? [];
 }

@@ -65,7 +65,7 @@ export function registerResourceController(
   storage.controllers.push({ target: controller, route: plan.prefix, type: 'json', options: {} });
   const routes = actions.map(({ type, route, method }) => ({
     verb: type,
-    path: fullPath(plan.prefix, route),
+    path: route instanceof RegExp ? route : `${plan.prefix}${route}` || '/',
     method,
     generalPathReasons: reasons.get(method) ?? [],
   }));
@@ -180,10 +180,6 @@ function compileHandlers(
     };
     return compileHandler(resource, route, decisions, shaper);
   };
-}
-
-function fullPath(prefix: string, route: string | RegExp): string | RegExp {
-  return route instanceof RegExp ? route : `${prefix}${route}` || '/';
 }
 
 /** Registers a controller that extends no generated one, so that its methods run in the sessions they ask for. */
