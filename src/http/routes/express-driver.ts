@@ -20,9 +20,8 @@ import {
   serializeResult,
   transformResult,
 } from '../../response/result-serializer.js';
-import { guardJson, releaseJson } from '../answer/guard-json.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
-import type { ResultShaper } from '../answer/result-shaper.js';
+import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
 
