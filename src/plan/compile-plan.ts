@@ -1,13 +1,7 @@
-/** All declarations of an application -> its frozen plan. Every problem of every resource is thrown at once. */
-
+/** All declarations of an application -> its frozen plans. Every problem of every resource is thrown at once. */
 import { throwProblems } from '../util/config-error.js';
 import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
 import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';
-
-/** An application, compiled. */
-export interface ApplicationPlan {
-  readonly resources: readonly ResourcePlan[];
-}
 
 /**
  * Compiles an application.
@@ -19,12 +13,11 @@ export function compilePlan(
   declarations: readonly ResourceDeclaration[],
   decorators: DecoratorReader,
   earlier: readonly string[] = [],
-): ApplicationPlan {
+): readonly ResourcePlan[] {
   const compilations = declarations.map((declaration) => compileResource(declaration, decorators));
-  const resources = compilations.flatMap(({ plan }) => plan ?? []);
   const found = compilations.flatMap(({ problems }) => problems);
   throwProblems([...earlier, ...found, ...pathProblems(compilations.flatMap(({ claim }) => claim ?? []))]);
-  return Object.freeze({ resources: Object.freeze(resources) });
+  return Object.freeze(compilations.flatMap(({ plan }) => plan ?? []));
 }
 
 /** Two models on one path: the second would never be reached. Paths are compared as Express does, ignoring case. */

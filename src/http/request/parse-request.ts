@@ -10,10 +10,10 @@ import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-import { InvalidQueryError } from '../../query/invalid-query-error.js';
 import { quote } from '../../query/query-string.js';
 import { type BodySchema, type BodyValues, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
+import { InvalidQueryError } from '../../schema/request-issue.js';
 import { readBody } from './read-body.js';
 
 /** The arguments, as far as the operation has them. */

@@ -5,25 +5,19 @@ import type { Class } from '../../metadata/crud-options.js';
 import { warnOfInternals } from '../../persistence/customization/internals-trial.js';
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
 import { ConfigError } from '../../util/config-error.js';
-import type { Logger } from '../../util/logger.js';
 import { exceptionHandler } from '../error/exception-handler.js';
 import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
-import type { RoutingOptions } from '../resources/routing-options.js';
-import { closePaths } from './allowed-methods.js';
+import type { RouterSettings } from '../resources/settings.js';
+import { closePaths, pathShape } from './allowed-methods.js';
 import { SafeExpressDriver } from './express-driver.js';
-import { pathShape } from './path-shape.js';
-import { registerPlainController } from './plain-controller.js';
-import { registerResourceController } from './resource-controller.js';
+import { registerPlainController, registerResourceController } from './resource-controller.js';
 
 /** What is mounted. */
-export interface MountPlan {
+export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' | 'logger'> {
   readonly resources: readonly Resource[];
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];
-  readonly routing: RoutingOptions;
-  readonly fastPath: boolean;
-  readonly logger: Logger;
 }
 
 /** A router with all routes, and the list of those of the resources. */

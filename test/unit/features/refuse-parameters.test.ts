@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { InvalidQueryError } from '../../../src/query/invalid-query-error.js';
+import { InvalidQueryError } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
 import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
