@@ -5,7 +5,7 @@ import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { isModel } from '../model/record.js';
 import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/show-value.js';
+import { showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
 import { compileId } from './compile-id.js';

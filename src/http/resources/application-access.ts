@@ -1,8 +1,8 @@
 /** The access of a request to any model of its application, for repositories that are injected. */
 import type { Request, RequestHandler } from 'express';
 import type { AccessOptions } from '../../metadata/access-options.js';
+import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { crudRecords } from '../../metadata/registry.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
 import { describeModel } from '../../plan/describe-model.js';

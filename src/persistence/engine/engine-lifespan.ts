@@ -3,11 +3,11 @@
 import type { Express } from 'express';
 import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
+import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { crudRecords } from '../../metadata/registry.js';
 import { instanceOptions } from '../../model/sequelize-internals.js';
-import { flagProblems } from '../../plan/unknown-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { flagProblems } from '../../util/option-problems.js';
 import { dealReads } from '../connections/deal-reads.js';
 import { QUERY_TIMEOUT } from '../errors/query-timeout.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';

@@ -1,7 +1,6 @@
 /** A transaction that begins when it is first needed, and ends once. */
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
-import { defaultLogger } from '../../util/default-logger.js';
-import type { Logger } from '../../util/logger.js';
+import { defaultLogger, type Logger } from '../../util/logger.js';
 import { RolledBackError } from '../errors/rolled-back-error.js';
 import { runCallbacks } from '../session/commit-callbacks.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
