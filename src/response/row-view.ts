@@ -21,7 +21,6 @@ import {
   type RowWriters,
   selectedOf,
 } from './row-writer.js';
-import { shapedRowWriter } from './shaped-row-writer.js';
 
 /** How one item of an answer leaves. */
 export interface ItemWriter<Item> {
@@ -133,7 +132,6 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
   const attributes = storedAttributes(info);
   const whole = namesOf(attributes);
   const readable = readableAttributes(info, exposure);
-  const getters = gettersOf(info, readable);
   const isByClass =
     explicitSchemas.read !== null || readable.some(({ name }) => hasTransform(info, name, 'read'));
   const hydrators = new WeakMap<TextParsers, Hydrate>();
@@ -141,14 +139,6 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     const known = hydrators.get(parsers) ?? hydrator({ info, attributes, parsers });
     hydrators.set(parsers, known);
     return known;
-  };
-  const texts = new WeakMap<TextParsers, RowWriter>();
-  const textFor = (parsers: TextParsers, fields: readonly string[] | null): RowWriter => {
-    const shown = fields ? readable.filter(({ name }) => fields.includes(name)) : readable;
-    const hydrate = hydratorFor(parsers);
-    return isByClass
-      ? (row) => JSON.stringify(serialize(hydrate(row), fields))
-      : shapedRowWriter({ attributes, parsers, shown, getters, hydrate, serialize });
   };
   return {
     // A getter may look at anything.
@@ -159,10 +149,9 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     ofRecord: () => null,
     key: (row, parsers) => hydratorFor(parsers)(row).get(info.primaryKey.name),
     writer(parsers, fields = null) {
-      const text = (fields ? undefined : texts.get(parsers)) ?? textFor(parsers, fields);
-      if (!fields) texts.set(parsers, text);
-      const values = (row: TextRow) => serialize(hydratorFor(parsers)(row), fields);
-      return { text, values: (rows) => rows.map(values) };
+      const hydrate = hydratorFor(parsers);
+      const value = (row: TextRow) => serialize(hydrate(row), fields);
+      return { text: (row) => JSON.stringify(value(row)), values: (rows) => rows.map(value) };
     },
   };
 }

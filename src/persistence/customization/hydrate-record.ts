@@ -59,9 +59,8 @@ export function recordFields({ info, attributes }: RecordColumns): (record: obje
 /** Reads the values of rows, as Sequelize leaves them. */
 export function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRow) => RecordValues {
   const { prototype, _dataTypeSanitizers: sanitizers } = buildableModel(info.model);
-  const columns = attributes.map(({ name, type }, index) => {
-    const parser = parsers[index] as TextParser;
-    const parse = type.kind === 'date' ? momentParser(parser) : parser;
+  const columns = attributes.map(({ name }, index) => {
+    const parse = parsers[index] as TextParser;
     const sanitize = sanitizers[name];
     if (!sanitize) return { name, parse };
     return { name, parse: (text: string) => sanitize.call(prototype, parse(text), RAW) };
@@ -78,45 +77,3 @@ export function valueReader({ info, attributes, parsers }: RecordColumns): (row:
 }
 
 const RAW = { raw: true };
-
-/** What PostgreSQL writes of a moment in UTC, in the years that JavaScript takes as they are. */
-const MOMENT = /^(?!00)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
-const MOMENTS = ['2026-01-31 08:00:00+00', '9999-12-31 23:59:59.9999+00', '0101-01-31 08:00:00.001999+00'];
-
-/** Reads moments as the driver does, at less cost, where both read samples alike. */
-function momentParser(parse: TextParser): TextParser {
-  return MOMENTS.every((text) => isSameMoment(parse, readMoment, text))
-    ? (text) => (MOMENT.test(text) ? readMoment(text) : parse(text))
-    : parse;
-}
-
-function readMoment(text: string): Date {
-  const year = digits(text, 0) * 100 + digits(text, 2);
-  const second = digits(text, 17);
-  // Up to the zone, of which JavaScript holds three digits.
-  const fraction = text.length > 22 ? Number(text.slice(20, -3).slice(0, 3).padEnd(3, '0')) : 0;
-  const [month, day, hour, minute] = [
-    digits(text, 5) - 1,
-    digits(text, 8),
-    digits(text, 11),
-    digits(text, 14),
-  ];
-  return new Date(Date.UTC(year, month, day, hour, minute, second, fraction));
-}
-
-/** The number that two digits are. */
-function digits(text: string, at: number): number {
-  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
-}
-
-const ZERO = '0'.charCodeAt(0);
-
-/** A parser of the user's may throw at what is no value of its type. */
-function isSameMoment(parse: TextParser, read: TextParser, text: string): boolean {
-  try {
-    const [one, other] = [parse(text), read(text)];
-    return one instanceof Date && other instanceof Date && one.getTime() === other.getTime();
-  } catch {
-    return false;
-  }
-}
