@@ -258,6 +258,9 @@ const CHANGES: Readonly<Record<string, (record: Plain) => object>> = {
   },
   'has a getter of its own': (record) => Object.assign(record, { get: (name: string) => `own ${name}` }),
   freezes: (record) => Object.freeze(record),
+  'has values of its own': (record) =>
+    Object.defineProperty(record, 'dataValues', { value: { id: 9, text: 'other' } }),
+  'is of another class': (record) => Object.setPrototypeOf(record, WithGetter.prototype) as object,
   'gives a copy': (record) => record.toJSON(),
   'gives what inherits from it': (record) => Object.create(record),
   'gives a proxy': (record) => new Proxy(record, {}),

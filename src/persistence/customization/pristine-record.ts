@@ -19,13 +19,14 @@ export interface PristineRow {
   readonly row: TextRow;
 }
 
-/** What a record is made of. Texts are read once: both kinds of values hold the same objects, as Sequelize's do. */
-interface Origin extends PristineRow {
+/** The properties that hold the values of a record. Both hold the same objects, as Sequelize's do. */
+type ValuesName = 'dataValues' | '_previousDataValues';
+
+/** What a record is made of. */
+interface Origin extends PristineRow, Record<ValuesName, RecordValues> {
   readonly record: object;
   /** Null when the texts have been read. */
   read: ((row: TextRow) => RecordValues) | null;
-  values: RecordValues;
-  previous: RecordValues;
 }
 
 const ORIGIN = Symbol('origin');
@@ -43,43 +44,53 @@ export function pristineHydrator(columns: RecordColumns): Hydrate {
   const fields = recordFields(columns);
   return (row) => {
     const record: object = Object.create(prototype);
-    Object.defineProperty(record, 'dataValues', DATA_VALUES);
-    Object.defineProperty(record, '_previousDataValues', PREVIOUS_VALUES);
-    const origin: Origin = { columns, row, record, read, values: UNREAD, previous: UNREAD };
+    Object.defineProperty(record, 'dataValues', ACCESSORS.dataValues);
+    Object.defineProperty(record, '_previousDataValues', ACCESSORS._previousDataValues);
+    const origin: Origin = { columns, row, record, read, dataValues: UNREAD, _previousDataValues: UNREAD };
     Object.defineProperty(record, ORIGIN, { value: origin });
     Object.defineProperty(record, INSPECT, SHOWN);
     return fields(record);
   };
 }
 
-/** The row of a record that no code has looked into since it was read, nor given a method of its own; else null. */
+/** The row of a record that no code has looked into since it was read, nor changed in another way; else null. */
 export function pristineRow(record: object): PristineRow | null {
   const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
-  return origin?.read && origin.record === record && !Object.hasOwn(record, 'get') ? origin : null;
+  return origin?.read && origin.record === record && isAsMade(origin) ? origin : null;
+}
+
+/** Whether a record has its class, its values, and no method of its own in the place of Sequelize's. */
+function isAsMade({ record, columns: { info } }: Origin): boolean {
+  const hasClass = Object.getPrototypeOf(record) === info.model.prototype;
+  return hasClass && !Object.hasOwn(record, 'get') && isUnread(record, 'dataValues');
 }
 
 const UNREAD: RecordValues = Object.freeze({});
-const DATA_VALUES = unreadProperty('dataValues', 'values');
-const PREVIOUS_VALUES = unreadProperty('_previousDataValues', 'previous');
+const ORDINARY = { enumerable: true, configurable: true, writable: true };
+const ACCESSORS = {
+  dataValues: unreadProperty('dataValues'),
+  _previousDataValues: unreadProperty('_previousDataValues'),
+};
 
 /** A property whose first use reads the texts, and makes it an ordinary one. */
-function unreadProperty(
-  name: string,
-  kind: 'values' | 'previous',
-): PropertyDescriptor & ThisType<MadeRecord> {
+function unreadProperty(name: ValuesName): PropertyDescriptor & ThisType<MadeRecord> {
   return {
     enumerable: true,
     configurable: true,
     get() {
-      return readOrigin(this[ORIGIN])[kind];
+      return readOrigin(this[ORIGIN])[name];
     },
     set(values: RecordValues) {
       const origin = readOrigin(this[ORIGIN]);
-      const isOrdinary = Object.getOwnPropertyDescriptor(origin.record, name)?.get === undefined;
-      if (isOrdinary) Reflect.set(this, name, values);
-      else origin[kind] = values;
+      // Also of what inherits from the record.
+      const isSet = Reflect.defineProperty(this, name, { ...ORDINARY, value: values });
+      if (!isSet) origin[name] = values;
     },
   };
+}
+
+function isUnread(record: object, name: ValuesName): boolean {
+  return Object.getOwnPropertyDescriptor(record, name)?.get === ACCESSORS[name].get;
 }
 
 /** A record that was frozen before keeps its accessors, which give the values all the same. */
@@ -87,11 +98,12 @@ function readOrigin(origin: Origin): Origin {
   const { record, read, row } = origin;
   if (!read) return origin;
   origin.read = null;
-  origin.values = read(row);
-  origin.previous = { ...origin.values };
-  const ordinary = { enumerable: true, configurable: true, writable: true };
-  Reflect.defineProperty(record, 'dataValues', { ...ordinary, value: origin.values });
-  Reflect.defineProperty(record, '_previousDataValues', { ...ordinary, value: origin.previous });
+  origin.dataValues = read(row);
+  origin._previousDataValues = { ...origin.dataValues };
+  for (const name of ['dataValues', '_previousDataValues'] as const) {
+    const { [name]: value } = origin;
+    if (isUnread(record, name)) Reflect.defineProperty(record, name, { ...ORDINARY, value });
+  }
   Reflect.defineProperty(record, INSPECT, { value: undefined });
   return origin;
 }
