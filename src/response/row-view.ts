@@ -3,11 +3,11 @@ import type { AttributeInfo } from '../model/model-info.js';
 import {
   type Hydrate,
   hydrator,
+  pristineRow,
   type RecordColumns,
   storedAttributes,
 } from '../persistence/customization/hydrate-record.js';
 import { gettersOf, needsRecords } from '../persistence/customization/model-fast-path-blockers.js';
-import { pristineRow } from '../persistence/customization/pristine-record.js';
 import type { TextRow } from '../persistence/protocol/batch.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
@@ -20,17 +20,16 @@ import {
   type RowWriter,
   type RowWriters,
   selectedOf,
+  type TextParsers,
 } from './row-writer.js';
 
-/** How one item of an answer leaves. */
-export interface ItemWriter<Item> {
-  /** As JSON text. */
-  text(item: Item): string;
+/** How the rows of an answer leave. */
+export interface AnswerWriter {
+  /** One as JSON text. */
+  readonly text: RowWriter;
   /** Several as plain values, for code that looks at them. */
-  values(items: readonly Item[]): readonly WireRecord[];
+  values(rows: readonly TextRow[]): readonly WireRecord[];
 }
-
-type TextParsers = readonly ((text: string) => unknown)[];
 
 /** How the rows of a resource leave. */
 export interface RowView {
@@ -41,7 +40,7 @@ export interface RowView {
   /** Whether code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
   /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
-  writer(parsers: TextParsers, fields?: readonly string[] | null): ItemWriter<TextRow>;
+  writer(parsers: TextParsers, fields?: readonly string[] | null): AnswerWriter;
   /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
   ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
   /** The primary key of a row with all columns, as an address has it. */

@@ -1,7 +1,9 @@
 /**
  * Records for getters, virtual attributes and users to read from: instances of the model's class as Sequelize leaves them
- * after a query, without what its queries and constructor do on the way.
+ * after a query, without what its queries and constructor do on the way. They are made at once; or they read the texts of
+ * their row when they are first looked at, because many are passed on by code that does not look into them.
  */
+import type { InspectOptions, inspect } from 'node:util';
 import type { Model } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { buildableModel } from '../../model/sequelize-internals.js';
@@ -12,7 +14,7 @@ import type { TextParser } from '../protocol/prepared-statement.js';
 export type Hydrate = (row: TextRow) => Model;
 
 /** The values of a record, by attribute. */
-export type RecordValues = Record<string, unknown>;
+type RecordValues = Record<string, unknown>;
 
 /** The columns that records are made of. */
 export interface RecordColumns {
@@ -41,7 +43,7 @@ export function hydrator(columns: RecordColumns): Hydrate {
 }
 
 /** Gives a record what Sequelize's constructor gives it beside its values. */
-export function recordFields({ info, attributes }: RecordColumns): (record: object) => Model {
+function recordFields({ info, attributes }: RecordColumns): (record: object) => Model {
   const { rawAttributes, _schema, _schemaDelimiter } = buildableModel(info.model);
   // Sequelize names those that are virtual, too, when all are read.
   const isWhole = attributes.length === storedAttributes(info).length;
@@ -57,7 +59,7 @@ export function recordFields({ info, attributes }: RecordColumns): (record: obje
 }
 
 /** Reads the values of rows, as Sequelize leaves them. */
-export function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRow) => RecordValues {
+function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRow) => RecordValues {
   const { prototype, _dataTypeSanitizers: sanitizers } = buildableModel(info.model);
   const columns = attributes.map(({ name }, index) => {
     const parse = parsers[index] as TextParser;
@@ -77,3 +79,108 @@ export function valueReader({ info, attributes, parsers }: RecordColumns): (row:
 }
 
 const RAW = { raw: true };
+
+/** The row that a record is as it was read. */
+export interface PristineRow {
+  readonly columns: RecordColumns;
+  readonly row: TextRow;
+}
+
+/** The properties that hold the values of a record. Both hold the same objects, as Sequelize's do. */
+type ValuesName = 'dataValues' | '_previousDataValues';
+
+/** What a record is made of. */
+interface Origin extends PristineRow, Record<ValuesName, RecordValues> {
+  readonly record: object;
+  /** Null when the texts have been read. */
+  read: ((row: TextRow) => RecordValues) | null;
+}
+
+const ORIGIN = Symbol('origin');
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
+/** A record of ours. The symbol is found through proxies, and by what inherits from the record. */
+interface MadeRecord {
+  readonly [ORIGIN]: Origin;
+}
+
+/** The same for records that read the texts at the first look, and are as others from then on. */
+export function pristineHydrator(columns: RecordColumns): Hydrate {
+  const { prototype } = buildableModel(columns.info.model);
+  const read = valueReader(columns);
+  const fields = recordFields(columns);
+  return (row) => {
+    const record: object = Object.create(prototype);
+    Object.defineProperty(record, 'dataValues', ACCESSORS.dataValues);
+    Object.defineProperty(record, '_previousDataValues', ACCESSORS._previousDataValues);
+    const origin: Origin = { columns, row, record, read, dataValues: UNREAD, _previousDataValues: UNREAD };
+    Object.defineProperty(record, ORIGIN, { value: origin });
+    Object.defineProperty(record, INSPECT, SHOWN);
+    return fields(record);
+  };
+}
+
+/** The row of a record that no code has looked into since it was read, nor changed in another way; else null. */
+export function pristineRow(record: object): PristineRow | null {
+  const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
+  return origin?.read && origin.record === record && isAsMade(origin) ? origin : null;
+}
+
+/** Whether a record has its class, its values, and no method of its own in the place of Sequelize's. */
+function isAsMade({ record, columns: { info } }: Origin): boolean {
+  const hasClass = Object.getPrototypeOf(record) === info.model.prototype;
+  return hasClass && !Object.hasOwn(record, 'get') && isUnread(record, 'dataValues');
+}
+
+const UNREAD: RecordValues = Object.freeze({});
+const ORDINARY = { enumerable: true, configurable: true, writable: true };
+const ACCESSORS = {
+  dataValues: unreadProperty('dataValues'),
+  _previousDataValues: unreadProperty('_previousDataValues'),
+};
+
+/** A property whose first use reads the texts, and makes it an ordinary one. */
+function unreadProperty(name: ValuesName): PropertyDescriptor & ThisType<MadeRecord> {
+  return {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return readOrigin(this[ORIGIN])[name];
+    },
+    set(values: RecordValues) {
+      const origin = readOrigin(this[ORIGIN]);
+      // Also of what inherits from the record.
+      const isSet = Reflect.defineProperty(this, name, { ...ORDINARY, value: values });
+      if (!isSet) origin[name] = values;
+    },
+  };
+}
+
+function isUnread(record: object, name: ValuesName): boolean {
+  return Object.getOwnPropertyDescriptor(record, name)?.get === ACCESSORS[name].get;
+}
+
+/** A record that was frozen before keeps its accessors, which give the values all the same. */
+function readOrigin(origin: Origin): Origin {
+  const { record, read, row } = origin;
+  if (!read) return origin;
+  origin.dataValues = read(row);
+  origin._previousDataValues = { ...origin.dataValues };
+  // A parser of the user's may have thrown.
+  origin.read = null;
+  for (const name of ['dataValues', '_previousDataValues'] as const) {
+    const { [name]: value } = origin;
+    if (isUnread(record, name)) Reflect.defineProperty(record, name, { ...ORDINARY, value });
+  }
+  Reflect.defineProperty(record, INSPECT, { value: undefined });
+  return origin;
+}
+
+/** Node would show accessors. */
+const SHOWN: PropertyDescriptor & ThisType<MadeRecord & object> = {
+  configurable: true,
+  value(depth: number, options: InspectOptions, show: typeof inspect) {
+    const { record } = readOrigin(this[ORIGIN]);
+    return show(Object.isFrozen(record) ? { ...record } : record, { ...options, depth });
+  },
+};
