@@ -1,7 +1,7 @@
 /** Which orders and filters no index can serve: on a large table each of them reads all rows. */
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
-import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
+import { quotedTable } from '../sql/table-sql.js';
 
 /** One key column of an index. */
 interface IndexKey {
