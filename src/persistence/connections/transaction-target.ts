@@ -21,7 +21,7 @@ export function transactionTarget(transaction: Transaction, executor: Connection
     const state = transactionState<PooledClient>(transaction);
     const client = soundClient(state, text);
     executor.log(text, state.id);
-    return executor.execute(client, text, values, { isKept: false });
+    return executor.execute(client, text, values);
   });
 }
 

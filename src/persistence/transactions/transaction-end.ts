@@ -26,7 +26,7 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   const internals = transactionInternals<Connection>(transaction);
   if (!internals) return transaction.commit().then(() => true);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
-  if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) !== 'ROLLBACK';
+  if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) === 'COMMIT';
   // Of a raw query Sequelize gives all that the driver says, and of others the rows.
   const options = { ...internals.options, type: QueryTypes.RAW };
   // An instance whose `query` passes on less does not keep the tag from being heard.
