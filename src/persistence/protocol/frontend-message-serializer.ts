@@ -46,7 +46,7 @@ function writeExecution(
 
 function bindLength(name: string, values: readonly (string | null)[]): number {
   let length = FIXED_LENGTH + name.length;
-  for (const value of values) length += 4 + (value === null ? 0 : byteLength(value));
+  for (const value of values) length += 4 + (value === null ? 0 : Buffer.byteLength(value));
   return length;
 }
 
@@ -54,7 +54,7 @@ function writeBind(buffer: Buffer, name: string, values: readonly (string | null
   buffer[start] = BIND;
   // The empty name of the portal.
   buffer[start + 5] = 0;
-  let at = writeAscii(buffer, name, start + 6);
+  let at = start + 6 + buffer.write(name, start + 6, 'latin1');
   buffer[at] = 0;
   // No formats: all parameters are texts.
   buffer.writeInt16BE(0, at + 1);
@@ -67,28 +67,8 @@ function writeBind(buffer: Buffer, name: string, values: readonly (string | null
   return at;
 }
 
-/** Most values are keys. For texts as short as those, a call of Node's own functions costs more than what they do. */
-const SHORT = 40;
-
-function byteLength(value: string): number {
-  return isShortAscii(value) ? value.length : Buffer.byteLength(value);
-}
-
-function isShortAscii(value: string): boolean {
-  if (value.length > SHORT) return false;
-  for (let index = 0; index < value.length; index += 1) if (value.charCodeAt(index) > 0x7f) return false;
-  return true;
-}
-
-function writeAscii(buffer: Buffer, text: string, at: number): number {
-  for (let index = 0; index < text.length; index += 1) buffer[at + index] = text.charCodeAt(index);
-  return at + text.length;
-}
-
 function writeValue(buffer: Buffer, value: string | null, at: number): number {
   if (value === null) return buffer.writeInt32BE(-1, at);
-  const start = at + 4;
-  const end = isShortAscii(value) ? writeAscii(buffer, value, start) : start + buffer.write(value, start);
-  buffer.writeInt32BE(end - start, at);
-  return end;
+  const length = buffer.write(value, at + 4);
+  return buffer.writeInt32BE(length, at) + length;
 }

@@ -13,18 +13,17 @@ type Answer = (error: Error | null, result?: unknown) => void;
 class PatientAnswer implements TimedQuery {
   readonly #client: WatchedClient;
   #answer: Answer | null;
-  readonly #slot;
 
   constructor(client: WatchedClient, answer: Answer) {
     this.#client = client;
     this.#answer = answer;
-    this.#slot = queryTimeouts.begin(client.queryTimeout, this);
+    queryTimeouts.begin(client.queryTimeout, this);
   }
 
   /** Takes what pg says; nobody hears of it when the query has been given up. */
   readonly take: Answer = (error, result) => {
     if (this.#answer === null) return;
-    this.#slot.end();
+    queryTimeouts.end(this);
     this.#end(error, result);
   };
 
