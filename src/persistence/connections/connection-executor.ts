@@ -1,11 +1,13 @@
 /** Executes statements on one connection that is held for several of them, and tells their failures as Sequelize does. */
-import { DatabaseError, type Sequelize } from 'sequelize';
+import type { Sequelize, Transaction } from 'sequelize';
 import { logStatement } from '../../model/sequelize-internals.js';
+import { asDatabaseError } from '../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
-import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import { StatementCache } from '../protocol/statement-cache.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
+import { transactionState } from '../session/connection-internals.js';
+import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
+import { type StatementTarget, singleTarget } from './statement-target.js';
 
 /** What is executed before a statement, which is executed only if that succeeds. */
 export interface Begin {
@@ -26,6 +28,16 @@ export class ConnectionExecutor {
     this.#sequelize = sequelize;
     this.#executor = executor;
     this.#kept = kept;
+  }
+
+  /** The connection of a transaction that is begun. */
+  within(transaction: Transaction): StatementTarget {
+    return singleTarget(async (text, values) => {
+      const state = transactionState<PooledClient>(transaction);
+      const client = soundClient(state, text);
+      this.log(text, state.id);
+      return this.execute(client, text, values);
+    });
   }
 
   /**
@@ -56,14 +68,4 @@ export class ConnectionExecutor {
   log(text: string, transaction: string): void {
     logStatement(this.#sequelize, text, transaction);
   }
-}
-
-/** As Sequelize's own queries tell a failure: with the statement. Several may share what ended their connection. */
-export function asDatabaseError(
-  error: Error,
-  { text }: PreparedStatement,
-  values: TextValues,
-): DatabaseError {
-  const own: Error = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
-  return new DatabaseError(Object.assign(own, { sql: text, parameters: [...values] }));
 }

@@ -11,9 +11,8 @@ import { isTraced } from '../protocol/traced-batch.js';
 import { transactionInternals } from '../session/connection-internals.js';
 import type { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
-import type { StatementTarget } from './statement-target.js';
-import { singleTarget, soundClient } from './transaction-target.js';
+import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
+import { type StatementTarget, singleTarget } from './statement-target.js';
 
 /** What ends a transaction. */
 export type EndCommand = 'COMMIT' | 'ROLLBACK';

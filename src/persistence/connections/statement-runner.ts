@@ -2,6 +2,7 @@
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { logStatement } from '../../model/sequelize-internals.js';
 import { forgetTriggers } from '../customization/table-triggers.js';
+import { asDatabaseError } from '../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
 import { PoolerSigns } from '../protocol/pooler-signs.js';
@@ -10,7 +11,7 @@ import { StatementCache } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
-import { asDatabaseError, ConnectionExecutor } from './connection-executor.js';
+import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-commit.js';
@@ -20,7 +21,6 @@ import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
 import type { StatementTarget } from './statement-target.js';
 import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
-import { transactionTarget } from './transaction-target.js';
 
 /** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
@@ -119,33 +119,31 @@ export class StatementRunner implements StatementTarget {
     this.#lanes = Array.from({ length: count }, () => new PipelinedReader(this.#source, this.#executor));
   }
 
-  /** Runs a read whose values do not change how it is planned, such as one by primary key. */
-  read(text: string, values: TextValues, table: string): Promise<TextResult> {
+  read(text: string, values: TextValues, table: string, isPlanned = false): Promise<TextResult> {
     const share = this.#shares.of(table);
-    const asked = { statement: this.#named.get(text), values, share };
+    const asked = { statement: (isPlanned ? this.#unnamed : this.#named).get(text), values, share };
+    const isCheap = !isPlanned && asked.statement.cost < CHEAP && (share?.mayShare ?? true);
     // Where the pool has to see each read, none shares a connection.
-    const isCheap = asked.statement.cost < CHEAP && (share?.mayShare ?? true);
     const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
     const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
     const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
-    return given.catch((error) => this.#readAgain(error, text, values));
+    // What becomes of a read that failed.
+    return given.catch((cause) =>
+      readOnPrimary(cause, this.#sequelize, (transaction) => this.within(transaction).write(text, values)),
+    );
   }
 
-  /** Runs a read that is planned for its values, which can make it slow. */
-  readPlanned(text: string, values: TextValues, table: string): Promise<TextResult> {
-    const asked = { statement: this.#unnamed.get(text), values, share: this.#shares.of(table) };
-    return this.#run('read', asked).catch((error) => this.#readAgain(error, text, values));
-  }
-
-  /** Runs a write, or a read that has to see the last write, on the primary. */
-  write(text: string, values: TextValues): Promise<TextResult> {
-    return this.#run('write', { statement: this.#named.get(text), values, share: null });
+  /** On the primary; with a key together with others that wait for a connection. */
+  write(text: string, values: TextValues, key?: string | null): Promise<TextResult> {
+    const statement = this.#named.get(text);
+    if (key === undefined) return this.#run('write', { statement, values, share: null });
+    return this.#ask(statement, values, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
   /** Where statements run that are part of a transaction. */
   within(transaction: Transaction): StatementTarget {
     if (transaction instanceof SessionTransaction) return transaction.target;
-    return transactionTarget(transaction, this.#connections);
+    return this.#connections.within(transaction);
   }
 
   /** Whether `begin` may be called. */
@@ -162,23 +160,6 @@ export class StatementRunner implements StatementTarget {
   /** Whether writes go together: the user says so, and the pool need not see each of them. */
   get sharesWrites(): boolean {
     return this.#isGrouping && !this.#source.queues.write.bypassesQueue;
-  }
-
-  /**
-   * Runs a write, in one transaction with others of the same statement that wait for a connection.
-   *
-   * @param key of the row that is written; null for a new one
-   */
-  writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult> {
-    const statement = this.#named.get(text);
-    return this.#ask(statement, values, (pending) => this.#groupOf(statement).add(pending, key));
-  }
-
-  /** What becomes of a read that failed. */
-  #readAgain(cause: unknown, text: string, values: TextValues): Promise<TextResult> {
-    return readOnPrimary(cause, this.#sequelize, (transaction) =>
-      this.within(transaction).write(text, values),
-    );
   }
 
   #groupOf(statement: PreparedStatement): GroupCommit {
