@@ -98,16 +98,8 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
       await connect(sequelize, dsn, options);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
-      const { clickhouse, cache, preparedStatements = true, groupCommit = false } = options;
-      const parts = {
-        sequelize,
-        preparedStatements,
-        groupCommit,
-        ...(clickhouse === undefined ? {} : { clickhouse }),
-        ...(cache === undefined ? {} : { cache }),
-      };
-      const engine = openEngine(parts, () => sequelize.close());
-      if (typeof cache === 'string' && engine.cache) await untilConnected(engine.cache);
+      const engine = openEngine({ ...options, sequelize }, () => sequelize.close());
+      if (typeof options.cache === 'string' && engine.cache) await untilConnected(engine.cache);
       return engine;
     } catch (error) {
       await sequelize.close();
