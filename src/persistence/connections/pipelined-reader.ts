@@ -3,7 +3,7 @@
  * answers to those before them, which saves both sides most of their system calls. It is one of the pool's and goes back
  * there as soon as nothing is under way.
  */
-import { isQueryTimeout } from '../errors/query-timeout.js';
+import { isQueryTimeout } from '../errors/database-fault.js';
 import { BatchAbortedError, type Execution, type TextResult, type TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';

@@ -1,6 +1,6 @@
 /** A connection of one of Sequelize's pools, and whether it can be used. */
 import { ConnectionError } from 'sequelize';
-import { isQueryTimeout } from '../errors/query-timeout.js';
+import { isQueryTimeout } from '../errors/database-fault.js';
 import type { DriverClient } from '../protocol/pg-internals.js';
 import type { MarkedClient, TransactionState } from '../session/connection-internals.js';
 

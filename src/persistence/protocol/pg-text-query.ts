@@ -4,7 +4,7 @@
  * more than the rest of a read. Another version of pg, or another driver, is used through its public interface.
  */
 import pg from 'pg';
-import { queryTimeout } from '../errors/query-timeout.js';
+import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
 import { type Batch, BatchAbortedError, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
@@ -104,7 +104,7 @@ function textQueryClass(
 
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
     giveUp(): void {
-      this.#fail(queryTimeout());
+      this.#fail(new Error(QUERY_TIMEOUT));
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
 
