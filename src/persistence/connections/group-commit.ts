@@ -5,16 +5,11 @@
  * waits `LOCK_TIMEOUT` for a lock or takes `WRITE_TIMEOUT` is rolled back, and each of its writes is executed again by itself,
  * with the timeouts of the connection. So they are when one of them fails, because the others have no part in that.
  */
-import {
-  type Batch,
-  BatchAbortedError,
-  type Execution,
-  type TextResult,
-  type TextValues,
-} from '../protocol/batch.js';
+import { type Batch, BatchAbortedError, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { ConnectionQueue, QueueEntry, Waiter } from './connection-queue.js';
+import type { PendingStatement } from './pending-statement.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 
 /** Milliseconds. */
@@ -32,17 +27,6 @@ const MAX_SIZE = 8;
 const MAX_TIME = 100;
 /** How many more may go together after each time that went well. */
 const GROWTH = 1 / 16;
-
-/** A statement that is executed once. */
-export interface PendingStatement {
-  readonly statement: PreparedStatement;
-  readonly values: TextValues;
-  readonly context?: Execution['context'];
-  /** Takes what became of it, when the connection is free. */
-  readonly answer: Execution['settle'];
-  /** Takes why there is no connection. */
-  readonly fail: (error: unknown) => void;
-}
 
 /** Executes a statement by itself, on a connection that then leaves. */
 export type ExecuteAlone = (queue: ConnectionQueue, client: PooledClient, pending: PendingStatement) => void;

@@ -14,13 +14,14 @@ import { readOnPrimary } from '../session/read-on-primary.js';
 import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination } from './connection-source.js';
-import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-commit.js';
-import { type Asked, PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
+import { type ExecuteAlone, GroupCommit } from './group-commit.js';
+import type { Asked, PendingStatement } from './pending-statement.js';
+import { PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
 import type { StatementTarget } from './statement-target.js';
-import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
+import { LIMIT_LOCKS, TableShares } from './table-share.js';
 
 /** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
@@ -72,9 +73,6 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
   runners.set(sequelize, runner);
   return runner;
 }
-
-/** A statement, and the share of the table that it reads. */
-type PendingRead = PendingStatement & { readonly share?: TableShare | null };
 
 /** Runs statements on the connections of one Sequelize instance. */
 export class StatementRunner implements StatementTarget {
@@ -136,8 +134,9 @@ export class StatementRunner implements StatementTarget {
   /** On the primary; with a key together with others that wait for a connection. */
   write(text: string, values: TextValues, key?: string | null): Promise<TextResult> {
     const statement = this.#named.get(text);
-    if (key === undefined) return this.#run('write', { statement, values, share: null });
-    return this.#ask(statement, values, (pending) => this.#groupOf(statement).add(pending, key));
+    const asked = { statement, values, share: null };
+    if (key === undefined) return this.#run('write', asked);
+    return this.#ask(asked, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
   /** Where statements run that are part of a transaction. */
@@ -188,32 +187,22 @@ export class StatementRunner implements StatementTarget {
   }
 
   #share(lane: PipelinedReader, asked: Asked): Promise<TextResult> {
-    const { statement, values } = asked;
-    return new Promise((resolve, reject) => {
-      const context = tracedContext();
-      this.#log(statement);
-      const answer: Execution['settle'] = (error, result) => {
-        if (!error) resolve(result as TextResult);
-        // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-        else if (isStale(error)) resolve(runIn(context, () => this.#run('read', asked)));
-        else reject(asDatabaseError(error, statement, values));
-      };
-      lane.add(new PipelinedRead(asked, answer, reject, this.#retryElsewhere, this.#repeats));
-    });
+    const start = (pending: PendingStatement): void =>
+      lane.add(new PipelinedRead(pending, this.#retryElsewhere, this.#repeats));
+    // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
+    return this.#ask(asked, start, () => this.#run('read', asked));
   }
 
   #askAlone(read: PipelinedRead): void {
-    this.#join(this.#source.queues.read, read, () => read.isAnswered);
+    this.#join(this.#source.queues.read, read.pending, () => read.isAnswered);
   }
 
-  #run(destination: Destination, { statement, values, share }: Asked): Promise<TextResult> {
-    return this.#ask(statement, values, (pending) => {
-      this.#join(this.#source.queues[destination], { ...pending, share });
-    });
+  #run(destination: Destination, asked: Asked): Promise<TextResult> {
+    return this.#ask(asked, (pending) => this.#join(this.#source.queues[destination], pending));
   }
 
   /** In queue, where a read of a table that is locked may be put back. */
-  #join(queue: ConnectionQueue, pending: PendingRead, isGone = () => false): void {
+  #join(queue: ConnectionQueue, pending: PendingStatement, isGone = () => false): void {
     const again = (client: PooledClient): void => queue.requeue(client, entry);
     const entry = queue.join({
       use: (client) => this.#execute(queue, client, pending, again),
@@ -223,18 +212,21 @@ export class StatementRunner implements StatementTarget {
     });
   }
 
+  /** @param again asks once more where the statement was stale */
   #ask(
-    statement: PreparedStatement,
-    values: TextValues,
+    { statement, values, share }: Asked,
     start: (pending: PendingStatement) => void,
+    again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
     return new Promise((resolve, fail) => {
+      const context = tracedContext();
       const answer: Execution['settle'] = (error, result) => {
-        if (error) fail(asDatabaseError(error, statement, values));
-        else resolve(result as TextResult);
+        if (!error) resolve(result as TextResult);
+        else if (again && isStale(error)) resolve(runIn(context, again));
+        else fail(asDatabaseError(error, statement, values));
       };
-      this.#log(statement);
-      start({ statement, values, context: tracedContext(), answer, fail });
+      logStatement(this.#sequelize, statement.text);
+      start({ statement, values, share, context, answer, fail });
     });
   }
 
@@ -246,7 +238,7 @@ export class StatementRunner implements StatementTarget {
   #execute(
     queue: ConnectionQueue,
     client: PooledClient,
-    pending: PendingRead,
+    pending: PendingStatement,
     requeue?: (client: PooledClient) => void,
     isAgain = false,
   ): void {
@@ -271,9 +263,5 @@ export class StatementRunner implements StatementTarget {
     };
     const before = isLimited ? { before: LIMIT_LOCKS } : {};
     this.#executor.execute(client, { ...before, statement, executions: [{ values, context, settle }], end });
-  }
-
-  #log({ text }: PreparedStatement): void {
-    logStatement(this.#sequelize, text);
   }
 }
