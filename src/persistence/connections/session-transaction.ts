@@ -128,15 +128,19 @@ export class SessionTransaction extends Transaction {
   }
 
   async #run(text: string, values: TextValues): Promise<TextResult> {
-    const { id, finished } = this;
-    const client = soundClient({ id, finished, connection: this.#client }, text);
+    this.#soundClient(text, this.finished);
     while (this.#first) await this.#first;
-    if (this.#isOver) soundClient(this, text);
+    // What waited comes before the end, unless that was sent.
+    const client = this.#soundClient(text, this.#isOver ? this.finished : undefined);
     // A tracer is shown statements, and not what goes before one.
     if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
     if (!this.#hasBegun) return this.#runFirst(client, text, values);
-    this.#executor.log(text, id);
+    this.#executor.log(text, this.id);
     return this.#executor.execute(client, text, values);
+  }
+
+  #soundClient(text: string, finished?: 'commit' | 'rollback'): PooledClient {
+    return soundClient({ id: this.id, finished, connection: this.#client }, text);
   }
 
   /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins alone, then. */
@@ -173,7 +177,10 @@ export class SessionTransaction extends Transaction {
   #beginAlone(): void {
     this.#hasSent = true;
     this.#hasBegun = true;
-    this.#send(this.#begin, (error) => this.#closeUnlessFailed(error)).catch(() => {});
+    this.#send(this.#begin, (error) => this.#closeUnlessFailed(error)).catch(() => {
+      // It was not sent, as a query was given up that may still run.
+      if (this.#client?._invalid) this.#client.connection?.stream.destroy();
+    });
   }
 
   /** What is sent behind a BEGIN that fails would be committed by itself, unless a transaction has failed already. */
@@ -189,7 +196,7 @@ export class SessionTransaction extends Transaction {
    */
   #send(text: string, fail?: (error: Error) => void): Promise<string> {
     return new Promise((resolve, reject) => {
-      const client = soundClient({ id: this.id, connection: this.#client }, text);
+      const client = this.#soundClient(text);
       this.#executor.log(`${text};`, this.id);
       // pg takes texts, too.
       (client as object as TextClient).query(text, (error, result) => {

@@ -1,5 +1,5 @@
 /** Whether each server of a Sequelize instance answers, asked on a connection of its own. */
-import { Client, type ClientConfig } from 'pg';
+import { Client } from 'pg';
 import type { Sequelize } from 'sequelize';
 import { plainManager, runConnectHooks, type ServerConfig } from '../session/connection-internals.js';
 
@@ -36,8 +36,11 @@ async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
   const { host, port, database, username, password, dialectOptions } = server;
   const client = new Client({
     ...dialectOptions,
-    // pg takes what is undefined for what is left out, against its types.
-    ...({ host, port, database, user: username, password } as ClientConfig),
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port: Number(port) }),
+    ...(database === undefined ? {} : { database }),
+    ...(username === undefined ? {} : { user: username }),
+    ...(password === undefined ? {} : { password }),
     // The one limit is that of the probe: the driver's own would end it earlier, without saying why.
     connectionTimeoutMillis: 0,
     query_timeout: 0,
