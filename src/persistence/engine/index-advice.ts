@@ -53,23 +53,41 @@ function readIndex({ method, columns, options }: IndexRow): IndexInfo {
 
 /** One line for each order and filter of a resource that no index serves, with the index that would. */
 export function adviseIndexes(plan: ResourcePlan, rows: readonly IndexRow[]): string[] {
-  const table = quotedTable(plan.model);
   const indexes = rows.map(readIndex);
+  const key = plan.info.primaryKey.name;
   const orders = [
     ...plan.sortable.map((attribute) => ({ option: 'sortAllow', terms: [{ attribute, descending: false }] })),
     { option: 'defaultSort', terms: plan.defaultSort },
   ];
-  const lines = [
+  const needs = [
     ...orders
       .filter(({ terms }) => !indexes.some((index) => servesOrder(plan, index, terms)))
-      .map(({ option, terms }) => orderLine(plan, table, option, terms)),
+      .map(({ option, terms }) => {
+        const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+        const isTotal = terms.some(({ attribute }) => attribute === key);
+        return {
+          need: `the order '${names.join(',')}' (${option})`,
+          keys: isTotal ? terms : [...terms, { attribute: key, descending: false }],
+        };
+      }),
     ...[...plan.filters.keys()]
       .filter((attribute) => !indexes.some(({ keys }) => keys[0]?.column === columnOf(plan, attribute)))
-      .map((attribute) => filterLine(plan, table, attribute)),
+      .map((attribute) => ({
+        need: `a filter by '${attribute}' (filterAllow)`,
+        keys: [attribute, key].map((name) => ({ attribute: name, descending: false })),
+      })),
   ];
   // An attribute may be both sortable and filterable; one index serves both.
-  const advised = new Set<string>();
-  return lines.filter(({ index }) => !advised.has(index) && advised.add(index)).map(({ text }) => text);
+  const lines = new Map<string, string>();
+  for (const { need, keys } of needs) {
+    const columns = keys.map(
+      ({ attribute, descending }) => `${identifier(columnOf(plan, attribute))}${descending ? ' DESC' : ''}`,
+    );
+    const index = `${quotedTable(plan.model)} (${columns.join(', ')})`;
+    if (!lines.has(index))
+      lines.set(index, `${plan.name}: no index serves ${need}; CREATE INDEX ON ${index};`);
+  }
+  return [...lines.values()];
 }
 
 /** A B-tree whose first keys are the terms, walked forward or backward. Behind a unique prefix the rest is sorted. */
@@ -83,36 +101,6 @@ function servesOrder(plan: ResourcePlan, { method, keys }: IndexInfo, terms: rea
       return key?.column === columnOf(plan, attribute) && key.descending === (descending !== reverse);
     });
   return matches(false) || matches(true);
-}
-
-interface Advice {
-  readonly text: string;
-  readonly index: string;
-}
-
-function orderLine(plan: ResourcePlan, table: string, option: string, terms: readonly SortTerm[]): Advice {
-  const key = plan.info.primaryKey.name;
-  const keys = terms.some(({ attribute }) => attribute === key)
-    ? terms
-    : [...terms, { attribute: key, descending: false }];
-  const columns = keys.map(
-    ({ attribute, descending }) => `${identifier(columnOf(plan, attribute))}${descending ? ' DESC' : ''}`,
-  );
-  const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`).join(',');
-  return line(plan, `no index serves the order '${names}' (${option})`, `${table} (${columns.join(', ')})`);
-}
-
-function filterLine(plan: ResourcePlan, table: string, attribute: string): Advice {
-  const columns = [attribute, plan.info.primaryKey.name].map((name) => identifier(columnOf(plan, name)));
-  return line(
-    plan,
-    `no index serves a filter by '${attribute}' (filterAllow)`,
-    `${table} (${columns.join(', ')})`,
-  );
-}
-
-function line({ name }: ResourcePlan, problem: string, index: string): Advice {
-  return { text: `${name}: ${problem}; CREATE INDEX ON ${index};`, index };
 }
 
 function columnOf({ info }: ResourcePlan, attribute: string): string {

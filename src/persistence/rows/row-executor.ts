@@ -160,9 +160,7 @@ export class RowExecutor {
     on: StatementTarget,
   ): Promise<TextResult> {
     const isShared = key !== undefined && on.sharesWrites && !(await this.#triggers(on)).areThere;
-    return isShared
-      ? on.writeTogether(statement.text, fillSlots(statement, slots), key)
-      : write(on, statement, slots);
+    return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
 }
 
