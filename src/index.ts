@@ -54,6 +54,7 @@ export {
   PersistenceError,
   RelationNotLoaded,
 } from './persistence/errors/errors.js';
+export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
 export type {
   CursorPage,
   CursorPageRequest,
@@ -62,11 +63,9 @@ export type {
   PageRequest,
   RowCriteria,
 } from './persistence/paging/page.js';
-export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
 export { Repository } from './persistence/records/repository.js';
 export type { Id } from './persistence/records/row-records.js';
-export { repository } from './persistence/records/repository-provider.js';
-export type { RepositoryClass, Source } from './persistence/records/resolve-source.js';
+export { type RepositoryClass, repository, type Source } from './persistence/records/resolve-source.js';
 export {
   dbSession,
   type ReadSession,

@@ -1,8 +1,8 @@
 /** Which orders and filters no index can serve: on a large table each of them reads all rows. */
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
-import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
 import { columnOf, type IndexInfo, type IndexKey, servesOrder, startsWith } from '../sql/table-indexes.js';
+import { quotedTable } from '../sql/table-sql.js';
 
 /** An index, as the catalog has it. */
 export interface IndexRow {
@@ -45,59 +45,46 @@ export function readIndex({ method, columns, options }: IndexRow): IndexInfo {
  * index begins with the columns of the scope.
  */
 export function adviseIndexes(plan: ResourcePlan, indexes: readonly IndexInfo[]): string[] {
-  const scope = [...(plan.access?.scope.keys() ?? [])];
+  const { info, access } = plan;
+  const key = info.primaryKey.name;
+  const scope = [...(access?.scope.keys() ?? [])];
+  const within = scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
   const orders = [
     ...plan.sortable.map((attribute) => ({ option: 'sortAllow', terms: [{ attribute, descending: false }] })),
     { option: 'defaultSort', terms: plan.defaultSort },
   ];
-  const lines = [
+  const needs = [
     ...orders
-      .filter(({ terms }) => !indexes.some((index) => servesOrder(plan.info, index, scope, terms)))
-      .map(({ option, terms }) => orderLine(plan, scope, option, terms)),
+      .filter(({ terms }) => !indexes.some((index) => servesOrder(info, index, scope, terms)))
+      .map(({ option, terms }) => {
+        const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+        return { need: `the order '${names.join(',')}' (${option})`, terms };
+      }),
     ...[...plan.filters.keys()]
       .filter((attribute) => !indexes.some(({ keys }) => servesFilter(plan, keys, scope, attribute)))
-      .map((attribute) => filterLine(plan, scope, attribute)),
+      .map((attribute) => ({
+        need: `a filter by '${attribute}' (filterAllow)`,
+        terms: [{ attribute, descending: false }],
+      })),
   ];
   // An attribute may be both sortable and filterable; one index serves both.
-  const advised = new Set<string>();
-  return lines.filter(({ index }) => !advised.has(index) && advised.add(index)).map(({ text }) => text);
-}
-
-interface Advice {
-  readonly text: string;
-  readonly index: string;
-}
-
-function orderLine(
-  plan: ResourcePlan,
-  scope: readonly string[],
-  option: string,
-  terms: readonly SortTerm[],
-): Advice {
-  const key = plan.info.primaryKey.name;
-  const keys = terms.some(({ attribute }) => attribute === key)
-    ? terms
-    : [...terms, { attribute: key, descending: false }];
-  const columns = keys
-    .filter(({ attribute }) => !scope.includes(attribute))
-    .map(
-      ({ attribute, descending }) =>
-        `${identifier(columnOf(plan.info, attribute))}${descending ? ' DESC' : ''}`,
+  const lines = new Map<string, string>();
+  for (const { need, terms } of needs) {
+    const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
+    const isTotal = [...scope, ...ordered.map(({ attribute }) => attribute)].includes(key);
+    const keys = [...scope.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
+    const columns = keys.map(
+      ({ attribute, descending }) => `${identifier(columnOf(info, attribute))}${descending ? ' DESC' : ''}`,
     );
-  const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`).join(',');
-  return line(plan, `no index serves the order '${names}' (${option})${within(scope)}`, [
-    ...leading(plan, scope),
-    ...columns,
-  ]);
+    const index = `${quotedTable(plan.model)} (${columns.join(', ')})`;
+    if (!lines.has(index))
+      lines.set(index, `${plan.name}: no index serves ${need}${within}; CREATE INDEX ON ${index};`);
+  }
+  return [...lines.values()];
 }
 
-function filterLine(plan: ResourcePlan, scope: readonly string[], attribute: string): Advice {
-  const columns = [...new Set([...scope, attribute, plan.info.primaryKey.name])];
-  return line(
-    plan,
-    `no index serves a filter by '${attribute}' (filterAllow)${within(scope)}`,
-    columns.map((name) => identifier(columnOf(plan.info, name))),
-  );
+function ascending(attribute: string): SortTerm {
+  return { attribute, descending: false };
 }
 
 function servesFilter(
@@ -106,19 +93,6 @@ function servesFilter(
   scope: readonly string[],
   attribute: string,
 ): boolean {
-  if (scope.includes(attribute)) return startsWith(info, keys, scope);
-  return startsWith(info, keys, scope) && keys[scope.length]?.column === columnOf(info, attribute);
-}
-
-function within(scope: readonly string[]): string {
-  return scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
-}
-
-function leading({ info }: ResourcePlan, scope: readonly string[]): string[] {
-  return scope.map((name) => identifier(columnOf(info, name)));
-}
-
-function line({ name, model }: ResourcePlan, problem: string, columns: readonly string[]): Advice {
-  const index = `${quotedTable(model)} (${columns.join(', ')})`;
-  return { text: `${name}: ${problem}; CREATE INDEX ON ${index};`, index };
+  if (!startsWith(info, keys, scope)) return false;
+  return scope.includes(attribute) || keys[scope.length]?.column === columnOf(info, attribute);
 }

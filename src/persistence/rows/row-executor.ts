@@ -134,7 +134,7 @@ export class RowExecutor {
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
     }
-    return write(on, this.#compiler.select(where, returning), slots);
+    return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
   }
 
   /** The key of the one row that a predicate can find; undefined where it may find several. */
@@ -160,9 +160,7 @@ export class RowExecutor {
     on: StatementTarget,
   ): Promise<TextResult> {
     const isShared = key !== undefined && on.sharesWrites && !(await this.#triggers(on)).areThere;
-    return isShared
-      ? on.writeTogether(statement.text, fillSlots(statement, slots), key)
-      : write(on, statement, slots);
+    return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
 }
 

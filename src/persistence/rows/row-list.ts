@@ -122,9 +122,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
     const { name } = this.#compiler.table;
     const statement = this.#compiler.listStatement(this.#list, shape, this.#where, rowsOf);
     const values = fillSlots(statement, slots);
-    return isPlanned
-      ? this.#on.readPlanned(statement.text, values, name)
-      : this.#on.read(statement.text, values, name);
+    return this.#on.read(statement.text, values, name, isPlanned);
   }
 
   #slotsOf(keyset: Keyset | null): Slots {

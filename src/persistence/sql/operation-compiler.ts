@@ -1,6 +1,6 @@
 /**
  * Operations on one table -> statements. A text depends on the shape of an operation, and not on its values: it is put together
- * once. A frozen operation is known again by its identity, another one by its shape. Clients choose shapes, so their number is
+ * once. Frozen predicates and selections are known again by their identity, others by their shape. Clients choose shapes, so their number is
  * limited.
  */
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
@@ -26,7 +26,6 @@ import { compileDelete, compileInsert, compileUpdate } from './write-sql.js';
 /** Compiles the operations on one table. */
 export class OperationCompiler {
   readonly table: TableSql;
-  readonly #operations = new WeakMap<ReadOperation | DeleteOperation, Statement>();
   readonly #predicates = new WeakMap<Predicate, LiftedPredicate>();
   readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
   readonly #selections = new BoundedCache<SelectionSql>();
@@ -44,14 +43,8 @@ export class OperationCompiler {
     this.table = describeTable(info);
   }
 
-  read(operation: ReadOperation): Statement {
-    return this.#known(operation, ({ where, select }) => this.select(where, select));
-  }
-
-  delete(operation: DeleteOperation): Statement {
-    return this.#known(operation, ({ where, mark }) =>
-      this.#bound(where, `delete ${mark ?? ''}\0`, (lifted) => compileDelete(this.table, lifted, mark)),
-    );
+  delete({ where, mark }: DeleteOperation): Statement {
+    return this.#bound(where, `delete ${mark ?? ''}\0`, (lifted) => compileDelete(this.table, lifted, mark));
   }
 
   /** @param shape the same for the same rows of attributes only */
@@ -80,7 +73,7 @@ export class OperationCompiler {
   }
 
   /** The rows of a predicate, in no order. */
-  select(where: Predicate, select: Selection): Statement {
+  read({ where, select }: ReadOperation): Statement {
     const { columns, number } = this.#selection(select);
     const { table } = this;
     return this.#bound(where, `select ${number} `, (lifted) =>
@@ -150,14 +143,6 @@ export class OperationCompiler {
       compile(lifted.predicate as Predicate),
     );
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
-  }
-
-  #known<O extends ReadOperation | DeleteOperation>(operation: O, compile: (operation: O) => Statement) {
-    const known = this.#operations.get(operation);
-    if (known) return known;
-    const statement = compile(operation);
-    if (Object.isFrozen(operation)) this.#operations.set(operation, statement);
-    return statement;
   }
 
   #selection(selection: Selection): SelectionSql {

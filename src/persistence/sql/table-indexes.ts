@@ -41,7 +41,8 @@ export function servesOrder(
   const key = info.primaryKey.name;
   if (method !== 'btree' || !startsWith(info, keys, equal)) return false;
   const needed = terms.filter(({ attribute }) => attribute !== key && !equal.includes(attribute));
-  const wanted = needed.length > 0 || equal.includes(key) ? needed : terms.slice(0, 1);
+  const byKey = terms.find(({ attribute }) => attribute === key) ?? { attribute: key, descending: false };
+  const wanted = needed.length > 0 || equal.includes(key) ? needed : [byKey];
   const matches = (reverse: boolean): boolean =>
     wanted.every(({ attribute, descending }, position) => {
       const found = keys[equal.length + position];

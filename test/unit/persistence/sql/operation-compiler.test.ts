@@ -95,7 +95,7 @@ describe('OperationCompiler', () => {
     });
   });
 
-  it('knows a frozen operation again', () => {
+  it('knows an operation again', () => {
     const operation = Object.freeze({ kind: 'read', where, select } as const);
     expect(compiler.read(operation)).to.equal(compiler.read(operation));
   });
