@@ -16,6 +16,7 @@ import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../s
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { readBody } from './read-body.js';
+import { accessToWrite } from './reference-access.js';
 import type { RequestAccess } from './request-access.js';
 import { checkScopedValues } from './scoped-values.js';
 
@@ -87,7 +88,7 @@ export function compileParser(
     const head = readHead(request, access);
     const values = await parseBody(schemaFor(access.form), await readBody(request, limits));
     checkScopedValues(operation, values, access);
-    return { ...head, values };
+    return { ...head, access: await accessToWrite(request, plan.model, access, values), values };
   };
 }
 

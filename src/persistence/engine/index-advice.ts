@@ -1,8 +1,8 @@
 /** Which orders and filters no index can serve: on a large table each of them reads all rows. */
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
+import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
 import { columnOf, type IndexInfo, type IndexKey, servesOrder, startsWith } from '../sql/table-indexes.js';
-import { quotedTable } from '../sql/table-sql.js';
 
 /** An index, as the catalog has it. */
 export interface IndexRow {

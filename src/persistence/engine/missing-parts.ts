@@ -2,9 +2,9 @@
 import { type QueryOptionsWithType, QueryTypes } from 'sequelize';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { Logger } from '../../util/logger.js';
+import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
 import { setIndexes } from '../sql/table-indexes.js';
-import { quotedTable } from '../sql/table-sql.js';
 import { adviseIndexes, INDEXES, type IndexRow, readIndex } from './index-advice.js';
 
 interface TableRow {

@@ -125,14 +125,12 @@ export class RowRecords<M extends Model = Model> {
   }
 
   /** Inserts a row. */
-  async insert(values: WriteValues, { on }: RowOptions): Promise<M | undefined> {
+  async insert(values: WriteValues, { access, on }: RowOptions): Promise<M | undefined> {
     if (!this.#can('create') || !this.#areOrdinary(values, true)) return undefined;
-    const rows = [values];
-    const written = await this.#write(
-      { kind: 'insert', rows, returning: { columns: this.#columns } },
-      values,
-      on,
-    );
+    const { references, slots } = access;
+    const returning = { columns: this.#columns };
+    const operation = { kind: 'insert', rows: [values], references, returning } as const;
+    const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : this.#records(written)[0];
   }
 
@@ -142,7 +140,8 @@ export class RowRecords<M extends Model = Model> {
     if (!slots || !this.#can('update') || !this.#areOrdinary(values, false)) return undefined;
     const returning = { columns: this.#columns };
     const where = this.#rowWithin(access);
-    const operation = { kind: 'update', where, set: values, returning } as const;
+    const { references } = access;
+    const operation = { kind: 'update', where, set: values, references, returning } as const;
     const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : (this.#records(written)[0] ?? null);
   }

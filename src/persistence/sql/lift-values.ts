@@ -2,7 +2,7 @@
  * Predicates of one shape -> one text. The bound values of a predicate become slots, and what is left of it is its shape:
  * attributes, operators, and names of slots.
  */
-import type { Comparison, Predicate, Slot, Value } from '../../operation/operation.js';
+import type { Comparison, Exists, Predicate, Slot, Value } from '../../operation/operation.js';
 import { arrayValue } from './predicate-sql.js';
 
 /** A predicate without bound values, and these. */
@@ -40,6 +40,7 @@ class Lifting {
 
   predicate(predicate: Predicate): Predicate {
     if (predicate.kind === 'comparison') return this.#comparison(predicate);
+    if (predicate.kind === 'exists') return this.#exists(predicate);
     const { kind, operands } = predicate;
     this.shape += `${END}${kind}(`;
     const isInOr = this.#isInOr;
@@ -48,6 +49,14 @@ class Lifting {
     this.#isInOr = isInOr;
     this.shape += `${END})`;
     return { kind, operands: lifted };
+  }
+
+  #exists({ kind, target, key, value, where }: Exists): Exists {
+    this.shape += `${END}${kind}(${target.name}${END}${key}`;
+    this.hasOtherSlots = true;
+    const lifted = { kind, target, key, value: this.#lift(value), where: this.predicate(where) };
+    this.shape += `${END})`;
+    return lifted;
   }
 
   #comparison({ kind, attribute, operator, values }: Comparison): Comparison {

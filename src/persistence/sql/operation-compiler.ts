@@ -6,22 +6,25 @@
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type {
   DeleteOperation,
+  InsertOperation,
   ListOperation,
   Predicate,
   ReadOperation,
+  Reference,
   Selection,
   UpdateOperation,
 } from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { type LiftedPredicate, liftValues } from './lift-values.js';
 import { describeList, type ListSql } from './list-sql.js';
 import { compilePredicate } from './predicate-sql.js';
 import { compileSelect, type RowsSql } from './select-sql.js';
-import type { SqlFragment } from './sql-fragment.js';
-import { bindSlots, type Statement } from './statement.js';
+import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
+import { bindSlots, type Statement, toStatement } from './statement.js';
 import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
-import { compileDelete, compileInsert, compileUpdate } from './write-sql.js';
+import { compileDelete, compileInsert, compileUpdate, referredRow } from './write-sql.js';
 
 /** Compiles the operations on one table. */
 export class OperationCompiler {
@@ -51,11 +54,12 @@ export class OperationCompiler {
   insert(
     shape: string,
     rowsOf: () => readonly (readonly AttributeInfo[])[],
-    returning: Selection,
+    { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
-    return this.#statements.get(`insert ${shape} ${selection.number}`, () =>
-      compileInsert(this.table, rowsOf(), selection),
+    const where = allOf(...references.map(referredRow));
+    return this.#bound(where, `insert ${shape} ${selection.number} `, (lifted) =>
+      compileInsert(this.table, rowsOf(), lifted, selection),
     );
   }
 
@@ -64,10 +68,11 @@ export class OperationCompiler {
     shape: string,
     setOf: () => readonly AttributeInfo[],
     updatedAt: AttributeInfo | null,
-    { where, returning }: Pick<UpdateOperation, 'where' | 'returning'>,
+    { where, references = [], returning }: Pick<UpdateOperation, 'where' | 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
-    return this.#bound(where, `update ${shape} ${selection.number} `, (lifted) =>
+    const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
+    return this.#bound(all, `update ${shape} ${selection.number} `, (lifted) =>
       compileUpdate(this.table, { set: setOf(), updatedAt, where: lifted, returning: selection }),
     );
   }
@@ -79,6 +84,12 @@ export class OperationCompiler {
     return this.#bound(where, `select ${number} `, (lifted) =>
       compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)] }),
     );
+  }
+
+  /** Whether the row of each reference is there, in columns. */
+  check(references: readonly Reference[]): Statement {
+    const rows = references.map(referredRow).map((row) => compilePredicate(row, this.table.column));
+    return toStatement(sql`SELECT ${joinSql(rows, ', ')}`);
   }
 
   /** What all pages of a list have in common. */
@@ -137,11 +148,10 @@ export class OperationCompiler {
     return lifted;
   }
 
-  #bound(where: Predicate, shape: string, compile: (lifted: Predicate) => Statement): Statement {
+  #bound<P extends Predicate | null>(where: P, shape: string, compile: (lifted: P) => Statement): Statement {
     const lifted = this.lift(where);
-    const statement = this.#statements.get(shape + lifted.shape, () =>
-      compile(lifted.predicate as Predicate),
-    );
+    // Null only where the predicate is.
+    const statement = this.#statements.get(shape + lifted.shape, () => compile(lifted.predicate as P));
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
   }
 

@@ -49,7 +49,7 @@ describe('OperationCompiler', () => {
 
   it('inserts a row', () => {
     const rowsOf = () => [attributesOf('text', 'stars')];
-    expect(compiler.insert('011', rowsOf, select)).to.deep.equal({
+    expect(compiler.insert('011', rowsOf, { returning: select })).to.deep.equal({
       text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, $2) RETURNING "id", "body"',
       values: [{ slot: 'set.text' }, { slot: 'set.stars' }],
     });
@@ -57,14 +57,34 @@ describe('OperationCompiler', () => {
 
   it('inserts rows with values for other columns, and with none', () => {
     const rowsOf = () => [attributesOf('text'), attributesOf('stars'), []];
-    expect(compiler.insert('010,001,000', rowsOf, { columns: [] })).to.deep.equal({
+    expect(compiler.insert('010,001,000', rowsOf, { returning: { columns: [] } })).to.deep.equal({
       text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, DEFAULT), (DEFAULT, $2), (DEFAULT, DEFAULT)',
       values: [{ slot: 'set.text' }, { slot: 'row.1.stars' }],
     });
   });
 
+  it('writes a row only where another one is there', () => {
+    const references = [{ attribute: 'stars', target: info, key: 'id', where: equalTo('text', 'open') }];
+    const rowsOf = () => [attributesOf('text', 'stars')];
+    const row =
+      'EXISTS (SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = $3::int8 AND ("Note"."body" = $4))';
+    const stars = { slot: 'set.stars' };
+    expect(compiler.insert('011', rowsOf, { references, returning: select })).to.deep.equal({
+      text: `INSERT INTO "notes" ("body", "stars") SELECT $1, $2 WHERE ${row} RETURNING "id", "body"`,
+      values: [{ slot: 'set.text' }, stars, stars, 'open'],
+    });
+    const setOf = () => attributesOf('stars');
+    const write = { where: equalTo('id', ID), references, returning: select };
+    expect(compiler.update('001', setOf, null, write)).to.deep.equal({
+      text: `UPDATE "notes" AS "Note" SET "stars" = $1 WHERE (("Note"."id" = $2) AND (${row})) AND ("Note"."stars" IS DISTINCT FROM $5) RETURNING "id", "body"`,
+      values: [stars, ID, stars, 'open', stars],
+    });
+    const two = () => [...rowsOf(), ...rowsOf()];
+    expect(() => compiler.insert('011,011', two, { references, returning: select })).to.throw(TypeError);
+  });
+
   it('inserts a row without values', () => {
-    expect(compiler.insert('000', () => [[]], select).text).to.equal(
+    expect(compiler.insert('000', () => [[]], { returning: select }).text).to.equal(
       'INSERT INTO "notes" ("id") VALUES (DEFAULT) RETURNING "id", "body"',
     );
   });
@@ -174,14 +194,21 @@ const comparison = fc.oneof(
     values: fc.tuple(fc.constantFrom('true', 'false')),
   }),
 );
-const { predicate } = fc.letrec<{ predicate: Predicate; junction: Predicate; comparison: Predicate }>(
+const { predicate } = fc.letrec<Record<'predicate' | 'junction' | 'comparison' | 'exists', Predicate>>(
   (tie) => ({
     comparison,
     junction: fc.record({
       kind: fc.constantFrom('and', 'or'),
       operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 3 }),
     }),
-    predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction')),
+    exists: fc.record({
+      kind: fc.constant('exists' as const),
+      target: fc.constant(info),
+      key: fc.constantFrom('id', 'text'),
+      value,
+      where: tie('predicate'),
+    }),
+    predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction'), tie('exists')),
   }),
 );
 
@@ -239,6 +266,10 @@ describe('liftValues', () => {
 
   it('gives predicates that differ in bound values one shape', () => {
     const replaced = (one: Predicate, next: () => string): Predicate => {
+      if (one.kind === 'exists') {
+        const value = typeof one.value === 'string' ? next() : one.value;
+        return { ...one, value, where: replaced(one.where, next) };
+      }
       if (one.kind !== 'comparison') {
         return { ...one, operands: one.operands.map((each) => replaced(each, next)) };
       }
