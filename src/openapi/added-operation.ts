@@ -1,10 +1,8 @@
 /** A route that a subclass added, described as far as its decorators tell: what it answers with, only its code knows. */
-
 import { exampleValue } from '../features/example-value.js';
 import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';
-import type { ProblemStatus } from '../operation/feature.js';
-import { classJsonSchema } from '../schema/class-json-schema.js';
+import { classJsonSchema, objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { PathParameter } from './document-path.js';
 import type { DescribedResource } from './generated-operation.js';
@@ -39,16 +37,11 @@ export function addedOperation(
     ...(body ? { requestBody: body } : {}),
     responses: {
       ...successes(action),
-      ...problemReferences(addedProblems(action)),
+      ...problemReferences([...(action.refusedStatus ? [action.refusedStatus] : []), 405]),
       '4XX': OTHER_PROBLEM,
       '5XX': OTHER_PROBLEM,
     },
   };
-}
-
-/** The statuses of what is known to go wrong. */
-export function addedProblems({ refusedStatus }: ActionDescription): readonly ProblemStatus[] {
-  return refusedStatus === undefined ? [405] : [refusedStatus, 405];
 }
 
 function successes({
@@ -109,12 +102,9 @@ function requestBody(parameters: readonly ActionParameter[]): RequestBodyObject 
 }
 
 function membersSchema(members: readonly ActionParameter[]): JsonSchema {
-  const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => name);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(members.map(({ name, type }) => [name, typeSchema(type)])),
-    ...(required.length > 0 ? { required } : {}),
-  };
+  return objectSchema(
+    members.map(({ name, type, isRequired }) => [name, { schema: typeSchema(type), isRequired }]),
+  );
 }
 
 const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([

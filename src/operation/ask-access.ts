@@ -86,8 +86,17 @@ function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Ans
   if (visible) conditions.push(visible);
   const form = formOf(info, forms, scope, answers);
   const where = allOf(form.where, ...conditions);
-  const digest = where === null ? '' : JSON.stringify([slots, conditions]);
-  return Object.freeze({ form, where, slots: Object.freeze(slots), values, references: [], digest });
+  return Object.freeze({
+    form,
+    where,
+    slots: Object.freeze(slots),
+    values,
+    references: [],
+    // Only lists by cursor ask for it.
+    get digest() {
+      return where === null ? '' : JSON.stringify([slots, conditions]);
+    },
+  });
 }
 
 function formOf(

@@ -1,8 +1,7 @@
 /** Attributes of a body that rows are scoped by. */
 import { type Access, allowsValue } from '../../operation/access.js';
 import type { BodyKind } from '../../schema/derive-body-class.js';
-import { InvalidBodyError } from '../../schema/invalid-body-error.js';
-import { bodyPointer } from '../../schema/request-issue.js';
+import { bodyPointer, InvalidBodyError } from '../../schema/request-issue.js';
 
 /**
  * A schema of the user's may let a scoped attribute pass; and where a request acts for several, it names one of them, also

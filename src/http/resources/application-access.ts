@@ -1,8 +1,8 @@
 /** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
 import type { Request, RequestHandler } from 'express';
 import type { AccessOptions } from '../../metadata/access-options.js';
+import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { crudRecords } from '../../metadata/registry.js';
 import { foreignKeysOf } from '../../model/foreign-keys.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { AccessPlan } from '../../plan/access-plan.js';

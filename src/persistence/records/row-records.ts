@@ -13,11 +13,10 @@ import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
 import type { StatementTarget } from '../connections/statement-target.js';
-import { type Hydrate, storedAttributes } from '../customization/hydrate-record.js';
+import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
-import { isPlainModel } from '../customization/model-fast-path-blockers.js';
+import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
-import { pristineHydrator } from '../customization/pristine-record.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
@@ -193,7 +192,7 @@ export class RowRecords<M extends Model = Model> {
   #can(kind: StatementKind): boolean {
     let isPlain = this.#isPlain.get(kind);
     if (isPlain === undefined) {
-      isPlain = isPlainModel(this.#info, kind);
+      isPlain = classBlockers(this.#info, kind, true).length === 0;
       this.#isPlain.set(kind, isPlain);
     }
     return isPlain && hasPlainQueries(this.#info.model, kind === 'list' ? 'read' : 'write');

@@ -17,7 +17,7 @@ import { type Access, presetOf } from '../../operation/access.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { describeModel } from '../../plan/describe-model.js';
-import { isPlainModel } from '../customization/model-fast-path-blockers.js';
+import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasDestroyHooks, hasPlainQueries, hookOptions } from '../customization/plain-queries.js';
 import { ConcurrentModificationError, noSuchRecord } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
@@ -207,6 +207,7 @@ export class SequelizeRecords<M extends Model> {
 /** Whether no code of the user's takes part in what is written. */
 function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
   return (
-    hasPlainQueries(model, 'write') && isPlainModel(describeModel(model as unknown as ModelClass), 'create')
+    hasPlainQueries(model, 'write') &&
+    classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
   );
 }

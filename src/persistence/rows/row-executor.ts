@@ -139,7 +139,7 @@ export class RowExecutor {
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
     }
-    const found = await write(on, this.#compiler.select(where, returning), slots);
+    const found = await write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
     if (found.rows.length > 0) await this.#checkReferences(references, filled, on);
     return found;
   }
@@ -175,9 +175,7 @@ export class RowExecutor {
     on: StatementTarget,
   ): Promise<TextResult> {
     const isShared = key !== undefined && on.sharesWrites && !(await this.#triggers(on)).areThere;
-    return isShared
-      ? on.writeTogether(statement.text, fillSlots(statement, slots), key)
-      : write(on, statement, slots);
+    return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
 }
 

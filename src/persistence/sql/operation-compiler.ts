@@ -1,6 +1,6 @@
 /**
  * Operations on one table -> statements. A text depends on the shape of an operation, and not on its values: it is put together
- * once. A frozen operation is known again by its identity, another one by its shape. Clients choose shapes, so their number is
+ * once. Frozen predicates and selections are known again by their identity, others by their shape. Clients choose shapes, so their number is
  * limited.
  */
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
@@ -22,19 +22,22 @@ import { compilePredicate } from './predicate-sql.js';
 import { compileSelect, type RowsSql } from './select-sql.js';
 import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
 import { bindSlots, type Statement, toStatement } from './statement.js';
+import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
 import { compileDelete, compileInsert, compileUpdate, referredRow } from './write-sql.js';
 
 /** Compiles the operations on one table. */
 export class OperationCompiler {
   readonly table: TableSql;
-  readonly #operations = new WeakMap<ReadOperation | DeleteOperation, Statement>();
   readonly #predicates = new WeakMap<Predicate, LiftedPredicate>();
   readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
   readonly #selections = new BoundedCache<SelectionSql>();
   readonly #lists = new BoundedCache<ListSql>();
   readonly #ranges = new BoundedCache<readonly SqlFragment[]>();
   readonly #statements = new BoundedCache<Statement>();
+  #planned = new BoundedCache<boolean>();
+  /** Those that `#planned` was asked of. */
+  #indexes: readonly IndexInfo[] | undefined;
   /** How many selections and lists there were: a number is shorter than what it stands for in a shape. */
   #count = 0;
 
@@ -43,14 +46,8 @@ export class OperationCompiler {
     this.table = describeTable(info);
   }
 
-  read(operation: ReadOperation): Statement {
-    return this.#known(operation, ({ where, select }) => this.select(where, select));
-  }
-
-  delete(operation: DeleteOperation): Statement {
-    return this.#known(operation, ({ where, mark }) =>
-      this.#bound(where, `delete ${mark ?? ''}\0`, (lifted) => compileDelete(this.table, lifted, mark)),
-    );
+  delete({ where, mark }: DeleteOperation): Statement {
+    return this.#bound(where, `delete ${mark ?? ''}\0`, (lifted) => compileDelete(this.table, lifted, mark));
   }
 
   /** @param shape the same for the same rows of attributes only */
@@ -81,7 +78,7 @@ export class OperationCompiler {
   }
 
   /** The rows of a predicate, in no order. */
-  select(where: Predicate, select: Selection): Statement {
+  read({ where, select }: ReadOperation): Statement {
     const { columns, number } = this.#selection(select);
     const { table } = this;
     return this.#bound(where, `select ${number} `, (lifted) =>
@@ -116,6 +113,26 @@ export class OperationCompiler {
     });
   }
 
+  /**
+   * Whether the values of a list's predicate decide which plan is good. They do not where an index begins with the columns of
+   * those in slots, and goes on with the order: its plan is the best one for any values.
+   */
+  isPlanned({ terms, number }: ListSql, { bound, slotted, shape }: LiftedPredicate): boolean {
+    if (bound !== null || slotted === null) return true;
+    if (slotted.length === 0) return false;
+    const { info } = this.table;
+    const indexes = indexesOf(info.model);
+    if (indexes === undefined) return true;
+    if (indexes !== this.#indexes) {
+      this.#indexes = indexes;
+      this.#planned = new BoundedCache();
+    }
+    return this.#planned.get(
+      `${number} ${shape}`,
+      () => !indexes.some((index) => servesOrder(info, index, slotted, terms)),
+    );
+  }
+
   /** The conditions of ranges of a list. */
   ranges(list: ListSql, shape: string, compile: () => readonly SqlFragment[]): readonly SqlFragment[] {
     return this.#ranges.get(`${list.number} ${shape}`, compile);
@@ -136,14 +153,6 @@ export class OperationCompiler {
     // Null only where the predicate is.
     const statement = this.#statements.get(shape + lifted.shape, () => compile(lifted.predicate as P));
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
-  }
-
-  #known<O extends ReadOperation | DeleteOperation>(operation: O, compile: (operation: O) => Statement) {
-    const known = this.#operations.get(operation);
-    if (known) return known;
-    const statement = compile(operation);
-    if (Object.isFrozen(operation)) this.#operations.set(operation, statement);
-    return statement;
   }
 
   #selection(selection: Selection): SelectionSql {
