@@ -5,6 +5,7 @@
 import type { Request, Response } from 'express';
 import type { Sequelize } from 'sequelize';
 import {
+  joinableSession,
   openReadSession,
   openUnit,
   type ReadSession,
@@ -47,6 +48,8 @@ export class RequestSessions {
   readonly #writes = new Map<Sequelize, DatabaseSession>();
   readonly #reads = new Map<Sequelize, DatabaseSession>();
   readonly #gets = new Map<Sequelize, DatabaseSession>();
+  /** Units of work that the request is in. What has begun them ends them. */
+  readonly #joined = new Set<DatabaseSession>();
 
   constructor(request: Request, response: Response) {
     this.#request = request;
@@ -107,6 +110,7 @@ export class RequestSessions {
 
   /** Rolls back what is not committed. Never throws. */
   async rollback(cause?: unknown): Promise<void> {
+    for (const session of this.#joined) session.refuse(cause);
     for (const session of this.#sessions()) await session.rollback(cause);
   }
 
@@ -126,10 +130,17 @@ export class RequestSessions {
 
   /** Writes last: when the others cannot be ended, they are rolled back. */
   #sessions(): DatabaseSession[] {
-    return [...this.#gets.values(), ...this.#reads.values(), ...this.#writes.values()];
+    const all = [...this.#gets.values(), ...this.#reads.values(), ...this.#writes.values()];
+    return all.filter((session) => !this.#joined.has(session));
   }
 
   #writeSession(sequelize: Sequelize): DatabaseSession {
+    const outer = this.#writes.has(sequelize) ? undefined : joinableSession(sequelize, 'write');
+    if (outer) {
+      this.#writes.set(sequelize, outer);
+      this.#joined.add(outer);
+      return outer;
+    }
     return this.#remember(
       this.#writes,
       sequelize,
