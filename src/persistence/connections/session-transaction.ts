@@ -9,7 +9,7 @@ import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isStale } from '../protocol/prepared-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
 import { transactionInternals } from '../session/connection-internals.js';
-import type { ConnectionExecutor } from './connection-executor.js';
+import type { ConnectionExecutor, ExecutionOptions } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import type { StatementTarget } from './statement-target.js';
@@ -29,7 +29,10 @@ export class SessionTransaction extends Transaction {
   /** What has ended it, as Sequelize tells it. */
   declare finished?: 'commit' | 'rollback';
   /** Where statements run that are part of it. */
-  readonly target: StatementTarget = singleTarget((text, values) => this.#run(text, values));
+  readonly target: StatementTarget = {
+    ...singleTarget((text, values) => this.#run(text, values, true)),
+    readPlanned: (text, values) => this.#run(text, values, false),
+  };
   readonly #sequelize: Sequelize;
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
@@ -123,22 +126,22 @@ export class SessionTransaction extends Transaction {
     return client;
   }
 
-  async #run(text: string, values: TextValues): Promise<TextResult> {
+  async #run(text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     const { id, finished } = this;
     // A tracer is shown statements, and not what goes before one.
     const connection = isTraced() ? this.connection : this.#client;
     const client = soundClient({ id, finished, connection }, text);
     while (this.#first) await this.#first;
     if (this.#isOver) soundClient(this, text);
-    if (!this.#hasBegun) return this.#runFirst(client, text, values);
+    if (!this.#hasBegun) return this.#runFirst(client, text, values, isKept);
     this.#executor.log(text, id);
     return this.#executor.execute(client, text, values, { isKept: false });
   }
 
   /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins again, then. */
-  #runFirst(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+  #runFirst(client: PooledClient, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#hasSent = true;
-    const result = this.#runWithBegin(client, text, values);
+    const result = this.#runWithBegin(client, text, values, { isKept, before: this.#begin });
     const settle = (hasBegun: boolean) => () => {
       this.#hasBegun = hasBegun;
       this.#isDoomed ||= !hasBegun;
@@ -149,8 +152,12 @@ export class SessionTransaction extends Transaction {
   }
 
   /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
-  async #runWithBegin(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
-    const options = { isKept: true, before: this.#begin };
+  async #runWithBegin(
+    client: PooledClient,
+    text: string,
+    values: TextValues,
+    options: ExecutionOptions,
+  ): Promise<TextResult> {
     this.#executor.log(this.#begin, this.id);
     this.#executor.log(text, this.id);
     try {
