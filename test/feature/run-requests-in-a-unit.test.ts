@@ -1,7 +1,8 @@
 /** A middleware that answers each request in a unit of work of its own: all that the request writes is part of it. */
+import { type EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
-import type { RequestHandler } from 'express';
-import { Body, Post } from 'routing-controllers';
+import type { Request, RequestHandler } from 'express';
+import { Body, Post, Req } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   Crud,
@@ -13,6 +14,7 @@ import {
 } from '../../src/index.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { caughtError } from '../support/caught-error.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -57,11 +59,24 @@ class Shaped extends Model {
   }
 }
 
+/** What a write fails with that comes when the client has gone. */
+let late: Promise<unknown> | undefined;
+
 class OverriddenController extends crudController(Overridden) {
   override async create(values: { name: string }, context: CrudContext<Overridden>) {
     const created = await super.create(values, context);
     if (values.name === 'refused') throw new RangeError('too late');
     return created;
+  }
+
+  @Post('/left')
+  async leave(@Req() request: Request, @InjectUnitOfWork() unit: UnitOfWork) {
+    await unit.repository(Overridden).create({ name: 'early' });
+    const gone = once(request.res as object as EventEmitter, 'close');
+    request.socket.destroy();
+    await gone;
+    late = caughtError(() => unit.repository(Overridden).create({ name: 'late' }));
+    await late;
   }
 
   @Post('/injected')
@@ -145,6 +160,13 @@ describe('a middleware that runs requests in a unit of work', () => {
       expect(await stored(path)).to.deep.equal([{ name: 'kept' }]);
     });
   }
+
+  it('is rolled back where the client goes away, and later writes of the method fail', async () => {
+    await caughtError(() => agent.post('/overridden/left').send({}));
+    expect(await outcome).to.include('client has gone');
+    expect(await late).to.be.an('error');
+    expect(await stored('/overridden')).to.deep.equal([]);
+  });
 
   it('cannot commit what a method has written that failed', async () => {
     expectProblem(await agent.post('/overridden').send({ name: 'refused' }), 500, {

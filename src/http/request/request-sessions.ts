@@ -105,13 +105,16 @@ export class RequestSessions {
   /** Commits everything; writes not when the client has gone, who would not learn of it. */
   async commit(): Promise<void> {
     if (this.#isGone && this.hasWrites) throw new ClientGone();
-    for (const session of this.#sessions()) await session.commit();
+    for (const session of this.#own()) await session.commit();
+    for (const [sequelize, session] of this.#writes)
+      if (this.#joined.has(session)) this.#writes.delete(sequelize);
+    this.#joined.clear();
   }
 
   /** Rolls back what is not committed. Never throws. */
   async rollback(cause?: unknown): Promise<void> {
     for (const session of this.#joined) session.refuse(cause);
-    for (const session of this.#sessions()) await session.rollback(cause);
+    for (const session of this.#own()) await session.rollback(cause);
   }
 
   /** What an error says of the request: a query in a transaction that was rolled back meanwhile is no mistake in the code. */
@@ -130,21 +133,28 @@ export class RequestSessions {
 
   /** Writes last: when the others cannot be ended, they are rolled back. */
   #sessions(): DatabaseSession[] {
-    const all = [...this.#gets.values(), ...this.#reads.values(), ...this.#writes.values()];
-    return all.filter((session) => !this.#joined.has(session));
+    return [...this.#gets.values(), ...this.#reads.values(), ...this.#writes.values()];
+  }
+
+  /** Those that the request ends. */
+  #own(): DatabaseSession[] {
+    return this.#sessions().filter((session) => !this.#joined.has(session));
+  }
+
+  /** The unit of work that the running code is in. */
+  #join(sequelize: Sequelize): DatabaseSession | undefined {
+    const outer = joinableSession(sequelize, 'write');
+    if (outer) this.#joined.add(outer);
+    return outer;
   }
 
   #writeSession(sequelize: Sequelize): DatabaseSession {
-    const outer = this.#writes.has(sequelize) ? undefined : joinableSession(sequelize, 'write');
-    if (outer) {
-      this.#writes.set(sequelize, outer);
-      this.#joined.add(outer);
-      return outer;
-    }
     return this.#remember(
       this.#writes,
       sequelize,
-      () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
+      () =>
+        this.#join(sequelize) ??
+        new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
     );
   }
 

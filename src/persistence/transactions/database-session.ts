@@ -165,6 +165,7 @@ export class DatabaseSession implements SessionScope {
    */
   async abort(reason: Error): Promise<void> {
     if (this.#isEnded) return;
+    if (this.#mode === 'write') this.#undone ??= reason;
     const ended = this.rollback(reason);
     this.#abortion = reason;
     await ended;
