@@ -103,7 +103,7 @@ for (const fastPath of [true, false]) {
       expectJson(await change('before'), 200, { id: 1, text: 'before', size: null });
       await query(`BEGIN; ALTER TABLE signs ALTER size TYPE bigint; ${TRIGGER} COMMIT`);
       // Only what a connection keeps tells that the columns have changed, and later statements of a session are not kept.
-      const tells = fastPath && onPath({ fast: true, session: false, records: false });
+      const tells = fastPath && onPath({ fast: true, unit: false, session: false, records: false });
       if (!tells) pass(HALF_A_MINUTE);
       expectJson(await change('after'), 200, { id: 1, text: 'after!', size: null });
     });
