@@ -41,7 +41,7 @@ export type { SchemaClass } from './schema/synthesize-class.js';
 export type { Comparison, Filter, Junction } from './query/filter.js';
 export { InvalidCursorError } from './query/invalid-cursor-error.js';
 export type { Keyset } from './query/keyset.js';
-export type { ListQuery } from './query/list-query.js';
+export type { CursorListQuery, ListQuery, OffsetListQuery } from './query/list-query.js';
 export type { ReadQuery } from './query/read-query.js';
 
 // Data
@@ -86,7 +86,14 @@ export {
 export { type CrudRouterOptions, crudRouter } from './http/routes/crud-router.js';
 export { installExceptionHandlers } from './http/error/exception-handler.js';
 export { httpExceptionFor, statusFor } from './http/error/http-exception.js';
-export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/operation/inject.js';
+export {
+  InjectId,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
+  InjectSession,
+  InjectUnitOfWork,
+} from './http/operation/inject.js';
 export type { RoutingOptions } from './http/resources/routing-options.js';
 export type { RouteInfo } from './http/routes/route-info.js';
 export { serve } from './http/server/serve.js';

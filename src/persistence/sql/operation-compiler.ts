@@ -17,7 +17,7 @@ import { type LiftedPredicate, liftValues } from './lift-values.js';
 import { describeList, type ListSql } from './list-sql.js';
 import { compilePredicate } from './predicate-sql.js';
 import { compileSelect, type RowsSql } from './select-sql.js';
-import type { SqlFragment } from './sql-fragment.js';
+import { raw, type SqlFragment } from './sql-fragment.js';
 import { bindSlots, type Statement } from './statement.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
 import { compileDelete, compileInsert, compileUpdate } from './write-sql.js';
@@ -41,7 +41,7 @@ export class OperationCompiler {
   }
 
   read(operation: ReadOperation): Statement {
-    return this.#known(operation, ({ where, select }) => this.select(where, select));
+    return this.#known(operation, ({ where, select, isLocked }) => this.select(where, select, isLocked));
   }
 
   delete(operation: DeleteOperation): Statement {
@@ -76,11 +76,12 @@ export class OperationCompiler {
   }
 
   /** The rows of a predicate, in no order. */
-  select(where: Predicate, select: Selection): Statement {
+  select(where: Predicate, select: Selection, isLocked = false): Statement {
     const { columns, number } = this.#selection(select);
     const { table } = this;
-    return this.#bound(where, `select ${number} `, (lifted) =>
-      compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)] }),
+    const tail = raw(isLocked ? ' FOR UPDATE' : '');
+    return this.#bound(where, `${isLocked ? 'lock' : 'select'} ${number} `, (lifted) =>
+      compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)], tail }),
     );
   }
 
