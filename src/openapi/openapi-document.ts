@@ -108,7 +108,7 @@ class DocumentDraft {
     };
   }
 
-  /** The generated operation that the route serves, where it is one. */
+  /** The generated operation whose schemas the route needs, if it needs any. */
   #addRoute(
     resource: DescribedResource,
     { verb, path, method }: ControllerRoute,
@@ -126,9 +126,10 @@ class DocumentDraft {
       ? generatedOperation(resource, generated, action, parameters)
       : addedOperation(resource, method, action, parameters);
     for (const each of methods) known.item[each] ??= this.#withOwnId(described);
-    const statuses = generated ? problemsOf(resource, generated, action) : addedProblems(action);
+    const statuses = generated ? problemsOf(resource, generated, action) : addedProblems(resource, action);
     for (const status of statuses) this.#statuses.add(status);
-    return generated?.operation;
+    // What a method with a list query answers is made of the same schemas.
+    return generated?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
   }
 
   /** One method of a controller can have several routes. */
