@@ -109,11 +109,13 @@ async function currentTransaction(): Promise<string> {
 
 class TownController extends crudController(Town) {
   @Get('/:id/number')
-  number(@InjectId() id: number): object {
-    return { id, type: typeof id };
+  @Get('/:id/figure')
+  number(@InjectId() id: number, @QueryParam('unit') unit: string): object {
+    return { id, type: typeof id, unit };
   }
 
   @Get('/:id/name')
+  @Get('/:id/first-name')
   name(@InjectRecord() { name }: Town): object {
     return { name };
   }
@@ -331,7 +333,10 @@ describe('a route that takes from its resource', () => {
 
   describe('its id', () => {
     it('gets it as the resource parses ids', async () => {
-      expect(await json('/towns/3/number')).to.deep.equal({ status: 200, body: { id: 3, type: 'number' } });
+      for (const path of ['/towns/3/number?unit=m', '/towns/3/figure?unit=m']) {
+        const { body } = await json(path);
+        expect(body).to.deep.equal({ id: 3, type: 'number', unit: 'm' });
+      }
       expect((await json('/towns/99/number')).status).to.equal(200);
     });
 
@@ -345,6 +350,10 @@ describe('a route that takes from its resource', () => {
     it('gets the row of the id', async () => {
       expect(await json('/towns/2/name')).to.deep.equal({ status: 200, body: { name: 'Bonn' } });
       expect((await same('/towns/2/name', { method: 'HEAD' })).status).to.equal(200);
+    });
+
+    it('gets it on each of several paths', async () => {
+      expect(await json('/towns/2/first-name')).to.deep.equal({ status: 200, body: { name: 'Bonn' } });
     });
 
     it('answers a missing one as the generated read does', async () => {

@@ -67,7 +67,7 @@ export function registerResourceController(
     controller,
     compileHandlers(resource, shaper, reasons, lineage, takes, settings),
   );
-  for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
+  for (const method of reasons.keys()) addGeneratedMetadata(resource, method, controller, lineage);
   for (const [method, given] of takes) bindArguments(method, given, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
