@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { IsInt } from 'class-validator';
+import type { Response } from 'express';
 import {
+  type Action,
   Authorized,
   Body,
   Delete,
@@ -16,9 +18,21 @@ import {
   QueryParams,
   Req,
   Res,
+  UseInterceptor,
 } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  AutoIncrement,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Sequelize,
+  Table,
+} from 'sequelize-typescript';
 import {
   ConfigError,
   Crud,
@@ -36,6 +50,7 @@ import {
   type ListQuery,
   type ModelClass,
   type OffsetListQuery,
+  type OffsetPage,
   type ReadSession,
   Repository,
   type UnitOfWork,
@@ -44,6 +59,7 @@ import {
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { deferred } from '../support/deferred.js';
+import { freshDatabase } from '../support/postgres.js';
 import { TwoPaths, type WholeAnswer, type WholeRequest } from '../support/two-paths.js';
 
 @Crud({ filterAllow: ['name', 'population'], sortAllow: ['name', 'population'] })
@@ -88,6 +104,47 @@ class Task extends Model {
 
   @Column({ type: DataType.TEXT, allowNull: false })
   declare title: string;
+}
+
+@Crud()
+@DefaultScope(() => ({ include: [House] }))
+@Table({ tableName: 'streets', timestamps: false })
+class Street extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare name: string;
+
+  @HasMany(() => House)
+  declare houses?: House[];
+}
+
+@Table({ tableName: 'houses', timestamps: false })
+class House extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Street)
+  @Column(DataType.INTEGER)
+  declare streetId: number;
+}
+
+/** Streets and houses on an instance that no engine owns. */
+async function ownDatabase(): Promise<AsyncDisposable> {
+  const database = await freshDatabase();
+  const sequelize = new Sequelize(database.url, { logging: false, models: [Street, House] });
+  await sequelize.sync();
+  return {
+    async [Symbol.asyncDispose]() {
+      await sequelize.close();
+      await database.drop();
+    },
+  };
 }
 
 class Count {
@@ -208,8 +265,20 @@ class TownController extends crudController(Town) {
   }
 
   @Get('/tasks')
-  foreign(@InjectListQuery() { page, size }: OffsetListQuery) {
-    return new Repository(Task).page({ page, size });
+  async foreign(@InjectListQuery() { page, size }: OffsetListQuery) {
+    const tasks = await new Repository(Task).page({ page, size });
+    return size === 1 ? { ...tasks } : tasks;
+  }
+
+  @Get('/seen')
+  @UseInterceptor((_action: Action, { items, ...page }: OffsetPage<object>) => ({ ...page, seen: items }))
+  seen(@InjectListQuery() query: OffsetListQuery) {
+    return new Repository(Town).page(query);
+  }
+
+  @Get('/written')
+  written(@InjectListQuery() { size }: OffsetListQuery, @Res() response: Response) {
+    return response.json({ size });
   }
 
   @Get('/first')
@@ -498,6 +567,15 @@ describe('a route that takes from its resource', () => {
       });
     });
 
+    it('has interceptors see the envelope', async () => {
+      const { body } = await json('/towns/seen?size=1&fields=name');
+      expect(body).to.deep.include({ seen: [{ name: 'Ulm' }], total: 5, has_next: true });
+    });
+
+    it('leaves an answer that the method has written', async () => {
+      expect((await json('/towns/written?size=7')).body).to.deep.equal({ size: 7 });
+    });
+
     it('pages what its unit of work has written', async () => {
       const { status, body } = await json('/towns/search?size=1&q=name==found', { method: 'POST' });
       expect(status).to.equal(200);
@@ -510,6 +588,7 @@ describe('a route that takes from its resource', () => {
         'Town: items has @InjectListQuery(), so it must return what page or cursorPage of a repository gives.',
       ],
       ['/towns/tasks', 'Town: foreign has @InjectListQuery(), and returned a page of another model.'],
+      ['/towns/tasks?size=1', 'Town: foreign has @InjectListQuery(), and returned a page of another model.'],
       ['/tasks/unsorted', 'Task: unsorted has @InjectListQuery(), and returned a page in another order.'],
       [
         '/tasks/unsorted?size=1',
@@ -587,6 +666,29 @@ describe('a route that takes from its resource', () => {
       expect((await json('/tasks/x/guarded', { ...of(1), method: 'DELETE' })).status).to.equal(400);
       expect((await json('/tasks/1/guarded', { ...of(1), method: 'DELETE' })).body).to.deep.equal({ id: 1 });
     });
+  });
+
+  it('locks a record with what its scope joins, on a Sequelize instance of the application', async () => {
+    await using _database = await ownDatabase();
+    class StreetController extends crudController(Street) {
+      @Post('/:id/name')
+      async rename(
+        @InjectRecord() street: Street,
+        @InjectUnitOfWork() { transaction }: UnitOfWork,
+        @InjectRepository(Street) streets: Repository<Street>,
+      ): Promise<object> {
+        await street.update({ name: `${street.name}!` }, { transaction });
+        await streets.update(street.id, { name: `${street.name}?` });
+        return { name: street.name, houses: street.houses?.length };
+      }
+    }
+    const { agent } = await buildApp({ models: [Street], controllers: [StreetController], logger });
+    await Street.create({ name: 'Elm' });
+    await House.bulkCreate([{ streetId: 1 }, { streetId: 1 }]);
+    const answers = await Promise.all([1, 2, 3].map(() => agent.post('/streets/1/name')));
+    expect(answers.map(({ body }) => body.houses)).to.deep.equal([2, 2, 2]);
+    expect((await Street.findByPk(1))?.name).to.equal('Elm!?!?!?');
+    expect((await agent.post('/streets/2/name')).status).to.equal(404);
   });
 
   it('may stand in the place of a generated one', async () => {

@@ -63,7 +63,8 @@ export function InjectSession(): ParameterDecorator {
 
 /**
  * Injects the `:id` of the path, parsed by the resource's `idType`: what is no id is 400, and what no row can have is 404, as
- * on the generated routes. For methods of a controller that extends `crudController(Model)`, on paths with `:id`.
+ * on the generated routes. For methods of a controller that extends `crudController(Model)`, on paths with `:id`; `bootstrap`
+ * refuses it elsewhere with a ConfigError.
  *
  * @example
  * ```ts
@@ -82,9 +83,10 @@ export function InjectId(): ParameterDecorator {
  * the generated read. In a GET it is read as the generated read does, and in the read session of the request where it has
  * one. In any other method the row is locked (`FOR UPDATE`) in the unit of work of the request, which begins with it. What
  * the method writes is then one transaction with it, committed before the answer is sent. For methods of a controller that
- * extends `crudController(Model)`, on paths with `:id`.
+ * extends `crudController(Model)`, on paths with `:id`; `bootstrap` refuses it elsewhere with a ConfigError.
  *
- * With a Sequelize instance of your own, write through repositories or pass the transaction. Another connection would wait for the lock.
+ * With a Sequelize instance of your own, write through repositories, or pass the transaction of an injected unit of work to
+ * `article.update`. Another connection would wait for the lock.
  *
  * @example
  * ```ts
@@ -104,7 +106,8 @@ export function InjectRecord(): ParameterDecorator {
  * generated list. Query parameters that the method reads with `@QueryParam()` are accepted beside them. The method returns
  * what `page` or `cursorPage` of a repository gives for this query, to which it may add a `where`; the answer is the envelope
  * of the list, with `fields` applied and cursors for this route. Any other result, or a page in another order, is an error of
- * the code: 500. For routes of your own on a controller that extends `crudController(Model)`.
+ * the code: 500. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it elsewhere
+ * with a ConfigError.
  *
  * @example
  * ```ts

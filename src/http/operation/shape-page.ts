@@ -1,5 +1,6 @@
 /** A page that a route of the user's returns -> the envelope of a list. */
 import type { Action } from 'routing-controllers';
+import { isRecord, modelOf } from '../../model/record.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import type { OffsetPage, Page } from '../../persistence/paging/page.js';
 import { originOf } from '../../persistence/paging/page-origin.js';
@@ -60,12 +61,21 @@ function pageProblem(plan: ResourcePlan, result: unknown, query: ListQuery): str
   if (query.kind === 'offset' ? !isNumbered(page) : !isCursorPage)
     return `so it must return a page by ${query.kind === 'offset' ? 'number' : 'cursor'}.`;
   const origin = originOf(page);
-  if (!origin) return page.next || page.prev ? 'and returned places that no repository gave.' : undefined;
-  if (origin.model !== plan.model && !Object.prototype.isPrototypeOf.call(plan.model, origin.model))
+  if ((origin && !isOf(plan.model, origin.model)) || page.items.some((item) => isForeign(plan.model, item)))
     return 'and returned a page of another model.';
+  if (!origin) return page.next || page.prev ? 'and returned places that no repository gave.' : undefined;
   // A cursor is read as a place in the order of the query; a condition of the method's own does not change what it means.
   const isInOrder = JSON.stringify(origin.order) === JSON.stringify(query.sort);
   return isInOrder || query.kind === 'offset' ? undefined : 'and returned a page in another order.';
+}
+
+/** A model with a scope is a subclass of the model. */
+function isOf(model: object, other: object): boolean {
+  return other === model || Object.prototype.isPrototypeOf.call(model, other);
+}
+
+function isForeign(model: object, item: unknown): boolean {
+  return typeof item === 'object' && item !== null && isRecord(item) && !isOf(model, modelOf(item));
 }
 
 function isNumbered<T>(page: Page<T>): page is OffsetPage<T> {
