@@ -10,8 +10,7 @@ import { declareResources } from './http/resources/declare-resources.js';
 import { createResources } from './http/resources/resource.js';
 import { type ResourceOptions, resolveSettings } from './http/resources/settings.js';
 import { mountResources } from './http/routes/mount-resources.js';
-import { describeRoutes, type RouteInfo } from './http/routes/route-info.js';
-import { describeRouteTable } from './http/routes/route-table.js';
+import { describeRoutes, describeRouteTable, type RouteInfo } from './http/routes/route-info.js';
 import { dispatchBySegment } from './http/routes/segment-dispatch.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
 import { docsRouter } from './openapi/docs-router.js';
@@ -58,7 +57,7 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, warnings, plan, router, health, docs, application, routeTable } =
+  const { settings, warnings, plans, router, health, docs, application, routeTable } =
     buildApplication(options);
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
@@ -69,7 +68,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   installLastHandler(app, settings.logger);
   for (const known of [app, application]) BUILT.set(known, { application, routeTable });
   for (const line of warnings) settings.logger.warn(line);
-  await warnMissingParts(plan.resources, settings.logger);
+  await warnMissingParts(plans, settings.logger);
   return application;
 }
 
@@ -114,11 +113,11 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
-  const plan = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);
+  const plans = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
-  throwProblems(docs ? docsConflicts(documentation, plan.resources, routePrefix) : []);
-  const resources = createResources(plan, declarations, { ...settings, features });
+  throwProblems(docs ? docsConflicts(documentation, plans, routePrefix) : []);
+  const resources = createResources(plans, declarations, { ...settings, features });
   const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
   const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
   const application: CrudApplication = Object.freeze({
@@ -127,11 +126,11 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     },
     openapi,
   });
-  const routeTable = () => describeRouteTable(application.routes, plan.resources);
+  const routeTable = () => describeRouteTable(application.routes, plans);
   return {
     settings,
     warnings,
-    plan,
+    plans,
     router,
     health,
     docs: docs && documentation,

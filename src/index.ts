@@ -38,11 +38,11 @@ export type { RequestIssue } from './schema/request-issue.js';
 export type { SchemaClass } from './schema/synthesize-class.js';
 
 // Request
-export type { Comparison, Filter, Junction } from './query/filter.js';
-export { InvalidCursorError } from './query/invalid-cursor-error.js';
+export type { Comparison, Filter, Junction } from './query/list-query.js';
+export { InvalidCursorError } from './query/cursor-codec.js';
 export type { Keyset } from './query/keyset.js';
 export type { CursorListQuery, ListQuery, OffsetListQuery } from './query/list-query.js';
-export type { ReadQuery } from './query/read-query.js';
+export type { ReadQuery } from './query/list-query.js';
 
 // Data
 export { configureEngine, currentEngine, disposeEngine, type Engine } from './persistence/engine/engine.js';
@@ -54,6 +54,7 @@ export {
   PersistenceError,
   RelationNotLoaded,
 } from './persistence/errors/errors.js';
+export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
 export type {
   CursorPage,
   CursorPageRequest,
@@ -62,11 +63,9 @@ export type {
   PageRequest,
   RowCriteria,
 } from './persistence/paging/page.js';
-export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
 export { Repository } from './persistence/records/repository.js';
 export type { Id } from './persistence/records/row-records.js';
-export { repository } from './persistence/records/repository-provider.js';
-export type { RepositoryClass, Source } from './persistence/records/resolve-source.js';
+export { type RepositoryClass, repository, type Source } from './persistence/records/resolve-source.js';
 export {
   dbSession,
   type ReadSession,
@@ -77,7 +76,7 @@ export {
 } from './persistence/records/unit-of-work.js';
 
 // Edge
-export type { CrudContext } from './http/resources/crud-context.js';
+export type { CrudContext } from './http/resources/crud-controller.js';
 export {
   type CrudController,
   type CrudControllerClass,
@@ -94,7 +93,7 @@ export {
   InjectSession,
   InjectUnitOfWork,
 } from './http/operation/inject.js';
-export type { RoutingOptions } from './http/resources/routing-options.js';
+export type { RoutingOptions } from './http/resources/settings.js';
 export type { RouteInfo } from './http/routes/route-info.js';
 export { serve } from './http/server/serve.js';
 export type { ServeOptions } from './http/server/serve-options.js';

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { buildApplication, builtApplication, type DescribedApplication } from './bootstrap.js';
 import { controllerSource } from './http/resources/crud-controller.js';
+import { crudRecords } from './metadata/crud.js';
 import type { Class, ModelClass } from './metadata/crud-options.js';
-import { crudRecords } from './metadata/registry.js';
-import { attachOffline, isModelClass } from './model/attach-offline.js';
+import { attachOffline } from './model/introspect-model.js';
 import { ConfigError } from './util/config-error.js';
 
 /** How long an exported application may take to be bootstrapped, and how often it is looked at. Milliseconds. */
@@ -31,7 +31,8 @@ export async function loadApplication(file: string): Promise<DescribedApplicatio
   const objects = exported.filter((value) => isObject(value));
   const built = objects.map(builtApplication).findLast((each) => each !== undefined);
   if (built) return built;
-  const models = objects.filter(isServedModel);
+  const served = new Set<object>(crudRecords().map(({ model }) => model));
+  const models = objects.filter((value) => served.has(value)) as ModelClass[];
   const controllers = objects.filter((value) => controllerSource(value) !== undefined) as Class[];
   if (models.length + controllers.length > 0) return describeModels(models, controllers);
   return untilBootstrapped(file, objects);
@@ -66,10 +67,6 @@ function exportedValues(namespace: Record<string, unknown>): unknown[] {
 
 function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
-}
-
-function isServedModel(value: object): value is ModelClass {
-  return isModelClass(value) && crudRecords().some(({ model }) => model === value);
 }
 
 function describeModels(models: readonly ModelClass[], controllers: readonly Class[]): DescribedApplication {

@@ -1,9 +1,11 @@
-/** `checkHealth`: all configured back ends at once. */
-import { enginesInUse } from '../persistence/engine/engine.js';
+/** `checkHealth`: asks all configured back ends at once, each on connections of its own. */
+import type { ClickHouseClient, Cluster, Redis } from '../persistence/engine/client-types.js';
+import { type Engine, enginesInUse } from '../persistence/engine/engine.js';
+import { separateClickHouse } from '../persistence/engine/optional-client.js';
+import { postgresServers } from '../persistence/engine/ping-postgres.js';
 import { throwProblems } from '../util/config-error.js';
-import { HealthReport } from './health-report.js';
-import { pingsOf } from './pings.js';
-import { probe } from './probe.js';
+import { type ComponentName, HealthReport } from './health-report.js';
+import { type Ping, ProbeFailure, probe, shownReason, untilAborted } from './probe.js';
 
 /** Options of a check. */
 export interface CheckOptions {
@@ -38,4 +40,97 @@ export function timeoutProblems(timeout: unknown): string[] {
   return [
     `The health timeout is ${String(timeout)}; use a number of seconds above 0 and below ${TIMER_LIMIT}.`,
   ];
+}
+
+/** The pings of the back ends that an engine has. Nothing is looked at before a probe runs them. */
+function pingsOf({ sequelize, clickhouse, cache }: Engine): readonly (readonly [ComponentName, Ping])[] {
+  return [
+    ['postgres', async (signal) => pingServers(postgresServers(sequelize))(signal)],
+    ...(clickhouse ? [['clickhouse', abortable(pingClickHouse(clickhouse))] as const] : []),
+    ...(cache ? [['cache', abortable(pingCache(cache))] as const] : []),
+  ];
+}
+
+/** The drivers do not all stop when they are told to. */
+function abortable(ping: Ping): Ping {
+  return (signal) => untilAborted(signal, ping(signal));
+}
+
+/** By a query: the plain ping asks nothing that needs credentials. It never rejects, but says so in its result. */
+function pingClickHouse(shared: ClickHouseClient): Ping {
+  return async (signal) => {
+    const { client, close } = separateClickHouse(shared);
+    try {
+      const result = await client.ping({ select: true, abort_signal: signal });
+      if (!result.success) throw result.error;
+    } finally {
+      await close();
+    }
+  };
+}
+
+/** Asks all servers of a back end at the same time; each has to answer. */
+function pingServers(servers: readonly { readonly ping: Ping }[]): Ping {
+  return async (signal) => {
+    const answers = await Promise.allSettled(
+      servers.map((server) => untilAborted(signal, server.ping(signal))),
+    );
+    const reasons = answers.flatMap((answer) =>
+      answer.status === 'rejected' ? [shownReason(answer.reason)] : [],
+    );
+    const [reason] = reasons;
+    if (reason === undefined) return;
+    throw new ProbeFailure(
+      servers.length === 1 ? reason : `${reasons.length} of ${servers.length} servers: ${reason}`,
+    );
+  };
+}
+
+/** The ping of a server, or of a cluster: all its masters have to answer. */
+function pingCache(cache: Redis | Cluster): Ping {
+  return cache.isCluster ? pingCluster(cache as Cluster) : pingRedis(cache as Redis);
+}
+
+/** Which nodes there are, the client itself has found out, and goes on doing so. */
+function pingCluster(cluster: Cluster): Ping {
+  return async (signal) => {
+    // One that waits for its first command would never be asked for one, because nothing is sent to who is not ready.
+    if (cluster.status === 'wait') await cluster.connect();
+    const masters = cluster.nodes('master');
+    if (masters.length === 0) throw new ProbeFailure('connection lost');
+    await pingServers(masters.map((master) => ({ ping: pingRedis(master) })))(signal);
+  };
+}
+
+/** On a connection of its own: a client that is reconnecting keeps commands, or refuses them. */
+function pingRedis(client: Redis): Ping {
+  return async (signal) => {
+    const connection = client.duplicate({
+      lazyConnect: true,
+      enableOfflineQueue: true,
+      maxRetriesPerRequest: 0,
+      retryStrategy: () => null,
+    });
+    let failure: unknown;
+    connection.on('error', (error: unknown) => {
+      failure ??= error;
+    });
+    const close = (): void => {
+      // Disconnecting once more than needed would start a timer that nothing clears.
+      if (connection.status === 'end') return;
+      connection.disconnect();
+      // It says goodbye first, which a silent peer would not answer.
+      if (signal.aborted) connection.stream?.destroy();
+    };
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      await connection.connect();
+      await connection.ping();
+    } catch (error) {
+      // What connect() rejects with is only that the connection is closed; the event before it says why.
+      throw failure ?? error;
+    } finally {
+      close();
+    }
+  };
 }

@@ -1,35 +1,34 @@
 /** Why a back end did not answer, in words that are safe to show to anybody. */
 
-const REASONS: ReadonlyMap<string, string> = mapOf({
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection lost',
-  EPIPE: 'connection lost',
-  ETIMEDOUT: 'timed out',
-  EHOSTUNREACH: 'host not reachable',
-  ENOTFOUND: 'host not found',
-  EAI_AGAIN: 'host not found',
-  // PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
-  '28P01': 'authentication failed',
-  '28000': 'authentication failed',
-  '3D000': 'no such database',
-  '53300': 'too many connections',
-  '57P01': 'starting up or shutting down',
-  '57P02': 'starting up or shutting down',
-  '57P03': 'starting up or shutting down',
-  // ClickHouse: AUTHENTICATION_FAILED, REQUIRED_PASSWORD, WRONG_PASSWORD, UNKNOWN_USER, UNKNOWN_DATABASE.
-  '516': 'authentication failed',
-  '194': 'authentication failed',
-  '193': 'authentication failed',
-  '192': 'authentication failed',
-  '81': 'no such database',
-});
-
-/** Redis says it in the first word of its message only. */
-const REDIS_REASONS: ReadonlyMap<string, string> = mapOf({
-  WRONGPASS: 'authentication failed',
-  NOAUTH: 'authentication failed',
-  LOADING: 'starting up or shutting down',
-});
+/** By a driver's code; Redis says it in the first word of its message only. */
+const REASONS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ECONNREFUSED: 'connection refused',
+    ECONNRESET: 'connection lost',
+    EPIPE: 'connection lost',
+    ETIMEDOUT: 'timed out',
+    EHOSTUNREACH: 'host not reachable',
+    ENOTFOUND: 'host not found',
+    EAI_AGAIN: 'host not found',
+    // PostgreSQL: https://www.postgresql.org/docs/current/errcodes-appendix.html
+    '28P01': 'authentication failed',
+    '28000': 'authentication failed',
+    '3D000': 'no such database',
+    '53300': 'too many connections',
+    '57P01': 'starting up or shutting down',
+    '57P02': 'starting up or shutting down',
+    '57P03': 'starting up or shutting down',
+    // ClickHouse: AUTHENTICATION_FAILED, REQUIRED_PASSWORD, WRONG_PASSWORD, UNKNOWN_USER, UNKNOWN_DATABASE.
+    '516': 'authentication failed',
+    '194': 'authentication failed',
+    '193': 'authentication failed',
+    '192': 'authentication failed',
+    '81': 'no such database',
+    WRONGPASS: 'authentication failed',
+    NOAUTH: 'authentication failed',
+    LOADING: 'starting up or shutting down',
+  }),
+);
 
 /** Drivers raise these without a code. */
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
@@ -43,30 +42,19 @@ export function failureReason(error: unknown): string {
     const text = typeof message === 'string' ? message : '';
     const reason =
       REASONS.get(String(code)) ??
-      REDIS_REASONS.get(text.split(' ')[0] ?? '') ??
+      REASONS.get(text.split(' ')[0] ?? '') ??
       MESSAGES.find(([pattern]) => pattern.test(text))?.[1];
     if (reason !== undefined) return reason;
   }
   return 'failed';
 }
 
-interface ErrorLike {
-  readonly code?: unknown;
-  readonly message?: unknown;
-  readonly cause?: unknown;
-  readonly errors?: unknown;
-  readonly lastNodeError?: unknown;
-}
-
 /** An error, its causes, and the members of an aggregate (one for each address of a host). */
-function chainOf(error: unknown, seen: Set<unknown>): readonly ErrorLike[] {
+function chainOf(error: unknown, seen: Set<unknown>): readonly Record<string, unknown>[] {
   if (typeof error !== 'object' || error === null || seen.has(error)) return [];
   seen.add(error);
-  const { cause, errors, lastNodeError }: ErrorLike = error;
+  const known = error as Record<string, unknown>;
+  const { cause, errors, lastNodeError } = known;
   const inner = [cause, lastNodeError, ...(Array.isArray(errors) ? errors : [])];
-  return [error, ...inner.flatMap((each) => chainOf(each, seen))];
-}
-
-function mapOf(reasons: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
-  return new Map(Object.entries(reasons));
+  return [known, ...inner.flatMap((each) => chainOf(each, seen))];
 }

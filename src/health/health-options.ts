@@ -1,7 +1,6 @@
 /** The options of the health routes, checked, with every default filled in. */
-
-import { flagProblems, unknownOptions } from '../plan/unknown-options.js';
 import { throwProblems } from '../util/config-error.js';
+import { flagProblems, pathProblems, unknownOptions, withoutSlash } from '../util/option-problems.js';
 import { type CheckOptions, DEFAULT_TIMEOUT, timeoutProblems } from './check-health.js';
 
 /** Options of `healthRouter`, and of `health` in `bootstrap`. */
@@ -13,7 +12,6 @@ export interface HealthOptions extends CheckOptions {
 }
 
 const DEFAULTS = Object.freeze({ prefix: '/health', timeout: DEFAULT_TIMEOUT, includeLiveness: true });
-const PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 
 /** The options with the defaults of those that are not given, undefined ones too. @throws ConfigError */
 export function resolveHealthOptions(options: HealthOptions): Required<HealthOptions> {
@@ -27,14 +25,8 @@ export function healthProblems(options: HealthOptions): readonly string[] {
   const { prefix = DEFAULTS.prefix, timeout = DEFAULTS.timeout, includeLiveness = true } = options;
   return [
     ...unknownOptions('health', options, Object.keys(DEFAULTS)),
-    ...(typeof prefix === 'string' && PREFIX.test(withoutSlash(prefix))
-      ? []
-      : [`The health prefix ${JSON.stringify(prefix)} is not a plain path; use one such as '/health'.`]),
+    ...pathProblems('The health prefix', prefix, '/health'),
     ...timeoutProblems(timeout),
     ...flagProblems('The health option includeLiveness', includeLiveness),
   ];
-}
-
-function withoutSlash(prefix: string): string {
-  return prefix.replace(/\/$/, '');
 }

@@ -12,19 +12,15 @@ export type ComponentName = 'postgres' | 'clickhouse' | 'cache';
  * ```
  */
 export class ComponentHealth {
-  readonly name: ComponentName;
-  readonly healthy: boolean;
+  declare readonly name: ComponentName;
+  declare readonly healthy: boolean;
   /** Milliseconds until it answered; null when it did not. */
-  readonly latencyMs: number | null;
+  declare readonly latencyMs: number | null;
   /** A short reason without hosts, users or passwords; null when healthy. */
-  readonly error: string | null;
+  declare readonly error: string | null;
 
-  constructor({ name, healthy, latencyMs, error }: Omit<ComponentHealth, 'toJSON'>) {
-    this.name = name;
-    this.healthy = healthy;
-    this.latencyMs = latencyMs;
-    this.error = error;
-    Object.freeze(this);
+  constructor(found: Omit<ComponentHealth, 'toJSON'>) {
+    Object.freeze(Object.assign(this, found));
   }
 
   toJSON() {

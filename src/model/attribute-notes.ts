@@ -2,11 +2,6 @@
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { ModelInfo } from './model-info.js';
 
-/** The comment of the attribute's column, which is its description. */
-export function attributeComment(model: ModelClass, name: string): string | undefined {
-  return model.getAttributes()[name]?.comment;
-}
-
 /** Whether a getter decides what the attribute's value is. */
 export function hasGetter(model: ModelClass, name: string): boolean {
   return model.getAttributes()[name]?.get !== undefined;

@@ -1,5 +1,6 @@
 /** Sequelize model class -> `ModelInfo`. Reads what Sequelize already knows; needs no reflected types. */
 import type { Model, ModelAttributeColumnOptions } from 'sequelize';
+import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { timestampsOf, versionOf } from './attribute-notes.js';
 import { introspectColumnType } from './introspect-column-type.js';
@@ -34,7 +35,6 @@ export function introspectModel(model: ModelClass): Introspection {
     pluralName: model.options.name?.plural ?? model.name,
     attributes,
     primaryKey,
-    virtualSetters: virtualSetters(model),
     paranoid: model.options.paranoid === true,
   });
   return { info, problems: [] };
@@ -68,11 +68,6 @@ function describeAttribute(
   });
 }
 
-function virtualSetters(model: ModelClass): ReadonlySet<string> {
-  const attributes = Object.entries(model.getAttributes());
-  return new Set(attributes.flatMap(([name, { set }]) => (set === undefined ? [] : [name])));
-}
-
 function attributeRole(model: ModelClass, name: string): AttributeRole {
   if (model.primaryKeyAttributes.includes(name)) return 'primaryKey';
   if (Object.values(timestampsOf(model)).includes(name)) return 'timestamp';
@@ -100,4 +95,12 @@ function shadowedAttributeProblems(model: ModelClass): string[] {
         `${model.name}.${name} is a class field that hides the attribute's accessor; ` +
         `write \`declare ${name}: …\` instead of \`${name}!: …\`.`,
     );
+}
+
+/** Gives those of the models that have no Sequelize instance one that never connects: describing them needs no database. */
+export function attachOffline(models: readonly ModelClass[]): void {
+  const loose = [...new Set(models)].filter((model) => !isAttached(model));
+  if (loose.length === 0) return;
+  const sequelize = new Sequelize({ dialect: 'postgres', logging: false });
+  sequelize.addModels(loose as unknown as ModelCtor[]);
 }

@@ -29,8 +29,6 @@ export interface ModelInfo extends RecordInfo {
   /** The model's name in the plural, as Sequelize forms it. */
   readonly pluralName: string;
   readonly primaryKey: AttributeInfo;
-  /** Virtual attributes that can be written, because they have a setter. */
-  readonly virtualSetters: ReadonlySet<string>;
   /** Whether a delete only marks the row. */
   readonly paranoid: boolean;
 }

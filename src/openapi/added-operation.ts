@@ -1,10 +1,9 @@
 /** A route that a subclass added, described as far as its decorators tell: what it answers with, only its code knows. */
-
 import { exampleValue } from '../features/example-value.js';
 import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';
 import type { ProblemStatus } from '../operation/feature.js';
-import { classJsonSchema } from '../schema/class-json-schema.js';
+import { classJsonSchema, objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { PathParameter } from './document-path.js';
 import {
@@ -61,10 +60,7 @@ export function addedOperation(
 }
 
 /** The statuses of what is known to go wrong. */
-export function addedProblems(
-  { plan }: DescribedResource,
-  action: ActionDescription,
-): readonly ProblemStatus[] {
+function addedProblems({ plan }: DescribedResource, action: ActionDescription): readonly ProblemStatus[] {
   const { takes, refusedStatus } = action;
   const statuses = new Set<ProblemStatus>([
     405,
@@ -138,12 +134,9 @@ function requestBody(parameters: readonly ActionParameter[]): RequestBodyObject 
 }
 
 function membersSchema(members: readonly ActionParameter[]): JsonSchema {
-  const required = members.filter(({ isRequired }) => isRequired).map(({ name }) => name);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(members.map(({ name, type }) => [name, typeSchema(type)])),
-    ...(required.length > 0 ? { required } : {}),
-  };
+  return objectSchema(
+    members.map(({ name, type, isRequired }) => [name, { schema: typeSchema(type), isRequired }]),
+  );
 }
 
 const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([

@@ -1,7 +1,6 @@
 /** The options of the OpenAPI document and its page, checked, with every default filled in. */
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import { unknownOptions } from '../plan/unknown-options.js';
-import { showValue } from '../util/show-value.js';
+import { pathProblems, showValue, unknownOptions, withoutSlash } from '../util/option-problems.js';
 import type { InfoObject } from './openapi-object.js';
 
 /** Options of `docs` in `bootstrap`. */
@@ -38,7 +37,6 @@ const DEFAULTS = Object.freeze({
 });
 const TEXTS = ['title', 'version', 'description'] as const;
 const OBJECTS = ['contact', 'license'] as const;
-const PATH = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 
 /** The options with the defaults of those that are not given. They are right: see `docsProblems`. */
 export function resolveDocsOptions(options: DocsOptions): ResolvedDocs {
@@ -54,9 +52,7 @@ export function docsProblems(options: DocsOptions): readonly string[] {
   const { path } = given;
   return [
     ...unknownOptions('docs', options, ['path', ...TEXTS, ...OBJECTS]),
-    ...(typeof path === 'string' && PATH.test(withoutSlash(path))
-      ? []
-      : [`docs.path ${showValue(path)} is not a plain path; use one such as '/docs'.`]),
+    ...pathProblems('docs.path', path, '/docs'),
     ...TEXTS.filter((name) => typeof given[name] !== 'string' || given[name] === '').map(
       (name) => `docs.${name} is ${showValue(given[name])}; use a text.`,
     ),
@@ -87,8 +83,4 @@ export function docsConflicts(
 function withDefaults(options: DocsOptions) {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...DEFAULTS, ...(Object.fromEntries(given) as DocsOptions) };
-}
-
-function withoutSlash(path: string): string {
-  return path.replace(/\/$/, '');
 }

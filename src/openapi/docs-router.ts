@@ -1,8 +1,8 @@
-/** The routes of the OpenAPI document and its page. */
+/** The routes of the OpenAPI document and its page: Swagger UI, which loads nothing from anywhere else. */
+import { dirname } from 'node:path';
 import express, { type Request, type Response, type Router } from 'express';
 import { closePaths } from '../http/routes/allowed-methods.js';
 import type { ResolvedDocs } from './docs-options.js';
-import { assetFolder, PAGE_ASSETS, PAGE_POLICY, PAGE_SCRIPT, pageHtml } from './docs-page.js';
 import type { OpenAPIObject } from './openapi-object.js';
 
 /** Milliseconds for which a browser keeps the files of Swagger UI. */
@@ -24,7 +24,8 @@ export function docsRouter({ path, documentPath, info }: ResolvedDocs, openapi: 
   for (const name of PAGE_ASSETS) {
     router.get(`${path}/${name}`, (_request, response, next) => {
       response.set('X-Content-Type-Options', 'nosniff');
-      response.sendFile(name, { root: assetFolder(), maxAge: ASSET_AGE }, (error) => {
+      const root = dirname(require.resolve('swagger-ui-dist/package.json'));
+      response.sendFile(name, { root, maxAge: ASSET_AGE }, (error) => {
         // It is called when all is sent as well, and when the browser has gone meanwhile.
         if (error && !response.headersSent) next(error);
       });
@@ -54,4 +55,58 @@ function sendPage(request: Request, response: Response, title: string): void {
     })
     .type('html')
     .send(pageHtml(title, name === '' ? '' : `${name}/`));
+}
+
+/** The files of Swagger UI that the page needs. */
+const PAGE_ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as const;
+
+/**
+ * Everything comes from this server, and requests go to it only. Swagger UI draws its icons from `data:` addresses.
+ * https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy
+ */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The page. Addresses are relative to it, so that it works behind a proxy that cuts off a prefix. */
+function pageHtml(title: string, folder: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" type="image/png" href="${folder}favicon-32x32.png">
+<link rel="stylesheet" href="${folder}swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="${folder}swagger-ui-bundle.js"></script>
+<script src="${folder}start.js"></script>
+</body>
+</html>
+`;
+}
+
+/** A script of its own, because the policy refuses those inside the page. */
+const PAGE_SCRIPT = `SwaggerUIBundle({
+  url: new URL('openapi.json', location.href).href,
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+});
+`;
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -15,24 +15,17 @@ export interface PathParameter {
   readonly shownAs: string;
 }
 
+const PARAMETER = /:([A-Za-z_]\w*)(?:\([^()/]*\))?/g;
 /** What OpenAPI has no words for: optional parts, wildcards, and what is left of a regular expression. */
 const INEXPRESSIBLE = /[*+?(){}[\]\\:]/;
 
 /** The path, or undefined for one that OpenAPI cannot say, such as a regular expression. */
 export function documentPath(path: string | RegExp): DocumentPath | undefined {
   if (typeof path !== 'string') return undefined;
-  const parameters: string[] = [];
-  const segments = path.split('/').map((segment) =>
-    segment.replace(/:([A-Za-z_]\w*)(?:\([^()]*\))?/g, (_match, name: string) => {
-      parameters.push(name);
-      return `\0${parameters.length - 1}\0`;
-    }),
-  );
-  const plain = segments.join('/').replace(/(.)\/$/, '$1');
-  if (INEXPRESSIBLE.test(plain)) return undefined;
+  if (INEXPRESSIBLE.test(path.replace(PARAMETER, ''))) return undefined;
   return {
-    template: plain.replace(/\0(\d+)\0/g, (_match, index) => `{${parameters[Number(index)]}}`),
-    parameters,
+    template: path.replace(PARAMETER, '{$1}').replace(/(.)\/$/, '$1'),
+    parameters: [...path.matchAll(PARAMETER)].map(([, name = '']) => name),
   };
 }
 

@@ -1,10 +1,12 @@
 /** One of the five generated operations, described. */
+import { exampleValue } from '../features/example-value.js';
 import type { GeneratedRoute } from '../http/resources/generated-routes.js';
 import type { ActionDescription } from '../http/routes/describe-action.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input, ProblemStatus } from '../operation/feature.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
+import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
 import type { PathParameter } from './document-path.js';
@@ -14,18 +16,11 @@ import {
   type ParameterObject,
   type RequestBodyObject,
   type ResponseObject,
+  schemaRef,
 } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
 import type { ResourceNames } from './resource-names.js';
-import {
-  bodyExample,
-  bodyRef,
-  chosenRecord,
-  pageExample,
-  pageRef,
-  recordExample,
-  recordRef,
-} from './resource-schemas.js';
+import { chosenRecord, pageExample, recordExample } from './resource-schemas.js';
 
 /** What is described. */
 export interface DescribedResource {
@@ -35,7 +30,7 @@ export interface DescribedResource {
 }
 
 /** The statuses of the problems of an operation: by its route, its features and its guard. */
-export function problemsOf(
+function problemsOf(
   { features }: DescribedResource,
   { operation, verb, isItem, parameters }: GeneratedRoute,
   { refusedStatus }: ActionDescription,
@@ -120,8 +115,9 @@ export function success(resource: DescribedResource, operation: Endpoint): Respo
 }
 
 function successContent({ plan, names }: DescribedResource, operation: Endpoint) {
-  if (operation === 'list') return jsonContent(pageRef(plan, names), pageExample(plan));
-  return jsonContent(operation === 'read' ? chosenRecord(names) : recordRef(names), recordExample(plan));
+  if (operation === 'list') return jsonContent(schemaRef(names.schemas.page), pageExample(plan));
+  const record = operation === 'read' ? chosenRecord(names) : schemaRef(names.schemas.record);
+  return jsonContent(record, recordExample(plan));
 }
 
 /** The parameters that a list has in its query string and headers. */
@@ -171,7 +167,9 @@ function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
 
 function requestBody({ plan, names }: DescribedResource, operation: Endpoint): RequestBodyObject | undefined {
   if (operation !== 'create' && operation !== 'update') return undefined;
-  const content = jsonContent(bodyRef(names, operation), bodyExample(plan, operation));
+  // Ready to be sent where the user's rules let it.
+  const example = exampleValue(bodyJsonSchema(plan, operation));
+  const content = jsonContent(schemaRef(names.schemas[operation]), example);
   if (operation === 'create') return { required: true, content };
   const patches = patchTypes(plan).mediaTypes.map((type) => [type, content['application/json']]);
   return { required: true, content: Object.fromEntries(patches) as RequestBodyObject['content'] };

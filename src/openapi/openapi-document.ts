@@ -5,18 +5,16 @@ import { generatedRouteOf } from '../http/resources/generated-routes.js';
 import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
 import type { Endpoint } from '../metadata/crud-options.js';
-import type { ProblemStatus } from '../operation/feature.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { addedOperation, addedProblems } from './added-operation.js';
+import { addedOperation } from './added-operation.js';
 import { documentPath, shownParameters, templateShape } from './document-path.js';
-import { type DescribedResource, generatedOperation, problemsOf } from './generated-operation.js';
+import { type DescribedResource, generatedOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
 import {
   DOCUMENT_METHODS,
   type DocumentMethod,
   type OpenAPIObject,
   type OperationObject,
-  type PathItemObject,
   type TagObject,
 } from './openapi-object.js';
 import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
@@ -54,10 +52,7 @@ export function createDocument({ info, routes, routePrefix, health }: DocumentSo
   });
 }
 
-type DocumentParts = Pick<OpenAPIObject, 'tags' | 'paths' | 'components'>;
-
 class DocumentDraft {
-  readonly #routePrefix: string;
   readonly #tags = new Map<string, TagObject>();
   /** By shape: the first route of a path names its parameters. */
   readonly #paths = new Map<
@@ -65,13 +60,10 @@ class DocumentDraft {
     { template: string; item: Partial<Record<DocumentMethod, OperationObject>> }
   >();
   readonly #schemas: Record<string, JsonSchema> = {};
-  readonly #statuses = new Set<ProblemStatus>();
   /** How often each is used. */
   readonly #operationIds = new Map<string, number>();
 
-  constructor(routePrefix: string) {
-    this.#routePrefix = routePrefix;
-  }
+  constructor(private readonly routePrefix: string) {}
 
   addResource(
     resource: DescribedResource,
@@ -79,7 +71,9 @@ class DocumentDraft {
     describe: (method: string) => ActionDescription,
   ): void {
     const operations = new Set<Endpoint>();
-    for (const route of generatedFirst(routes)) {
+    // Express asks them the other way round; people look for the generated ones first.
+    const isAdded = ({ method }: ControllerRoute): number => (generatedRouteOf(method) ? 0 : 1);
+    for (const route of routes.toSorted((first, second) => isAdded(first) - isAdded(second))) {
       const operation = this.#addRoute(resource, route, describe(route.method));
       if (operation) operations.add(operation);
     }
@@ -91,20 +85,20 @@ class DocumentDraft {
     for (const [template, item] of Object.entries(healthPaths(options))) {
       this.#paths.set(templateShape(template), { template, item });
     }
-    this.#statuses.add(405);
     Object.assign(this.#schemas, PROBLEM_SCHEMAS, HEALTH_SCHEMAS);
     this.#tags.set(HEALTH_TAG.name, HEALTH_TAG);
   }
 
-  finish(): DocumentParts {
-    const paths: [string, PathItemObject][] = [...this.#paths.values()].map(({ template, item }) => [
-      template,
-      item,
-    ]);
+  finish(): Pick<OpenAPIObject, 'tags' | 'paths' | 'components'> {
+    const paths = [...this.#paths.values()];
+    const responses = paths
+      .flatMap(({ item }) => Object.values(item))
+      .flatMap((operation) => Object.entries(operation.responses));
+    const referred = responses.filter(([, response]) => '$ref' in response).map(([status]) => status);
     return {
       tags: [...this.#tags.values()],
-      paths: Object.fromEntries(paths),
-      components: { schemas: this.#schemas, responses: problemResponses(this.#statuses) },
+      paths: Object.fromEntries(paths.map(({ template, item }) => [template, item])),
+      components: { schemas: this.#schemas, responses: problemResponses(new Set(referred)) },
     };
   }
 
@@ -115,9 +109,9 @@ class DocumentDraft {
     action: ActionDescription,
   ): Endpoint | undefined {
     const expressible = documentPath(path);
-    const methods = DOCUMENT_METHODS.filter((each) => each === verb);
-    if (!expressible || methods.length === 0) return undefined;
-    const full = `${this.#routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
+    const documented = DOCUMENT_METHODS.find((each) => each === verb);
+    if (!expressible || !documented) return undefined;
+    const full = `${this.routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
     const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
     this.#paths.set(templateShape(full), known);
     const generated = generatedRouteOf(method);
@@ -125,9 +119,7 @@ class DocumentDraft {
     const described = generated
       ? generatedOperation(resource, generated, action, parameters)
       : addedOperation(resource, method, action, parameters);
-    for (const each of methods) known.item[each] ??= this.#withOwnId(described);
-    const statuses = generated ? problemsOf(resource, generated, action) : addedProblems(resource, action);
-    for (const status of statuses) this.#statuses.add(status);
+    known.item[documented] ??= this.#withOwnId(described);
     // What a method with a list query answers is made of the same schemas.
     return generated?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
   }
@@ -142,18 +134,12 @@ class DocumentDraft {
 
   #addTag(name: string, { plan, names }: DescribedResource): void {
     if (this.#tags.has(name)) return;
-    const path = `${this.#routePrefix}${plan.prefix}` || '/';
+    const path = `${this.routePrefix}${plan.prefix}` || '/';
     this.#tags.set(name, {
       name,
       description: plan.description ?? `Routes for ${names.phrases} at \`${path}\`.`,
     });
   }
-}
-
-/** Express asks them the other way round; people look for them first. */
-function generatedFirst(routes: readonly ControllerRoute[]): readonly ControllerRoute[] {
-  const isGenerated = ({ method }: ControllerRoute): boolean => generatedRouteOf(method) !== undefined;
-  return [...routes.filter(isGenerated), ...routes.filter((route) => !isGenerated(route))];
 }
 
 function deepFreeze<T>(value: T): T {

@@ -106,11 +106,6 @@ export function schemaRef(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** A pointer to an answer of the document. */
-export function responseRef(name: string): Reference {
-  return { $ref: `#/components/responses/${name}` };
-}
-
 /** A JSON body or answer of this schema. */
 export function jsonContent(schema: JsonSchema, example?: unknown): Record<string, MediaTypeObject> {
   return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };

@@ -1,7 +1,7 @@
 /** The answers to what goes wrong, as components of the document: one for each status. */
 import type { HeaderDescription, ProblemStatus } from '../operation/feature.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { type Reference, type ResponseObject, responseRef, schemaRef } from './openapi-object.js';
+import { type Reference, type ResponseObject, schemaRef } from './openapi-object.js';
 
 /** The schema of every problem's body. */
 export const PROBLEM_SCHEMAS: Readonly<Record<'Problem' | 'Issue', JsonSchema>> = {
@@ -141,12 +141,14 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
 
 /** References to the answers of these statuses. */
 export function problemReferences(statuses: readonly ProblemStatus[]): Record<string, Reference> {
-  return Object.fromEntries(statuses.map((status) => [status, responseRef(RESPONSES[status].name)]));
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${RESPONSES[status].name}` }]),
+  );
 }
 
 /** The components that a document with these statuses needs. */
-export function problemResponses(statuses: ReadonlySet<ProblemStatus>): Record<string, ResponseObject> {
-  const known = Object.entries(RESPONSES).filter(([status]) => statuses.has(Number(status) as ProblemStatus));
+export function problemResponses(statuses: ReadonlySet<string>): Record<string, ResponseObject> {
+  const known = Object.entries(RESPONSES).filter(([status]) => statuses.has(status));
   return Object.fromEntries(
     known.map(([, { name, description, example, headers }]) => [
       name,

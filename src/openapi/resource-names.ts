@@ -12,22 +12,32 @@ export interface ResourceNames {
   readonly phrase: string;
   /** `blog posts` */
   readonly phrases: string;
+  /** The names of its schemas. */
+  readonly schemas: Readonly<Record<'record' | 'partial' | 'page' | 'create' | 'update', string>>;
 }
 
 /** The names of all resources, in their order. Models of the same name are numbered. */
 export function resourceNames(plans: readonly ResourcePlan[]): readonly ResourceNames[] {
   const taken = new Map<string, number>();
-  return plans.map(({ info }) => {
-    const one = pascalCase(info.name);
-    const count = (taken.get(one) ?? 0) + 1;
-    taken.set(one, count);
+  return plans.map(({ info, pagination }) => {
+    const name = pascalCase(info.name);
+    const count = (taken.get(name) ?? 0) + 1;
+    taken.set(name, count);
     const suffix = count === 1 ? '' : String(count);
+    const one = `${name}${suffix}`;
     const words = toWords(info.name);
     return {
-      one: `${one}${suffix}`,
+      one,
       many: `${pascalCase(info.pluralName)}${suffix}`,
       phrase: `${/^[aeiou]/.test(words) ? 'an' : 'a'} ${words}`,
       phrases: toWords(info.pluralName),
+      schemas: {
+        record: `${one}Read`,
+        partial: `${one}Partial`,
+        page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
+        create: `${one}Create`,
+        update: `${one}Update`,
+      },
     };
   });
 }

@@ -1,5 +1,4 @@
 /** The schemas of one resource: its records, its bodies and its page. */
-
 import { exampleValue } from '../features/example-value.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
@@ -16,45 +15,26 @@ export function resourceSchemas(
   operations: ReadonlySet<Endpoint>,
 ): Record<string, JsonSchema> {
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
+  const { schemas } = names;
   const record = recordJsonSchema(plan);
   const described = plan.description === null ? record : { description: plan.description, ...record };
   return {
-    ...(has('list', 'read', 'create', 'update') ? { [recordName(names)]: described } : {}),
-    ...(has('list', 'read') ? { [partialName(names)]: partialSchema(names, record) } : {}),
-    ...(has('list') ? { [pageName(plan, names)]: pageSchema(plan, names) } : {}),
-    ...(has('create') ? { [bodyName(names, 'create')]: bodyJsonSchema(plan, 'create') } : {}),
-    ...(has('update') ? { [bodyName(names, 'update')]: bodyJsonSchema(plan, 'update') } : {}),
+    ...(has('list', 'read', 'create', 'update') ? { [schemas.record]: described } : {}),
+    ...(has('list', 'read') ? { [schemas.partial]: partialSchema(names, record) } : {}),
+    ...(has('list') ? { [schemas.page]: pageSchema(plan, names) } : {}),
+    ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
+    ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
   };
 }
 
-/** A whole record. */
-export function recordRef(names: ResourceNames): JsonSchema {
-  return schemaRef(recordName(names));
-}
-
 /** A record as `fields` can make it: whole, or with some of its properties. */
-export function chosenRecord(names: ResourceNames): JsonSchema {
-  return { anyOf: [recordRef(names), schemaRef(partialName(names))] };
-}
-
-/** A page of records. */
-export function pageRef(plan: ResourcePlan, names: ResourceNames): JsonSchema {
-  return schemaRef(pageName(plan, names));
-}
-
-/** A body. */
-export function bodyRef(names: ResourceNames, kind: 'create' | 'update'): JsonSchema {
-  return schemaRef(bodyName(names, kind));
+export function chosenRecord({ schemas }: ResourceNames): JsonSchema {
+  return { anyOf: [schemaRef(schemas.record), schemaRef(schemas.partial)] };
 }
 
 /** A record to show; undefined where none can be made up. */
 export function recordExample(plan: ResourcePlan): unknown {
   return exampleValue(recordJsonSchema(plan));
-}
-
-/** A body to show, ready to be sent where the user's rules let it. */
-export function bodyExample(plan: ResourcePlan, kind: 'create' | 'update'): unknown {
-  return exampleValue(bodyJsonSchema(plan, kind));
 }
 
 /** A page to show. */
@@ -92,19 +72,3 @@ const CURSOR_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   next_cursor: { type: ['string', 'null'], description: 'For `after`; null on the last page.' },
   prev_cursor: { type: ['string', 'null'], description: 'For `before`; null on the first page.' },
 };
-
-function recordName({ one }: ResourceNames): string {
-  return `${one}Read`;
-}
-
-function partialName({ one }: ResourceNames): string {
-  return `${one}Partial`;
-}
-
-function pageName({ pagination }: ResourcePlan, { one }: ResourceNames): string {
-  return `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`;
-}
-
-function bodyName({ one }: ResourceNames, kind: 'create' | 'update'): string {
-  return `${one}${kind === 'create' ? 'Create' : 'Update'}`;
-}

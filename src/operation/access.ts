@@ -1,5 +1,5 @@
 /** What one request may see and write of a resource: part of its operation, so that nothing can go round it. */
-import type { Predicate } from './operation.js';
+import type { Predicate, Reference } from './operation.js';
 
 /** How a request may write a scoped attribute: the one value, one of several, or any. */
 export type ScopeMode = 'one' | 'several' | 'any';
@@ -26,8 +26,10 @@ export interface Access {
   readonly where: Predicate | null;
   /** The texts of the slots in `where`. */
   readonly slots: Readonly<Record<string, string>>;
-  /** The values that a scoped attribute may have, as the application gave them. An attribute that may have any is left out. */
+  /** The values that a scoped attribute may have, as records have them. An attribute that may have any is left out. */
   readonly values: ReadonlyMap<string, readonly unknown[]>;
+  /** Rows that the values of a write have to name. Their slots are among `slots`. */
+  readonly references: readonly Reference[];
   /** Tells the rows of this access from those of another; part of cursors. Empty where all rows may be seen. */
   readonly digest: string;
 }
@@ -43,6 +45,7 @@ export const OPEN_ACCESS: Access = Object.freeze({
   where: null,
   slots: Object.freeze({}),
   values: new Map<string, readonly unknown[]>(),
+  references: Object.freeze([]),
   digest: '',
 });
 
@@ -55,8 +58,12 @@ export function closedAttributes(
   return new Set([...scoped.map(([name]) => name), ...unwritable]);
 }
 
-/** Gives the access of a request, or a promise of it where a rule of the application's does. */
-export type AccessSource = () => Access | Promise<Access>;
+/**
+ * Gives the access of a request, or a promise of it where a rule of the application's does.
+ *
+ * @param values that are written, by attribute
+ */
+export type AccessSource = (values?: Readonly<Record<string, unknown>>) => Access | Promise<Access>;
 
 /** The value that every new row gets; undefined where there is a choice. */
 export function presetOf({ form, values }: Access, attribute: string): unknown {

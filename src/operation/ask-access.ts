@@ -15,7 +15,7 @@ import { allOf, equalTo } from './predicates.js';
 import { RefusedRequestError } from './refused-request-error.js';
 
 /** A value, or a promise of it: without a promise nothing waits. */
-type Maybe<T> = T | Promise<T>;
+export type Maybe<T> = T | Promise<T>;
 
 /**
  * Asks the rules of a resource for a request.
@@ -76,10 +76,9 @@ function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Ans
     const mode = answer === EVERYTHING ? 'any' : Array.isArray(answer) ? 'several' : 'one';
     scope.set(name, mode);
     if (mode === 'any') continue;
-    const given: readonly unknown[] =
-      mode === 'several' ? Object.freeze([...(answer as unknown[])]) : [answer];
+    const given: readonly unknown[] = mode === 'several' ? (answer as unknown[]) : [answer];
     const texts = given.map((value) => textOf(info, name, value));
-    values.set(name, given);
+    values.set(name, Object.freeze(texts.map((text) => recordValue(info, name, text))));
     if (mode === 'one') slots[slotOf(info, name)] = texts[0] as string;
     else conditions.push(anyOf(name, texts));
   }
@@ -87,8 +86,17 @@ function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Ans
   if (visible) conditions.push(visible);
   const form = formOf(info, forms, scope, answers);
   const where = allOf(form.where, ...conditions);
-  const digest = where === null ? '' : JSON.stringify([slots, conditions]);
-  return Object.freeze({ form, where, slots: Object.freeze(slots), values, digest });
+  return Object.freeze({
+    form,
+    where,
+    slots: Object.freeze(slots),
+    values,
+    references: [],
+    // Only lists by cursor ask for it.
+    get digest() {
+      return where === null ? '' : JSON.stringify([slots, conditions]);
+    },
+  });
 }
 
 function formOf(
@@ -134,6 +142,21 @@ function textOf(info: ModelInfo, attribute: string, value: unknown): string {
   );
 }
 
+/** The value that a record of the model has, whatever form the application gave it in. */
+function recordValue({ attributes }: ModelInfo, attribute: string, text: string): unknown {
+  switch (attributes.get(attribute)?.type.kind) {
+    case 'integer':
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text === 'true';
+    case 'date':
+      return new Date(text);
+    default:
+      return text;
+  }
+}
+
 function visibleRows(info: ModelInfo, answer: unknown): Predicate | null {
   if (answer === EVERYTHING) return null;
   if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
@@ -167,10 +190,12 @@ function isPromise(value: unknown): value is Promise<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 
-function all(values: readonly Maybe<unknown>[]): Maybe<readonly unknown[]> {
-  return values.some(isPromise) ? Promise.all(values) : values;
+/** Waits only where there is a promise. */
+export function all<T>(values: readonly Maybe<T>[]): Maybe<readonly T[]> {
+  return values.some(isPromise) ? Promise.all(values) : (values as readonly T[]);
 }
 
-function then<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe<R> {
+/** Goes on at once where there is no promise. */
+export function then<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe<R> {
   return isPromise(value) ? (value as Promise<T>).then(next) : next(value as T);
 }

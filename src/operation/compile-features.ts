@@ -1,9 +1,8 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
 import { type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
-import { InvalidQueryError } from '../query/invalid-query-error.js';
-import { parseQueryString } from '../query/query-string.js';
-import { parameterIssues } from '../query/unknown-parameters.js';
+import { parameterIssues, parseQueryString } from '../query/query-string.js';
+import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
 import type {

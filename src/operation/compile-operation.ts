@@ -36,17 +36,19 @@ export function compileOperation(
     const isUsual = inputs === absentFor(form) && access.where === form.where && endpoint !== 'create';
     let operation = isUsual ? usualOf.get(form) : undefined;
     if (operation === undefined) {
-      operation = apply(rewrites, given(prepared, values), inputs, access);
+      const bare = endpoint === 'create' ? given(prepared, access, values) : prepared;
+      operation = apply(rewrites, bare, inputs, access);
       if (isUsual) usualOf.set(form, Object.freeze(operation));
     }
-    return operation.kind === 'update' ? given(operation, values) : operation;
+    return operation.kind === 'update' ? given(operation, access, values) : operation;
   };
 }
 
-/** An operation with the values of a body. */
-function given(operation: Operation, values: WrittenValues = {}): Operation {
-  if (operation.kind === 'insert') return { ...operation, rows: [values] };
-  return operation.kind === 'update' ? { ...operation, set: values } : operation;
+/** An operation with the values of a body, and what these have to refer to. */
+function given(operation: Operation, { references }: Access, values: WrittenValues = {}): Operation {
+  const guards = references.length > 0 ? { references } : null;
+  if (operation.kind === 'insert') return { ...operation, rows: [values], ...guards };
+  return operation.kind === 'update' ? { ...operation, set: values, ...guards } : operation;
 }
 
 /** What endpoints do without any feature. */

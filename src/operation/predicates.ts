@@ -32,11 +32,13 @@ export function aliveRows(info: Pick<ModelInfo, 'model' | 'paranoid'>): Comparis
 
 /** The same predicate with the texts of its slots bound. */
 export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Predicate {
-  if (predicate.kind !== 'comparison') {
-    return { ...predicate, operands: predicate.operands.map((each) => bindTexts(each, slots)) };
+  const bind = (value: Value): Value => (typeof value === 'string' ? value : (slots[value.slot] ?? value));
+  switch (predicate.kind) {
+    case 'comparison':
+      return { ...predicate, values: predicate.values.map(bind) };
+    case 'exists':
+      return { ...predicate, value: bind(predicate.value), where: bindTexts(predicate.where, slots) };
+    default:
+      return { ...predicate, operands: predicate.operands.map((each) => bindTexts(each, slots)) };
   }
-  const values = predicate.values.map((value) =>
-    typeof value === 'string' ? value : (slots[value.slot] ?? value),
-  );
-  return { ...predicate, values };
 }

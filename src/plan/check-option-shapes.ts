@@ -1,7 +1,6 @@
 /** Which options `@Crud` has, and which of them are lists or objects: types tell, and plain JavaScript does not. */
 import type { CrudOptions } from '../metadata/crud-options.js';
-import { showValue } from '../util/show-value.js';
-import { unknownOptions } from './unknown-options.js';
+import { showValue, unknownOptions } from '../util/option-problems.js';
 
 interface Shape {
   readonly fits: (value: unknown) => boolean;

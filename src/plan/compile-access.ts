@@ -3,7 +3,7 @@ import type { AccessOptions, AccessRule, FieldRules, Scope, ScopeRule } from '..
 import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/show-value.js';
+import { showValue } from '../util/option-problems.js';
 import type { AccessPlan, FieldPlan } from './access-plan.js';
 import type { OptionCheck } from './compile-options.js';
 import { operatorsOf } from './filter-operators.js';

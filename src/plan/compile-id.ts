@@ -2,7 +2,7 @@
 import type { IdType } from '../metadata/crud-options.js';
 import type { ColumnKind, ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
-import { showValue } from '../util/show-value.js';
+import { showValue } from '../util/option-problems.js';
 
 /** What a raw path segment turned out to be. */
 export type ParsedId =
@@ -60,10 +60,6 @@ function stringParser(maxLength: number | null): IdParser {
   };
 }
 
-function enumParser(values: readonly string[]): IdParser {
-  return (raw) => (values.includes(raw) ? found(raw) : IMPOSSIBLE);
-}
-
 type IdTypeName = 'integer' | 'bigint' | 'uuid' | 'string';
 
 /** The columns in which a value of the type can be found; any other would have the database refuse the comparison. */
@@ -111,7 +107,9 @@ function namedParser(name: IdTypeName, type: ColumnType): IdParser {
 }
 
 function derivedParser({ type }: AttributeInfo): { parser: IdParser; kind: IdKind } | undefined {
-  if (type.kind === 'enum') return { parser: enumParser(type.values), kind: 'enum' };
+  if (type.kind === 'enum') {
+    return { parser: (raw) => (type.values.includes(raw) ? found(raw) : IMPOSSIBLE), kind: 'enum' };
+  }
   const name = nameOf(type.kind);
   return name && { parser: namedParser(name, type), kind: name };
 }

@@ -7,7 +7,7 @@ import {
 } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
-import { showValue } from '../util/show-value.js';
+import { showValue } from '../util/option-problems.js';
 import { canonicalOperator, isSortable, operatorSpellings, operatorsOf } from './filter-operators.js';
 import type { Exposure, PageSize, SortTerm } from './resource-plan.js';
 

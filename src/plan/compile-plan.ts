@@ -1,15 +1,9 @@
-/** All declarations of an application -> its frozen plan. Every problem of every resource is thrown at once. */
-
+/** All declarations of an application -> its frozen plans. Every problem of every resource is thrown at once. */
 import { throwProblems } from '../util/config-error.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
 import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';
-
-/** An application, compiled. */
-export interface ApplicationPlan {
-  readonly resources: readonly ResourcePlan[];
-}
 
 /**
  * Compiles an application.
@@ -23,14 +17,14 @@ export function compilePlan(
   decorators: DecoratorReader,
   earlier: readonly string[] = [],
   shared: SharedAccess = {},
-): ApplicationPlan {
+): readonly ResourcePlan[] {
   const compilations = declarations.map((declaration) => compileResource(declaration, decorators, shared));
-  const resources = compilations.flatMap(({ plan }) => plan ?? []);
+  const plans = compilations.flatMap(({ plan }) => plan ?? []);
   const found = compilations.flatMap(({ problems }) => problems);
-  const strays = strayScopes(resources, found.length === 0 ? shared : {});
+  const strays = strayScopes(plans, found.length === 0 ? shared : {});
   const paths = pathProblems(compilations.flatMap(({ claim }) => claim ?? []));
   throwProblems([...earlier, ...found, ...strays, ...paths]);
-  return Object.freeze({ resources: Object.freeze(resources) });
+  return Object.freeze(plans);
 }
 
 /** Two models on one path: the second would never be reached. Paths are compared as Express does, ignoring case. */

@@ -5,14 +5,11 @@ import type { ModelInfo } from '../model/model-info.js';
 import { attributesVersion } from '../model/sequelize-internals.js';
 import { ConfigError } from '../util/config-error.js';
 
-/** A description, and what it was made from. */
-interface Described {
-  readonly attributes: object;
-  readonly info: ModelInfo;
-}
-
-/** A query looks at none of it again: the description makes a record, to see what its class hides. */
-const described = new WeakMap<ModelClass, Described>();
+/**
+ * With what they were made from. A query looks at none of it again: the description makes a record, to see what its class
+ * hides.
+ */
+const described = new WeakMap<ModelClass, { readonly attributes: object; readonly info: ModelInfo }>();
 
 /**
  * Describes a model.

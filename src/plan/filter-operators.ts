@@ -31,28 +31,14 @@ const OPERATORS_BY_KIND: Readonly<Record<ColumnKind, readonly CanonicalFilterOpe
   other: [],
 };
 
-const SORTABLE_KINDS: ReadonlySet<ColumnKind> = new Set<ColumnKind>([
-  'string',
-  'integer',
-  'bigint',
-  'decimal',
-  'float',
-  'boolean',
-  'date',
-  'dateonly',
-  'time',
-  'uuid',
-  'enum',
-]);
-
 /** The operators a column of this kind has, in the order of the documentation. */
 export function operatorsOf(kind: ColumnKind): readonly CanonicalFilterOperator[] {
   return OPERATORS_BY_KIND[kind];
 }
 
-/** Whether rows have a meaningful order by a column of this kind. */
+/** Whether rows have a meaningful order by a column of this kind: where values can be equal, they can be compared. */
 export function isSortable(kind: ColumnKind): boolean {
-  return SORTABLE_KINDS.has(kind);
+  return operatorsOf(kind).includes('==');
 }
 
 /** The canonical name of an operator, or undefined when there is no such operator. */

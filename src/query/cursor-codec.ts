@@ -5,10 +5,10 @@
  */
 import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
+import { InvalidQueryError } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
-import type { Filter } from './filter.js';
-import { InvalidCursorError } from './invalid-cursor-error.js';
-import type { Keyset, KeyValues } from './keyset.js';
+import type { Keyset } from './keyset.js';
+import type { Filter } from './list-query.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;
@@ -74,10 +74,11 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       const bytes = decodeCanonical(payload);
       if (rest.length > 0 || !bytes || !isAuthentic(payload, tag)) return malformed();
       const content = readContent(bytes) ?? malformed();
-      if (content.digest !== digestOf(scope) || content.values.length !== scope.sort.length) {
+      const { digest, keyset } = content;
+      if (digest !== digestOf(scope) || keyset.values.length !== scope.sort.length) {
         throw new InvalidCursorError('cursor.mismatch', parameter);
       }
-      return Object.freeze({ values: content.values, isInclusive: content.isInclusive });
+      return keyset;
     },
   });
 }
@@ -94,13 +95,7 @@ function decodeCanonical(text: string): Buffer | null {
   return text !== '' && bytes.toString('base64url') === text ? bytes : null;
 }
 
-interface CursorContent {
-  readonly digest: string;
-  readonly isInclusive: boolean;
-  readonly values: KeyValues;
-}
-
-function readContent(payload: Buffer): CursorContent | null {
+function readContent(payload: Buffer) {
   const content = parseJson(payload.toString());
   if (!Array.isArray(content)) return null;
   const [version, digest, inclusive, ...values] = content as unknown[];
@@ -109,9 +104,9 @@ function readContent(payload: Buffer): CursorContent | null {
     typeof digest === 'string' &&
     (inclusive === 0 || inclusive === 1) &&
     values.every((value) => value === null || (typeof value === 'string' && !value.includes('\0')));
-  return isWhole
-    ? { digest, isInclusive: inclusive === 1, values: Object.freeze(values as (string | null)[]) }
-    : null;
+  if (!isWhole) return null;
+  const keyset = { values: Object.freeze(values as (string | null)[]), isInclusive: inclusive === 1 };
+  return { digest, keyset: Object.freeze(keyset) };
 }
 
 function parseJson(text: string): unknown {
@@ -145,3 +140,34 @@ function computeDigest({ plan, sort, filter, access }: CursorScope): string {
   ];
   return hash('sha256', JSON.stringify(scope), 'base64url').slice(0, DIGEST_LENGTH);
 }
+
+/**
+ * A cursor that was not made by this list: damaged, forged, or made for another resource, order or filter. Answered
+ * with 400 by the list route itself.
+ *
+ * @example
+ * ```ts
+ * override async list(query: ListQuery, context: CrudContext<City>) {
+ *   return super.list(query, context).catch((error: unknown) => {
+ *     // A place whose values the columns cannot have; this application starts over.
+ *     if (error instanceof InvalidCursorError && query.kind === 'cursor')
+ *       return super.list({ ...query, after: null, before: null }, context);
+ *     throw error;
+ *   });
+ * }
+ * ```
+ */
+export class InvalidCursorError extends InvalidQueryError {
+  override readonly name = 'InvalidCursorError';
+
+  constructor(code: keyof typeof DETAILS, parameter: 'after' | 'before') {
+    super([{ parameter, code, detail: DETAILS[code] }]);
+  }
+}
+
+/** Why a cursor is refused, by its code, which is part of the API. */
+const DETAILS = {
+  'cursor.malformed': 'This is not a cursor of this API; take it unchanged from next_cursor or prev_cursor.',
+  'cursor.mismatch':
+    'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
+};

@@ -26,18 +26,15 @@ export class FilterError extends Error {
     readonly code: FilterErrorCode,
     /** Offset in `q` in UTF-16 code units, from 0. */
     readonly position: number,
-    { detail, allowed }: { detail: string; allowed?: readonly string[] },
+    private readonly told: Pick<RequestIssue, 'detail' | 'allowed'>,
   ) {
-    super(detail);
-    this.allowed = allowed;
+    super(told.detail);
   }
-
-  /** What could stand there instead, where that is a short list. */
-  readonly allowed: readonly string[] | undefined;
 
   /** The problem as a member of `errors` in an answer. */
   toIssue(): RequestIssue {
-    const { code, message, position, allowed } = this;
-    return { parameter: 'q', code, detail: message, position, ...(allowed ? { allowed } : {}) };
+    const { code, position } = this;
+    const { detail, ...choices } = this.told;
+    return { parameter: 'q', code, detail, position, ...choices };
   }
 }

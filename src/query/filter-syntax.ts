@@ -1,7 +1,7 @@
 /**
  * The syntax of `q`: RSQL (https://github.com/jirutka/rsql-parser), a superset of FIQL. One pass over the text, one
  * token at a time, with bounds on length, depth and number of comparisons, so that no text costs more than its length.
- * Names and values are only texts here; what they mean is decided by `typeFilter`.
+ * Names and values are only texts here; what they mean is decided by `parseFilter`.
  */
 import { FilterError } from './filter-error.js';
 
@@ -42,9 +42,23 @@ export type SyntaxNode =
       readonly isList: boolean;
     };
 
-/** Characters that end an unquoted value (RSQL's `reserved`, and blanks). */
-const RESERVED = new Set('"\'();,=!~<> \t');
-const OPERATOR_CHARACTERS = new Set('=!<>~');
+/** The tokens, each where the parser stands. */
+const TOKENS = {
+  blanks: /[ \t]*/y,
+  /** `,` and `;`, or a word that stands alone; right behind a value the word would be part of that value. */
+  or: /[ \t]*(?:,|or(?=[ \t]))[ \t]*/y,
+  and: /[ \t]*(?:;|and(?=[ \t]))[ \t]*/y,
+  open: /\([ \t]*/y,
+  comma: /[ \t]*,[ \t]*/y,
+  close: /[ \t]*\)/y,
+  selector: /[A-Za-z0-9_.]+/y,
+  /** `==`, `!=`, `<`, `<=`, `>`, `>=`, or a word between two `=`. */
+  operator: /(?:=[A-Za-z-]*|[!<>~])=?/y,
+  /** A backslash takes the next character as it is; it is special inside quotes only. */
+  quoted: /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/sy,
+  /** Up to what RSQL reserves, and blanks. */
+  unquoted: /[^"'();,=!~<> \t]+/y,
+} as const;
 
 /**
  * Parses a filter. A blank text is no filter: null.
@@ -76,185 +90,117 @@ function checkText(text: string): void {
 }
 
 class FilterParser {
-  readonly #text: string;
   #position = 0;
   #depth = 0;
   #comparisons = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
+  constructor(private readonly text: string) {}
 
   parse(): SyntaxNode | null {
-    this.#skipBlanks();
+    this.#take('blanks');
     if (this.#isAtEnd()) return null;
     const filter = this.#or();
-    this.#skipBlanks();
+    this.#take('blanks');
     if (!this.#isAtEnd()) this.#unexpected("',', ';' or the end");
     return filter;
   }
 
   #or(): SyntaxNode {
-    return this.#junction('or', ',', () => this.#and());
+    return this.#junction('or', () => this.#junction('and', () => this.#term()));
   }
 
-  #and(): SyntaxNode {
-    return this.#junction('and', ';', () => this.#term());
-  }
-
-  #junction(kind: 'and' | 'or', symbol: string, operand: () => SyntaxNode): SyntaxNode {
+  #junction(kind: 'and' | 'or', operand: () => SyntaxNode): SyntaxNode {
     const operands = [operand()];
-    while (this.#takeSeparator(kind, symbol)) operands.push(operand());
+    while (this.#take(kind)) operands.push(operand());
     const [only] = operands;
     return operands.length === 1 && only ? only : { kind, operands };
   }
 
-  /** `,` and `;`, blanks around them or not, or the words `or` and `and`; right behind a value they would be part of it. */
-  #takeSeparator(word: string, symbol: string): boolean {
-    const start = this.#position;
-    this.#skipBlanks();
-    if (this.#peek() === symbol) {
-      this.#position += 1;
-      this.#skipBlanks();
-      return true;
-    }
-    const after = this.#text[this.#position + word.length];
-    if (this.#text.startsWith(word, this.#position) && (after === ' ' || after === '\t')) {
-      this.#position += word.length;
-      this.#skipBlanks();
-      return true;
-    }
-    this.#position = start;
-    return false;
-  }
-
   #term(): SyntaxNode {
-    if (this.#peek() !== '(') return this.#comparison();
-    const opening = this.#position;
+    const opening = this.#take('open');
+    if (!opening) return this.#comparison();
     this.#depth += 1;
     if (this.#depth > FILTER_LIMITS.depth) {
-      throw new FilterError('q.too-deep', opening, {
+      throw new FilterError('q.too-deep', opening.position, {
         detail: `At most ${FILTER_LIMITS.depth} nested parentheses are allowed.`,
       });
     }
-    this.#position += 1;
-    this.#skipBlanks();
     const inner = this.#or();
-    this.#skipBlanks();
-    if (this.#isAtEnd()) this.#unclosed('(', opening);
-    if (this.#peek() !== ')') this.#unexpected("',', ';' or ')'");
-    this.#position += 1;
+    this.#close(opening, "',', ';' or ')'");
     this.#depth -= 1;
     return inner;
   }
 
   #comparison(): SyntaxNode {
-    const selector = this.#selector();
-    this.#skipBlanks();
-    const operator = this.#operator();
-    this.#skipBlanks();
+    const selector = this.#take('selector') ?? this.#unexpected('a field name');
+    this.#take('blanks');
+    const operator = this.#take('operator') ?? this.#unexpected('an operator');
+    this.#take('blanks');
     this.#comparisons += 1;
     if (this.#comparisons > FILTER_LIMITS.comparisons) {
       throw new FilterError('q.too-complex', selector.position, {
         detail: `At most ${FILTER_LIMITS.comparisons} comparisons are allowed.`,
       });
     }
-    if (this.#peek() === '(')
-      return { kind: 'comparison', selector, operator, values: this.#list(), isList: true };
-    return { kind: 'comparison', selector, operator, values: [this.#value()], isList: false };
+    const opening = this.#take('open');
+    const values = opening ? this.#list(opening) : [this.#value()];
+    return { kind: 'comparison', selector, operator, values, isList: opening !== null };
   }
 
-  #selector(): Lexeme {
-    const position = this.#position;
-    while (!this.#isAtEnd() && /[A-Za-z0-9_.]/.test(this.#peek())) this.#position += 1;
-    if (this.#position === position) this.#unexpected('a field name');
-    return { text: this.#text.slice(position, this.#position), position };
-  }
-
-  /** `==`, `!=`, `<`, `<=`, `>`, `>=`, or a word between two `=`. */
-  #operator(): Lexeme {
-    const position = this.#position;
-    const first = this.#peek();
-    if (!OPERATOR_CHARACTERS.has(first)) this.#unexpected('an operator');
-    this.#position += 1;
-    if (first === '=') while (/[A-Za-z-]/.test(this.#peek())) this.#position += 1;
-    if (this.#peek() === '=') this.#position += 1;
-    return { text: this.#text.slice(position, this.#position), position };
-  }
-
-  #list(): Lexeme[] {
-    const opening = this.#position;
+  #list(opening: Lexeme): Lexeme[] {
     const values: Lexeme[] = [];
     do {
-      this.#position += 1;
-      this.#skipBlanks();
       values.push(this.#value());
       if (values.length > FILTER_LIMITS.listValues) {
-        throw new FilterError('q.list-too-long', opening, {
+        throw new FilterError('q.list-too-long', opening.position, {
           detail: `At most ${FILTER_LIMITS.listValues} values are allowed in a list.`,
         });
       }
-      this.#skipBlanks();
-    } while (this.#peek() === ',');
-    if (this.#isAtEnd()) this.#unclosed('(', opening);
-    if (this.#peek() !== ')') this.#unexpected("',' or ')'");
-    this.#position += 1;
+    } while (this.#take('comma'));
+    this.#close(opening, "',' or ')'");
     return values;
   }
 
   #value(): Lexeme {
-    const quote = this.#peek();
-    return quote === '"' || quote === "'" ? this.#quoted(quote) : this.#unquoted();
-  }
-
-  /** A backslash takes the next character as it is; it is special inside quotes only. */
-  #quoted(quote: string): Lexeme {
+    const quoted = this.#take('quoted');
+    if (quoted) return { ...quoted, text: quoted.text.slice(1, -1).replace(/\\(.)/gs, '$1') };
     const position = this.#position;
-    const pieces: string[] = [];
-    this.#position += 1;
-    while (this.#peek() !== quote) {
-      if (this.#peek() === '\\') this.#position += 1;
-      if (this.#isAtEnd()) {
-        throw new FilterError('q.unclosed', position, {
-          detail: `The quote opened at position ${position} is not closed.`,
-        });
-      }
-      pieces.push(this.#peek());
-      this.#position += 1;
+    if (/["']/.test(this.text[position] ?? '')) {
+      throw new FilterError('q.unclosed', position, {
+        detail: `The quote opened at position ${position} is not closed.`,
+      });
     }
-    this.#position += 1;
-    return { text: pieces.join(''), position };
+    return this.#take('unquoted') ?? this.#unexpected('a value');
   }
 
-  #unquoted(): Lexeme {
+  #close({ position }: Lexeme, expected: string): void {
+    if (this.#take('close')) return;
+    this.#take('blanks');
+    if (!this.#isAtEnd()) this.#unexpected(expected);
+    throw new FilterError('q.unclosed', position, {
+      detail: `'(' opened at position ${position} is not closed.`,
+    });
+  }
+
+  /** The token of this kind that stands here; null where another one does. */
+  #take(kind: keyof typeof TOKENS): Lexeme | null {
+    const pattern = TOKENS[kind];
     const position = this.#position;
-    while (!this.#isAtEnd() && !RESERVED.has(this.#peek())) this.#position += 1;
-    if (this.#position === position) this.#unexpected('a value');
-    return { text: this.#text.slice(position, this.#position), position };
-  }
-
-  #peek(): string {
-    return this.#text[this.#position] ?? '';
+    pattern.lastIndex = position;
+    const [text] = pattern.exec(this.text) ?? [];
+    if (text === undefined) return null;
+    this.#position += text.length;
+    return { text, position };
   }
 
   #isAtEnd(): boolean {
-    return this.#position >= this.#text.length;
-  }
-
-  #skipBlanks(): void {
-    while (this.#peek() === ' ' || this.#peek() === '\t') this.#position += 1;
-  }
-
-  #unclosed(symbol: string, position: number): never {
-    throw new FilterError('q.unclosed', position, {
-      detail: `'${symbol}' opened at position ${position} is not closed.`,
-    });
+    return this.#position >= this.text.length;
   }
 
   #unexpected(expected: string): never {
     const found = this.#isAtEnd()
       ? 'end'
-      : `'${String.fromCodePoint(this.#text.codePointAt(this.#position) ?? 0)}'`;
+      : `'${String.fromCodePoint(this.text.codePointAt(this.#position) ?? 0)}'`;
     throw new FilterError('q.syntax', this.#position, {
       detail: `Unexpected ${found} at position ${this.#position}; expected ${expected}.`,
     });

@@ -1,4 +1,4 @@
-/** Values of a filter, by the type of the column they are compared with: strict, and in one form only. */
+/** Values of a filter: of the type of the column they are compared with, strict and in one form only, or patterns. */
 import type { ColumnType } from '../model/column-type.js';
 import { isBigint, isDateOnly, isDecimal, isTimeOfDay, isUuid, parseInstant } from '../schema/wire-value.js';
 import { FilterError } from './filter-error.js';
@@ -82,4 +82,39 @@ function hint({ text }: Lexeme, attribute: string): string {
   // A plus in a query string is a space; the offset of a timestamp loses it.
   if (/^\d{4}-\d\d-\d\dT.* \d\d:\d\d$/.test(text)) return " Write the '+' of the offset as %2B.";
   return '';
+}
+
+/**
+ * A pattern of `=like=` and its relatives -> the text of SQL's LIKE with a backslash as its escape character. `*` is any
+ * run of characters. `\*` is a star and `\\` a backslash;
+ * `%` and `_` mean themselves.
+ *
+ * @throws FilterError
+ */
+export function compilePattern({ text, position }: Lexeme): string {
+  if (text.length > FILTER_LIMITS.patternLength) {
+    throw new FilterError('q.range', position, {
+      detail: `A pattern has at most ${FILTER_LIMITS.patternLength} characters (found ${text.length}).`,
+    });
+  }
+  const pattern = text.replace(/\\(.?)|[*%_]/gsu, (match, escaped: string | undefined) => {
+    if (match === '*') return '%';
+    if (escaped === undefined || escaped === '\\') return `\\${match.at(-1)}`;
+    if (escaped === '*') return '*';
+    throw new FilterError('q.bad-escape', position, {
+      detail: `'${match}' is not a valid escape in a pattern; use \\* or \\\\.`,
+    });
+  });
+  const wildcards = text.replace(/\\./gsu, '').split('*').length - 1;
+  if (wildcards > FILTER_LIMITS.patternWildcards) {
+    throw new FilterError('q.too-complex', position, {
+      detail: `A pattern has at most ${FILTER_LIMITS.patternWildcards} wildcards (found ${wildcards}).`,
+    });
+  }
+  if (/^\*+$/.test(text)) {
+    throw new FilterError('q.bad-escape', position, {
+      detail: 'A pattern of wildcards alone matches every text; use =isnull=false.',
+    });
+  }
+  return pattern;
 }

@@ -1,6 +1,6 @@
-/** What a list request asks for, parsed and checked against the plan. Frozen. */
+/** What a list or a read asks for, parsed and checked against the plan. Frozen. */
+import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { SortTerm } from '../plan/resource-plan.js';
-import type { Filter } from './filter.js';
 import type { Keyset } from './keyset.js';
 
 /** What lists of both kinds have. */
@@ -32,3 +32,26 @@ export interface CursorListQuery extends ListCriteria {
 
 /** A list request. Whether it is paged by number or by cursor is the resource's `pagination`. */
 export type ListQuery = OffsetListQuery | CursorListQuery;
+
+/** A filter: a comparison, or filters joined by `and` or `or`. */
+export type Filter = Comparison | Junction;
+
+/** Several filters, all or any of which must hold. */
+export interface Junction {
+  readonly kind: 'and' | 'or';
+  readonly operands: readonly Filter[];
+}
+
+/** An attribute compared with values of its column's type, each in the text form that the database reads. */
+export interface Comparison {
+  readonly kind: 'comparison';
+  readonly attribute: string;
+  readonly operator: CanonicalFilterOperator;
+  readonly values: readonly string[];
+}
+
+/** The query of `GET /{id}`. */
+export interface ReadQuery {
+  /** The properties to answer with; null is all. */
+  readonly fields: readonly string[] | null;
+}

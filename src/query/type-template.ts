@@ -2,9 +2,10 @@
 import type { FilterTemplate } from '../metadata/filter-template.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
-import type { Filter } from './filter.js';
+import type { RequestIssue } from '../schema/request-issue.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
-import { PATTERN_OPERATORS, typeFilter } from './type-filter.js';
+import type { Filter } from './list-query.js';
+import { PATTERN_OPERATORS, typeFilter } from './parse-filter.js';
 
 /** Stands in the text for a value: no text that is written by hand has it. */
 const PLACEHOLDER = /\uE000(\d+)\uE001/g;
@@ -20,12 +21,13 @@ export function typeTemplate(info: ModelInfo, template: FilterTemplate): Filter 
   if (template.values.flat().some((value) => value === null || value === undefined)) return null;
   const syntax = fill(syntaxOf(info, template.texts), template);
   const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type.kind)]));
-  const { filter, errors } = typeFilter({ info, filters }, syntax);
+  const issues: RequestIssue[] = [];
+  const filter = typeFilter({ info, filters }, syntax, issues);
   if (filter) return filter;
   // What is wrong may quote a value.
-  const [code] = errors.map((error) => error.code);
+  const [problem] = issues;
   throw new TypeError(
-    `visible of ${info.name} gave a filter that is wrong (${code}): ${template.texts.join('…')}`,
+    `visible of ${info.name} gave a filter that is wrong (${problem?.code}): ${template.texts.join('…')}`,
   );
 }
 

@@ -29,19 +29,6 @@ export function offsetEnvelope({ items, total, page, size }: OffsetPage<WireReco
   return { items, total, page, size, pages, has_next: page < pages, has_prev: page > 1 && total > 0 };
 }
 
-/** Wraps one page by cursor. There is a neighbour exactly where there is a cursor to it. */
-export function cursorEnvelope({
-  items,
-  next,
-  prev,
-}: {
-  items: readonly WireRecord[];
-  next: string | null;
-  prev: string | null;
-}): CursorEnvelope {
-  return { items, next_cursor: next, prev_cursor: prev, has_next: next !== null, has_prev: prev !== null };
-}
-
 /** Either of them. */
 export type Envelope = OffsetEnvelope | CursorEnvelope;
 
@@ -58,7 +45,10 @@ export function envelopeOf(
 ): Envelope {
   if (kind === 'offset') return offsetEnvelope({ ...(page as OffsetPage<unknown>), items: [...items] });
   const cursorOf = (place: Keyset | null | undefined) => (place ? encode(place) : null);
-  return cursorEnvelope({ items, next: cursorOf(page.next), prev: cursorOf(page.prev) });
+  const next = cursorOf(page.next);
+  const prev = cursorOf(page.prev);
+  // There is a neighbour exactly where there is a cursor to it.
+  return { items, next_cursor: next, prev_cursor: prev, has_next: next !== null, has_prev: prev !== null };
 }
 
 const NO_ITEMS = '{"items":[]';

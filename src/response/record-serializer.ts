@@ -8,7 +8,7 @@ import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
 import { holdsUnsafeKey, withoutUnsafeKeys } from '../schema/wire-value.js';
-import { ownFormat, type WireFormat, wireFormat } from './wire-format.js';
+import { ownFormat, wireFormat } from './wire-format.js';
 
 /** A record as JSON has it. */
 export type WireRecord = Record<string, unknown>;
@@ -119,49 +119,34 @@ function throughClass(
   nested: NestedRecords,
 ): RecordSerializer {
   const shownNames = names.map((name) => shownName(schema, name));
-  const columnFormats = formatsOf(plan, names);
+  const { attributes } = plan.info;
   const formats = new Map(
-    names.map((name) => [
-      shownName(schema, name),
-      shapesValue(schema, name) ? ownFormat : (columnFormats.get(name) ?? ownFormat),
-    ]),
+    names.map((name) => {
+      const type = shapesValue(schema, name) ? undefined : attributes.get(name)?.type;
+      return [shownName(schema, name), type ? wireFormat(type) : ownFormat];
+    }),
   );
   // What the class reads may be more than what it shows: a getter on it can combine attributes of the record.
-  const sources = [...new Set([...names, ...plan.info.attributes.keys()])];
-  const asIs = jsonNames(plan, names).filter((name) => !shapesValue(schema, name));
+  const sources = [...new Set([...names, ...attributes.keys()])];
+  const jsonNames = sources.filter((name) => attributes.get(name)?.type.kind === 'json');
+  const asIs = jsonNames.filter((name) => names.includes(name) && !shapesValue(schema, name));
   return (record, fields) => {
-    const values = withWholeJson(plan, pick(record, sources), nested);
-    const shown: WireRecord = { ...readThroughClass(schema, withSafeJson(plan, values), nested) };
+    const values = pick(record, sources);
+    const safe = { ...values };
+    for (const name of jsonNames) {
+      // What a JSON column holds is passed around class-transformer, so nothing in it is a record any more.
+      if (name in values) safe[name] = values[name] = wholeValue(values[name], nested);
+      // Others write to the table too, and class-transformer takes an own `constructor` for the class of a value.
+      if (holdsUnsafeKey(values[name])) safe[name] = withoutUnsafeKeys(values[name]);
+    }
+    const shown: WireRecord = { ...readThroughClass(schema, safe, nested) };
     // class-transformer drops keys such as `toString` from JSON on the way.
     for (const name of asIs)
       if (shownName(schema, name) in shown) shown[shownName(schema, name)] = values[name];
-    return format(pick(shown, fields ?? shownNames), formats);
+    const picked = pick(shown, fields ?? shownNames);
+    for (const [name, toWire] of formats) if (name in picked) picked[name] = toWire(picked[name]);
+    return picked;
   };
-}
-
-function jsonNames({ info }: RecordPlan, names: Iterable<string>): string[] {
-  return [...names].filter((name) => info.attributes.get(name)?.type.kind === 'json');
-}
-
-/** What a JSON column holds is passed around class-transformer, so nothing in it is a record any more. */
-function withWholeJson(plan: RecordPlan, values: WireRecord, nested: NestedRecords): WireRecord {
-  for (const name of jsonNames(plan, Object.keys(values))) values[name] = wholeValue(values[name], nested);
-  return values;
-}
-
-/** Others write to the table too, and class-transformer takes an own `constructor` for the class of a value. */
-function withSafeJson(plan: RecordPlan, values: WireRecord): WireRecord {
-  const unsafe = jsonNames(plan, plan.info.attributes.keys()).filter((name) => holdsUnsafeKey(values[name]));
-  return { ...values, ...Object.fromEntries(unsafe.map((name) => [name, withoutUnsafeKeys(values[name])])) };
-}
-
-function formatsOf({ info }: RecordPlan, names: readonly string[]): ReadonlyMap<string, WireFormat> {
-  return new Map(
-    names.flatMap((name) => {
-      const attribute = info.attributes.get(name);
-      return attribute ? [[name, wireFormat(attribute.type)] as const] : [];
-    }),
-  );
 }
 
 /** The properties that the record has; one that a partial record lacks is left out. */
@@ -177,9 +162,4 @@ function pick(record: object, names: readonly string[]): WireRecord {
 function read(record: object, name: string): unknown {
   const isInstance = typeof (record as Partial<Gettable>).get === 'function';
   return isInstance ? (record as Gettable).get(name) : (record as WireRecord)[name];
-}
-
-function format(record: WireRecord, formats: ReadonlyMap<string, WireFormat>): WireRecord {
-  for (const [name, toWire] of formats) if (name in record) record[name] = toWire(record[name]);
-  return record;
 }

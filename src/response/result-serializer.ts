@@ -1,7 +1,7 @@
 /** What a method or an interceptor returns -> JSON values, with every record in it through its read schema. */
 import type { ClassTransformOptions } from 'class-transformer';
+import { crudRecords } from '../metadata/crud.js';
 import type { Class, ModelClass } from '../metadata/crud-options.js';
-import { crudRecords } from '../metadata/registry.js';
 import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
 import { enter, isModel, isRecord, modelOf } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';

@@ -3,11 +3,11 @@ import type { AttributeInfo } from '../model/model-info.js';
 import {
   type Hydrate,
   hydrator,
+  pristineRow,
   type RecordColumns,
   storedAttributes,
 } from '../persistence/customization/hydrate-record.js';
 import { gettersOf, needsRecords } from '../persistence/customization/model-fast-path-blockers.js';
-import { pristineRow } from '../persistence/customization/pristine-record.js';
 import type { TextRow } from '../persistence/protocol/batch.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
@@ -20,18 +20,16 @@ import {
   type RowWriter,
   type RowWriters,
   selectedOf,
+  type TextParsers,
 } from './row-writer.js';
-import { shapedRowWriter } from './shaped-row-writer.js';
 
-/** How one item of an answer leaves. */
-export interface ItemWriter<Item> {
-  /** As JSON text. */
-  text(item: Item): string;
+/** How the rows of an answer leave. */
+export interface AnswerWriter {
+  /** One as JSON text. */
+  readonly text: RowWriter;
   /** Several as plain values, for code that looks at them. */
-  values(items: readonly Item[]): readonly WireRecord[];
+  values(rows: readonly TextRow[]): readonly WireRecord[];
 }
-
-type TextParsers = readonly ((text: string) => unknown)[];
 
 /** How the rows of a resource leave. */
 export interface RowView {
@@ -42,7 +40,7 @@ export interface RowView {
   /** Whether code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
   /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
-  writer(parsers: TextParsers, fields?: readonly string[] | null): ItemWriter<TextRow>;
+  writer(parsers: TextParsers, fields?: readonly string[] | null): AnswerWriter;
   /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
   ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
   /** The primary key of a row with all columns, as an address has it. */
@@ -133,7 +131,6 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
   const attributes = storedAttributes(info);
   const whole = namesOf(attributes);
   const readable = readableAttributes(info, exposure);
-  const getters = gettersOf(info, readable);
   const isByClass =
     explicitSchemas.read !== null || readable.some(({ name }) => hasTransform(info, name, 'read'));
   const hydrators = new WeakMap<TextParsers, Hydrate>();
@@ -141,14 +138,6 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     const known = hydrators.get(parsers) ?? hydrator({ info, attributes, parsers });
     hydrators.set(parsers, known);
     return known;
-  };
-  const texts = new WeakMap<TextParsers, RowWriter>();
-  const textFor = (parsers: TextParsers, fields: readonly string[] | null): RowWriter => {
-    const shown = fields ? readable.filter(({ name }) => fields.includes(name)) : readable;
-    const hydrate = hydratorFor(parsers);
-    return isByClass
-      ? (row) => JSON.stringify(serialize(hydrate(row), fields))
-      : shapedRowWriter({ attributes, parsers, shown, getters, hydrate, serialize });
   };
   return {
     // A getter may look at anything.
@@ -159,10 +148,9 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     ofRecord: () => null,
     key: (row, parsers) => hydratorFor(parsers)(row).get(info.primaryKey.name),
     writer(parsers, fields = null) {
-      const text = (fields ? undefined : texts.get(parsers)) ?? textFor(parsers, fields);
-      if (!fields) texts.set(parsers, text);
-      const values = (row: TextRow) => serialize(hydratorFor(parsers)(row), fields);
-      return { text, values: (rows) => rows.map(values) };
+      const hydrate = hydratorFor(parsers);
+      const value = (row: TextRow) => serialize(hydrate(row), fields);
+      return { text: (row) => JSON.stringify(value(row)), values: (rows) => rows.map(value) };
     },
   };
 }

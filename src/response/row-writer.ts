@@ -1,11 +1,12 @@
 /** Rows of texts -> JSON text, without objects in between. */
 import type { AttributeInfo } from '../model/model-info.js';
+import type { TextRow } from '../persistence/protocol/batch.js';
+import type { TextParser } from '../persistence/protocol/prepared-statement.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';
 
-/** A row as the database sent it, a column for each attribute. */
-type TextRow = readonly (string | null)[];
-type TextParsers = readonly ((text: string) => unknown)[];
+/** How the driver reads the columns of a row. */
+export type TextParsers = readonly TextParser[];
 
 /** Writes a row as a JSON object. */
 export type RowWriter = (row: TextRow) => string;
@@ -25,8 +26,8 @@ export interface RowProperty {
 export function compileRowWriters(properties: readonly RowProperty[]): RowWriters {
   // The parsers are the same as long as the table has the same types.
   const whole = new WeakMap<TextParsers, RowWriter>();
-  const formats = new WeakMap<TextParsers[number], Map<RowProperty, TextFormat>>();
-  const formatOf = (property: RowProperty, parser: TextParsers[number]): TextFormat => {
+  const formats = new WeakMap<TextParser, Map<RowProperty, TextFormat>>();
+  const formatOf = (property: RowProperty, parser: TextParser): TextFormat => {
     const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
     const { attribute, toWire } = property;
     const format = known.get(property) ?? textFormat(attribute.type, parser, toWire);
@@ -36,7 +37,7 @@ export function compileRowWriters(properties: readonly RowProperty[]): RowWriter
   const writerOf = (selected: readonly RowProperty[], parsers: TextParsers): RowWriter =>
     writer(
       selected,
-      selected.map((property, index) => formatOf(property, parsers[index] as TextParsers[number])),
+      selected.map((property, index) => formatOf(property, parsers[index] as TextParser)),
     );
   return (parsers, fields) => {
     if (fields) return writerOf(selectedOf(properties, fields), parsers);

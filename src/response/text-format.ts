@@ -1,12 +1,10 @@
 /** The text that PostgreSQL sent for a value -> its JSON text, by column type: the same bytes as over the driver's value. */
 import type { ColumnType } from '../model/column-type.js';
+import type { TextParser } from '../persistence/protocol/prepared-statement.js';
 import { type WireFormat, wireFormat } from './wire-format.js';
 
 /** Turns the text of a value that is not NULL into JSON text. */
 export type TextFormat = (text: string) => string;
-
-/** Reads the text of a value as the driver does. */
-type TextParser = (text: string) => unknown;
 
 /** What PostgreSQL writes of a moment when the time zone is UTC, in the years that RFC 3339 can write. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;

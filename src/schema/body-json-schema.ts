@@ -1,5 +1,4 @@
 /** The JSON Schema of a create or update body, from the rules that the body is checked by. */
-import { attributeComment } from '../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { classJsonSchema, type JsonProperty, objectSchema } from './class-json-schema.js';
@@ -22,7 +21,7 @@ export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind): JsonSchema {
 
 /** Adds what the user noted at the column. */
 export function withComment(schema: JsonSchema, { model }: ModelInfo, name: string): JsonSchema {
-  const description = attributeComment(model, name);
+  const description = model.getAttributes()[name]?.comment;
   return description === undefined ? schema : { description, ...schema };
 }
 

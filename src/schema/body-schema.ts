@@ -9,9 +9,8 @@ import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
-import { InvalidBodyError } from './invalid-body-error.js';
 import { createSchema, updateSchema } from './model-schemas.js';
-import { bodyPointer, type RequestIssue } from './request-issue.js';
+import { bodyPointer, InvalidBodyError, MAX_ISSUES, type RequestIssue } from './request-issue.js';
 import type { RuleContext, SchemaClass } from './synthesize-class.js';
 import { holdsUnsafeKey } from './wire-value.js';
 
@@ -30,9 +29,6 @@ export interface BodySchema {
 
 /** The values of a checked body, by attribute. */
 export type BodyValues = Record<string, unknown>;
-
-/** Enough to act on; a body of ten thousand wrong properties is not answered with ten thousand sentences. */
-const MAX_ISSUES = 100;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -123,7 +119,10 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
     } else if (holdsUnsafeKey(value)) unsafe.add(name);
     else known[name] = value;
   }
-  issues.push(...[...unsafe].map(unsafeIssue));
+  for (const name of unsafe) {
+    const detail = `${name} ${STORABLE_JSON.text}.`;
+    issues.push({ pointer: bodyPointer(name), code: STORABLE_JSON.name, detail });
+  }
   const instance = plainToInstance(schema.class as new () => object, known, { exposeUnsetFields: false });
   const failures = schema.hasRules ? await validate(instance, STRICT) : [];
   const told = failures.filter(
@@ -132,7 +131,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
       !unsafe.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...told.flatMap((failure) => failureIssues(failure, known)));
-  if (issues.length > 0) throw new InvalidBodyError(Object.freeze(issues.slice(0, MAX_ISSUES)));
+  if (issues.length > 0) throw new InvalidBodyError(issues.slice(0, MAX_ISSUES));
   return givenValues(instance, schema);
 }
 
@@ -143,10 +142,6 @@ function refuseProperty({ properties, readOnly }: BodySchema, name: string): Req
   const choices = allowed.length > 0 ? `The properties are ${allowed.join(', ')}.` : 'The body has none.';
   const detail = `There is no such property.${didYouMean(name, allowed)} ${choices}`;
   return { pointer, code: 'unknownProperty', detail };
-}
-
-function unsafeIssue(name: string): RequestIssue {
-  return { pointer: bodyPointer(name), code: STORABLE_JSON.name, detail: `${name} ${STORABLE_JSON.text}.` };
 }
 
 /** One issue per broken rule. What is absent or null breaks every other rule too, which is not worth saying. */

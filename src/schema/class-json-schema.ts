@@ -15,16 +15,11 @@ export interface JsonProperty {
 export function classJsonSchema(target: Class, parents: readonly Class[] = []): JsonSchema {
   if (parents.includes(target)) return { type: 'object' };
   const initial = initialValues(target);
-  const properties = [...classProperties(target, 'write')].map(
-    (name) => [name, classProperty(target, name, [...parents, target])] as const,
-  );
-  return objectSchema(
-    properties.map(([name, { schema, isRequired }]) => [
-      name,
-      { schema, isRequired: isRequired && initial[name] === undefined },
-    ]),
-    { additionalProperties: false },
-  );
+  const properties = [...classProperties(target, 'write')].map((name) => {
+    const { schema, isRequired } = classProperty(target, name, [...parents, target]);
+    return [name, { schema, isRequired: isRequired && initial[name] === undefined }] as const;
+  });
+  return objectSchema(properties, { additionalProperties: false });
 }
 
 /** What the decorators of a class say of one property's value in a body. */

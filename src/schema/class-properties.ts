@@ -40,13 +40,3 @@ export function choosesProperties(target: Class): boolean {
     transformerStorage.getExcludedProperties(target, DIRECTIONS.write).length > 0
   );
 }
-
-/** How many `@Transform`s a value goes through on its way into the class. */
-export function transformsInto(target: Class, property: string): number {
-  return transformerStorage.findTransformMetadatas(target, property, DIRECTIONS.write).length;
-}
-
-/** Whether `@Type` gives the property a class of its own. */
-export function isTyped(target: Class, property: string): boolean {
-  return transformerStorage.findTypeMetadata(target, property) !== undefined;
-}

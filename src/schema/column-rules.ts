@@ -85,16 +85,10 @@ function floatSchema(maximum: number): JsonSchema {
   return { format: 'float', minimum: -maximum, maximum };
 }
 
-/** Code points, as PostgreSQL counts `varchar(n)`; a string's `length` counts UTF-16 units. */
-function codePoints(value: string): number {
-  let count = 0;
-  for (const _ of value) count += 1;
-  return count;
-}
-
 function stringRules(maxLength: number | null): readonly ColumnRule[] {
   if (maxLength === null) return [IS_STRING, IS_STORABLE];
-  const fits = (value: string): boolean => value.length <= maxLength || codePoints(value) <= maxLength;
+  // PostgreSQL counts code points for `varchar(n)`; a string's `length` counts UTF-16 units.
+  const fits = (value: string): boolean => value.length <= maxLength || [...value].length <= maxLength;
   return [
     IS_STRING,
     IS_STORABLE,

@@ -5,11 +5,12 @@
 import { ValidationTypes } from 'class-validator';
 import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
-import { choosesProperties, isTyped, transformsInto, validatorsOf } from './class-properties.js';
+import { choosesProperties, validatorsOf } from './class-properties.js';
+import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { columnRules } from './column-rules.js';
 import { type BodyKind, presenceOf } from './derive-body-class.js';
-import { parseColumnValue } from './parse-column-value.js';
 import { columnDecorators, type Presence, type SchemaClass } from './synthesize-class.js';
+import { parseColumnValue } from './wire-value.js';
 
 /** The values that the class would give, in the same order; null where the class has to be asked. */
 export type BodyReader = (body: unknown) => Record<string, unknown> | null;
@@ -19,12 +20,6 @@ type ValueReader = (value: unknown) => unknown;
 
 /** The reader for bodies that only the class can read. */
 export const readNothing: BodyReader = () => null;
-
-/** What the class makes of an attribute. */
-interface Property {
-  readonly isRequired: boolean;
-  readonly read: ValueReader;
-}
 
 /** Compiles the reader of a class that was derived from these attributes. */
 export function compileBodyReader(
@@ -68,10 +63,13 @@ function hasCondition(target: SchemaClass, attribute: AttributeInfo, kind: BodyK
   return conditions.length > (presenceOf(attribute, kind) === 'required' ? 0 : 1);
 }
 
-function compileProperty(target: SchemaClass, attribute: AttributeInfo, kind: BodyKind): Property {
+/** What the class makes of an attribute. */
+function compileProperty(target: SchemaClass, attribute: AttributeInfo, kind: BodyKind) {
   const presence = presenceOf(attribute, kind);
   // Without a value, no other decorator is asked; with one, the user's are.
-  const read = isBare(target, attribute, presence) ? compileValue(attribute.type, presence) : () => undefined;
+  const read: ValueReader = isBare(target, attribute, presence)
+    ? compileValue(attribute.type, presence)
+    : () => undefined;
   return Object.freeze({ isRequired: presence === 'required', read });
 }
 
@@ -80,8 +78,8 @@ function isBare(target: SchemaClass, attribute: AttributeInfo, presence: Presenc
   const { name } = attribute;
   return (
     validatorsOf(target, name).length === columnDecorators(attribute, presence).length &&
-    transformsInto(target, name) === 1 &&
-    !isTyped(target, name)
+    transformerStorage.findTransformMetadatas(target, name, DIRECTIONS.write).length === 1 &&
+    transformerStorage.findTypeMetadata(target, name) === undefined
   );
 }
 

@@ -4,8 +4,8 @@ import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { holdsColumnRules } from './column-rules.js';
 import { copyType, copyValidators, copyWriteTransforms } from './model-decorators.js';
-import { parseColumnValue } from './parse-column-value.js';
 import { applyColumnRules, namedClass, type Presence, type SchemaClass } from './synthesize-class.js';
+import { parseColumnValue } from './wire-value.js';
 
 /** The two bodies a resource takes. */
 export type BodyKind = 'create' | 'update';
@@ -15,16 +15,14 @@ export type BodyKind = 'create' | 'update';
  * database, except in a create where nothing else would fill it.
  */
 export function writableAttributes(info: ModelInfo, exposure: Exposure, kind: BodyKind): AttributeInfo[] {
-  return [...info.attributes.values()].filter(({ name, role, hasDefault }) => {
+  return [...info.attributes.values()].filter(({ name, role, type, hasDefault }) => {
     if (exposure.unwritable.has(name)) return false;
     if (role === 'primaryKey') return kind === 'create' && !hasDefault;
-    return role === 'data' && isWritable(info, name);
+    // A virtual attribute can be written when it has a setter; every other kind always can.
+    return (
+      role === 'data' && (type.kind !== 'virtual' || info.model.getAttributes()[name]?.set !== undefined)
+    );
   });
-}
-
-/** A virtual attribute can be written when it has a setter; every other kind always can. */
-function isWritable({ attributes, virtualSetters }: ModelInfo, name: string): boolean {
-  return attributes.get(name)?.type.kind !== 'virtual' || virtualSetters.has(name);
 }
 
 /** Derives `ArticleCreate` or `ArticleUpdate`. */

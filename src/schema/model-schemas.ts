@@ -2,18 +2,14 @@
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { describeModel } from '../plan/describe-model.js';
-import { deriveBodyClass } from './derive-body-class.js';
+import { type BodyKind, deriveBodyClass } from './derive-body-class.js';
 import { deriveReadClass } from './derive-read-class.js';
 import { describeExposure } from './model-decorators.js';
 import type { SchemaClass } from './synthesize-class.js';
 
-interface ModelSchemas {
-  read?: SchemaClass;
-  create?: SchemaClass;
-  update?: SchemaClass;
-}
+type SchemaKind = 'read' | BodyKind;
 
-const schemas = new WeakMap<ModelClass, ModelSchemas>();
+const schemas = new WeakMap<ModelClass, Partial<Record<SchemaKind, SchemaClass>>>();
 
 /**
  * The class of a record as it leaves: every serializable attribute, without those that `@Exclude()` hides. Cached:
@@ -57,14 +53,14 @@ export function updateSchema(model: ModelClass): SchemaClass {
   return derived(model, 'update');
 }
 
-function derived(model: ModelClass, kind: keyof ModelSchemas): SchemaClass {
+function derived(model: ModelClass, kind: SchemaKind): SchemaClass {
   const known = schemas.get(model) ?? {};
   schemas.set(model, known);
   known[kind] ??= derive(describeModel(model), kind);
   return known[kind];
 }
 
-function derive(info: ModelInfo, kind: keyof ModelSchemas): SchemaClass {
+function derive(info: ModelInfo, kind: SchemaKind): SchemaClass {
   // What is wrong with the decorators is reported by the compile phase, with everything else.
   const exposure = describeExposure(info, () => {});
   return kind === 'read' ? deriveReadClass(info, exposure) : deriveBodyClass(info, exposure, kind);

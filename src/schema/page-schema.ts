@@ -4,8 +4,7 @@ import { IsArray, IsBoolean, IsInt, IsOptional, IsString, Min, ValidateNested } 
 import type { Class } from '../metadata/crud-options.js';
 import { namedClass, type SchemaClass } from './synthesize-class.js';
 
-const pages = new WeakMap<Class, SchemaClass>();
-const cursorPages = new WeakMap<Class, SchemaClass>();
+const known = { Page: new WeakMap<Class, SchemaClass>(), CursorPage: new WeakMap<Class, SchemaClass>() };
 
 /**
  * The envelope of an offset list of `Read`: `items, total, page, size, pages, has_next, has_prev`. Cached.
@@ -16,12 +15,10 @@ const cursorPages = new WeakMap<Class, SchemaClass>();
  * ```
  */
 export function pageSchema(read: Class): SchemaClass {
-  return cached(pages, read, () => {
-    const page = envelope(read, 'Page');
+  return envelope(read, 'Page', (page) => {
     for (const name of ['total', 'page', 'size', 'pages']) {
       decorate(page, name, [IsInt(), Min(name === 'page' || name === 'size' ? 1 : 0)]);
     }
-    return page;
   });
 }
 
@@ -34,28 +31,26 @@ export function pageSchema(read: Class): SchemaClass {
  * ```
  */
 export function cursorPageSchema(read: Class): SchemaClass {
-  return cached(cursorPages, read, () => {
-    const page = envelope(read, 'CursorPage');
+  return envelope(read, 'CursorPage', (page) => {
     for (const name of ['next_cursor', 'prev_cursor']) decorate(page, name, [IsOptional(), IsString()]);
-    return page;
   });
 }
 
-function envelope(read: Class, suffix: string): SchemaClass {
+function envelope(
+  read: Class,
+  suffix: keyof typeof known,
+  decoratePlaces: (page: SchemaClass) => void,
+): SchemaClass {
+  const made = known[suffix].get(read);
+  if (made) return made;
   const page = namedClass(`${read.name.replace(/Read$/, '')}${suffix}`);
   decorate(page, 'items', [Type(() => read), IsArray(), ValidateNested({ each: true })]);
   for (const name of ['has_next', 'has_prev']) decorate(page, name, [IsBoolean()]);
+  decoratePlaces(page);
+  known[suffix].set(read, page);
   return page;
 }
 
 function decorate(target: SchemaClass, property: string, decorators: readonly PropertyDecorator[]): void {
   for (const decorator of [Expose(), ...decorators]) decorator(target.prototype, property);
-}
-
-function cached(cache: WeakMap<Class, SchemaClass>, read: Class, derive: () => SchemaClass): SchemaClass {
-  const known = cache.get(read);
-  if (known) return known;
-  const derived = derive();
-  cache.set(read, derived);
-  return derived;
 }

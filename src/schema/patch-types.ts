@@ -27,14 +27,12 @@ function objectProperties({ info, exposure, explicitSchemas: { update } }: Resou
     ? [...classProperties(update, 'write')]
     : writableAttributes(info, exposure, 'update').map(({ name }) => name);
   return names.filter((name) => {
-    const { schema, nested } = update ? propertyRules(update, name) : NO_RULES;
-    if (nested === 'value' || schema.type === 'object') return true;
+    const rules = update && propertyRules(update, name);
+    if (rules?.nested === 'value' || rules?.schema.type === 'object') return true;
     const type = info.attributes.get(name)?.type;
     return type !== undefined && holdsObjects(type);
   });
 }
-
-const NO_RULES: Pick<ReturnType<typeof propertyRules>, 'schema' | 'nested'> = { schema: {}, nested: null };
 
 /** RFC 7396 replaces arrays as a whole, with the objects in them. */
 function holdsObjects(type: ColumnType): boolean {

@@ -104,35 +104,28 @@ function isPlainClass(target: Class): boolean {
 }
 
 class RecordExecutor extends TransformOperationExecutor {
-  readonly #direction: number;
-  readonly #views: RecordViews;
-  /** What is as it leaves, and no class is to change. */
-  readonly #shown: WeakSet<object>;
-
-  constructor(direction: number, options: ClassTransformOptions, views: RecordViews, shown: WeakSet<object>) {
+  constructor(
+    private readonly direction: number,
+    options: ClassTransformOptions,
+    private readonly views: RecordViews,
+    /** What is as it leaves, and no class is to change. */
+    private readonly shown: WeakSet<object>,
+  ) {
     super(direction, options);
-    this.#direction = direction;
-    this.#views = views;
-    this.#shown = shown;
   }
 
   override transform(
-    source: unknown,
-    value: unknown,
-    target?: unknown,
-    arrayType?: unknown,
-    isMap?: boolean,
-    level?: number,
+    ...[source, value, target, ...others]: Parameters<TransformOperationExecutor['transform']>
   ): unknown {
-    const goOn = (next: unknown): unknown => super.transform(source, next, target, arrayType, isMap, level);
+    const goOn = (next: unknown): unknown => super.transform(source, next, target, ...others);
     if (typeof value !== 'object' || value === null) return goOn(value);
-    if (this.#shown.has(value)) return value;
+    if (this.shown.has(value)) return value;
     if (isRecord(value) || isTornRecord(value)) return enter(value, () => this.#record(value, target, goOn));
     // A model is no class to make of plain values: its instance would be a record that was never read.
-    if (this.#direction === DIRECTIONS.write && isModel(target) && !Array.isArray(value)) {
-      return this.#final(this.#views.show(value, target));
+    if (this.direction === DIRECTIONS.write && isModel(target) && !Array.isArray(value)) {
+      return this.#final(this.views.show(value, target));
     }
-    const isData = this.#direction === DIRECTIONS.read && Object.hasOwn(value, 'constructor');
+    const isData = this.direction === DIRECTIONS.read && Object.hasOwn(value, 'constructor');
     return isData && !Array.isArray(value) ? this.#data(value) : goOn(value);
   }
 
@@ -145,15 +138,15 @@ class RecordExecutor extends TransformOperationExecutor {
 
   #record(record: object, target: unknown, goOn: (values: object) => unknown): unknown {
     if (typeof target !== 'function' || target === Object || isModel(target)) {
-      return this.#final(this.#views.show(record));
+      return this.#final(this.views.show(record));
     }
-    const isIntoClass = this.#direction === DIRECTIONS.write;
-    const values = isIntoClass ? this.#views.valuesFor(record, target as Class) : null;
-    return goOn(values ?? this.#views.show(record));
+    const isIntoClass = this.direction === DIRECTIONS.write;
+    const values = isIntoClass ? this.views.valuesFor(record, target as Class) : null;
+    return goOn(values ?? this.views.show(record));
   }
 
   #final(shown: object): object {
-    this.#shown.add(shown);
+    this.shown.add(shown);
     return shown;
   }
 }

@@ -1,4 +1,4 @@
-/** One thing that is wrong with a request. */
+/** What is wrong with a request, and the errors that say all of it at once. */
 
 /** Where the problem is: in the body (a JSON pointer, RFC 6901) or in a query parameter. */
 export type IssueLocation = { readonly pointer: string } | { readonly parameter: string };
@@ -18,4 +18,52 @@ export type RequestIssue = IssueLocation & {
 /** The JSON pointer of a property of the body. */
 export function bodyPointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replace(/~/g, '~0').replace(/\//g, '~1')}`).join('');
+}
+
+/** Enough to act on; a request of thousands of mistakes is not answered with as many sentences. */
+export const MAX_ISSUES = 100;
+
+/** A request that says something wrongly, or asks for what does not exist. */
+export abstract class InvalidRequestError extends Error {
+  abstract override readonly name: string;
+
+  /** Every problem found, up to as many as are worth reading. */
+  readonly errors: readonly RequestIssue[];
+
+  constructor(
+    /** The status of the answer. */
+    readonly status: number,
+    subject: 'request' | 'body',
+    errors: readonly RequestIssue[],
+  ) {
+    super(errors.length === 1 ? String(errors[0]?.detail) : `The ${subject} has ${errors.length} problems.`);
+    this.errors = Object.freeze(errors.slice(0, MAX_ISSUES));
+  }
+}
+
+/** A query string or a path that cannot be understood. */
+export class InvalidQueryError extends InvalidRequestError {
+  override readonly name: string = 'InvalidQueryError';
+
+  constructor(errors: readonly RequestIssue[]) {
+    super(400, 'request', errors);
+  }
+}
+
+/** A body that is not what the schema asks for. */
+export class InvalidBodyError extends InvalidRequestError {
+  override readonly name = 'InvalidBodyError';
+
+  constructor(errors: readonly RequestIssue[]) {
+    super(422, 'body', errors);
+  }
+}
+
+/** A body that cannot be read at all, before any schema is asked. */
+export class BodyError extends InvalidRequestError {
+  override readonly name = 'BodyError';
+
+  constructor(status: 400 | 413 | 415, code: string, detail: string) {
+    super(status, 'body', [{ pointer: '', code, detail }]);
+  }
 }

@@ -1,4 +1,5 @@
 /** How values of a body are written, by column type: strict, without guessing, and independent of the machine's zone. */
+import type { ColumnType } from '../model/column-type.js';
 
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
@@ -160,4 +161,25 @@ export function isStorableJson(root: unknown): boolean {
     }
   }
   return true;
+}
+
+/**
+ * A value of a body as the model holds it: dates as `Date`, binary data as `Buffer`, UUIDs in lower case. A value
+ * that breaks the column's rules is returned as it came, for the rules to refuse.
+ */
+export function parseColumnValue(type: ColumnType, value: unknown): unknown {
+  if (type.kind === 'array' && Array.isArray(value)) {
+    return value.map((element) => parseColumnValue(type.element, element));
+  }
+  if (typeof value !== 'string') return value;
+  switch (type.kind) {
+    case 'date':
+      return parseTimestamp(value) ?? value;
+    case 'blob':
+      return parseBase64(value) ?? value;
+    case 'uuid':
+      return value.toLowerCase();
+    default:
+      return value;
+  }
 }

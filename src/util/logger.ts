@@ -1,4 +1,6 @@
 /** Where the library's few log lines go. */
+import { ConfigError } from './config-error.js';
+import { showValue } from './option-problems.js';
 
 /**
  * What pino, winston, bunyan and `console` have in common. Each works as it is: to pino and bunyan, which are known by their
@@ -15,4 +17,70 @@ export interface Logger {
   info(message: string, details?: object): void;
   warn(message: string, details?: object): void;
   error(message: string, details?: object): void;
+}
+
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+
+/** A logger, as far as its library can be told from it. All of these are documented. */
+interface KnownLogger {
+  /** pino: the values of a child, by a method, and the names of its levels. */
+  readonly bindings?: unknown;
+  readonly levels?: { readonly values?: unknown };
+  /** bunyan: the fields of every record, and where records go. */
+  readonly fields?: unknown;
+  readonly streams?: unknown;
+  readonly addSerializers?: unknown;
+}
+
+/**
+ * Writes to a logger in the order of arguments that its library knows: pino and bunyan take an object before the message,
+ * winston, `console` and all others after it. A logger that fails takes nothing else with it.
+ *
+ * @throws ConfigError for one without a method that lines are written with: those lines would be lost
+ */
+export function adaptLogger(logger: Logger): Logger {
+  // A class with static methods is one, too.
+  const isObject = Object(logger) === logger;
+  const missing = LEVELS.filter((level) => !isObject || typeof logger[level] !== 'function');
+  if (missing.length > 0) {
+    const found = isObject ? `has no method ${missing.join(', ')}` : `is ${showValue(logger)}`;
+    throw new ConfigError([
+      `logger ${found}; use that of pino, winston or bunyan, console, or an object with debug, info, warn and error.`,
+    ]);
+  }
+  const isObjectFirst = takesObjectFirst(logger as KnownLogger);
+  const writer = (level: keyof Logger) => (message: string, details?: object) => {
+    const values =
+      details === undefined ? [message] : isObjectFirst ? [details, message] : [message, details];
+    try {
+      const written: unknown = Reflect.apply(logger[level], logger, values);
+      if (written instanceof Promise) written.catch(() => {});
+    } catch {
+      // There is no other place to tell of it.
+    }
+  };
+  return Object.freeze({
+    debug: writer('debug'),
+    info: writer('info'),
+    warn: writer('warn'),
+    error: writer('error'),
+  });
+}
+
+function takesObjectFirst({ bindings, levels, fields, streams, addSerializers }: KnownLogger): boolean {
+  const isPino = typeof bindings === 'function' && typeof levels?.values === 'object';
+  const isBunyan = typeof addSerializers === 'function' && Array.isArray(streams) && fields instanceof Object;
+  return isPino || isBunyan;
+}
+
+/** Writes warnings and errors to standard error as JSON lines, and nothing else. */
+export const defaultLogger: Logger = adaptLogger({
+  debug: () => {},
+  info: () => {},
+  warn: (message: string, details?: object) => write('warn', message, details),
+  error: (message: string, details?: object) => write('error', message, details),
+});
+
+function write(level: string, message: string, details: object = {}): void {
+  process.stderr.write(`${JSON.stringify({ level, message, ...details })}\n`);
 }

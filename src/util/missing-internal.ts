@@ -1,12 +1,9 @@
 /** What a framework does not promise to have, and this package reads all the same. */
 
-/** A field of a framework's is not where it was. Read as "there is none", it would hide a hook or a scope of the user's. */
-export class MissingInternalError extends Error {}
-
-/** Throws for a field of a framework's that is not there. */
+/** Throws for a field of a framework's that is not there. Read as "there is none", it would hide a hook of the user's. */
 export function missingFrom(framework: string, version: string): (field: string) => never {
   return (field) => {
-    throw new MissingInternalError(
+    throw new Error(
       `${framework} ${version} has no ${field}, which crud-controllers reads; use a version that it is tested with.`,
     );
   };

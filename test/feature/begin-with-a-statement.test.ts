@@ -1,4 +1,5 @@
 /** A unit of work begins with its first statement, and is one transaction whatever that statement is and becomes. */
+import { EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { QueryTypes, Transaction, UniqueConstraintError } from 'sequelize';
@@ -26,6 +27,11 @@ class Jar extends Model {
 describe('a unit of work', () => {
   const jars = new Repository(Jar);
   const sql = new SqlLog();
+  const sent = new EventEmitter();
+  const logging = (message: string) => {
+    sql.record(message);
+    sent.emit('statement');
+  };
   let site: TestApp;
   let control: Client;
 
@@ -44,7 +50,7 @@ describe('a unit of work', () => {
       models: [Jar],
       bootstrap: { models: [] },
       database,
-      engine: { logging: sql.record, pool: { max: 1 } },
+      engine: { logging, pool: { max: 1 } },
     });
     control = new Client({ connectionString: database.url });
     await control.connect();
@@ -138,6 +144,37 @@ describe('a unit of work', () => {
     expect(swallowed).to.have.length(1);
     expect(await names()).to.deep.equal(['first']);
   });
+
+  it('writes nothing where it cannot begin, whatever is under way meanwhile', async () => {
+    const isolationLevel = 'NO SUCH LEVEL' as Transaction.ISOLATION_LEVELS;
+    const write = () => [jars.create({ name: 'ours' }), Jar.create({ name: "Sequelize's" })];
+    const work = () => Promise.allSettled([...write(), ...write(), ...write()]);
+    await caughtError(() => unitOfWork(work, { isolationLevel }));
+    expect(await names()).to.deep.equal(['first']);
+  });
+
+  for (const [what, level, prepare] of [
+    ['cannot begin', 'NO SUCH LEVEL', async () => {}],
+    ['has to begin anew', undefined, () => site.engine.sequelize.query('DEALLOCATE ALL')],
+  ] as const) {
+    it(`writes nothing by hand behind a first statement that ${what}`, async () => {
+      await unitOfWork(() => jars.get(1));
+      await prepare();
+      const options = level ? { isolationLevel: level as Transaction.ISOLATION_LEVELS } : {};
+      await caughtError(() =>
+        unitOfWork(async ({ transaction }) => {
+          const begun = once(sent, 'statement');
+          const first = jars.get(1);
+          await begun;
+          const { connection } = transaction as object as { connection: Client };
+          const byHand = connection.query("INSERT INTO jars (name) VALUES ('by hand')");
+          await Promise.allSettled([first, byHand]);
+          return fail();
+        }, options),
+      );
+      expect(await names()).to.deep.equal(['first']);
+    });
+  }
 
   it('begins anew where what its connection had prepared is stale', async () => {
     await unitOfWork(() => jars.get(1));

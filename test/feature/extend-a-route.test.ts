@@ -101,6 +101,9 @@ class WithVirtual extends Columns {
   }
 }
 
+/** The ids of records whose getters have run. */
+const gotten: number[] = [];
+
 /** Getters that change what is shown before them and behind them. */
 @Crud(OFFSET)
 @Table(TABLE)
@@ -108,6 +111,7 @@ class WithChanges extends Columns {
   @Column({
     type: DataType.BIGINT,
     get(this: WithChanges) {
+      gotten.push(this.id);
       if (this.id === 1) this.setDataValue('flag', null);
       if (this.id === 2) this.setDataValue('number', 7);
       if (this.id === 3) this.getDataValue('moment')?.valueOf();
@@ -254,6 +258,9 @@ const CHANGES: Readonly<Record<string, (record: Plain) => object>> = {
   },
   'has a getter of its own': (record) => Object.assign(record, { get: (name: string) => `own ${name}` }),
   freezes: (record) => Object.freeze(record),
+  'has values of its own': (record) =>
+    Object.defineProperty(record, 'dataValues', { value: { id: 9, text: 'other' } }),
+  'is of another class': (record) => Object.setPrototypeOf(record, WithGetter.prototype) as object,
   'gives a copy': (record) => record.toJSON(),
   'gives what inherits from it': (record) => Object.create(record),
   'gives a proxy': (record) => new Proxy(record, {}),
@@ -468,6 +475,22 @@ describe('extending a route', function () {
       }
     });
   }
+
+  it('runs a getter once for each record, also where it changes the record', async () => {
+    const sides = await serve({ models: [WithChanges] });
+    try {
+      await restore();
+      for (const side of [sides.fast, sides.general]) {
+        gotten.length = 0;
+        await ask(side, { path: '/with-changes' });
+        await ask(side, { path: '/with-changes/1' });
+        expect(gotten).to.deep.equal([1, 2, 3, 1]);
+      }
+    } finally {
+      await sides.fast[Symbol.asyncDispose]();
+      await sides.general[Symbol.asyncDispose]();
+    }
+  });
 
   for (const [what, change] of Object.entries(CHANGES)) {
     it(`gives what an override makes of a record: ${what}`, async () => {

@@ -42,7 +42,7 @@ function targetOn(client: Client): StatementTarget {
     const parsers = result.fields.map(() => (each: string) => each);
     return { rows: result.rows, count: result.rowCount ?? 0, parsers };
   };
-  return { read: run, readPlanned: run, write: run, sharesWrites: false, writeTogether: run };
+  return { read: run, write: run, sharesWrites: false };
 }
 
 describe('running operations', () => {

@@ -41,8 +41,8 @@ export function jsonReplacer({ app }: Response): JsonReplacer | undefined {
 
 type JsonReplacer = (name: string, value: unknown) => unknown;
 
-/** What is sent as it is. */
-function isBytesOrStream(value: unknown): boolean {
+/** What is sent as it is: bytes, and what writes itself, which are streams and the answers of the fast path. */
+export function isBytesOrStream(value: unknown): boolean {
   return (
     value instanceof Uint8Array ||
     typeof (value as { pipe?: unknown } | null | undefined)?.pipe === 'function'
@@ -54,36 +54,26 @@ function isBytesOrStream(value: unknown): boolean {
  * other routes afterwards.
  */
 export class JsonAnswer {
-  readonly #text: string;
-  readonly #status: number | null;
-  readonly #headers: Readonly<Record<string, string>>;
-  readonly #next: (() => void) | undefined;
-
   /**
    * @param status null is the response's own
    * @param next called when it is written
    */
   constructor(
-    text: string,
-    status: number | null,
-    headers: Readonly<Record<string, string>>,
-    next?: () => void,
-  ) {
-    this.#text = text;
-    this.#status = status;
-    this.#headers = headers;
-    this.#next = next;
-  }
+    private readonly text: string,
+    private readonly status: number | null,
+    private readonly headers: Readonly<Record<string, string>>,
+    private readonly next?: () => void,
+  ) {}
 
   pipe(response: Response): void {
     this.#write(response);
-    this.#next?.();
+    this.next?.();
   }
 
   #write(response: Response): void {
-    if (this.#status !== null) response.statusCode = this.#status;
-    for (const name in this.#headers) response.setHeader(name, this.#headers[name] as string);
-    if (this.#text === '') {
+    if (this.status !== null) response.statusCode = this.status;
+    for (const name in this.headers) response.setHeader(name, this.headers[name] as string);
+    if (this.text === '') {
       for (const name of BODY_HEADERS) response.removeHeader(name);
       response.end();
       return;
@@ -91,10 +81,10 @@ export class JsonAnswer {
     if (!isUsual(response)) {
       // What is less usual is Express's to do, which does it no differently.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
-      response.send(this.#text);
+      response.send(this.text);
       return;
     }
-    const body = this.#text.length < SHORT ? this.#text : Buffer.from(this.#text);
+    const body = this.text.length < SHORT ? this.text : Buffer.from(this.text);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     const length = Buffer.byteLength(body);
     response.setHeader('Content-Length', length);

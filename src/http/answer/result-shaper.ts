@@ -1,6 +1,26 @@
-/** What routes of the user's, and overrides, share with the driver that sends their answers. */
+/** The answers of the user's methods: what they return, and what they give to `response.json()`. */
 import type { Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
+import { type SerializerRegistry, serializeResult } from '../../response/result-serializer.js';
+
+/** What `json` was before, for responses whose method has not returned. */
+const unguarded = new WeakMap<Response, Response['json']>();
+
+/** For methods that answer by themselves. Express's `send` takes objects to `json`, so that this is for both. */
+export function guardJson(response: Response, serializers: SerializerRegistry): void {
+  if (unguarded.has(response)) return;
+  const { json } = response;
+  unguarded.set(response, json);
+  response.json = (...bodies) =>
+    json.apply(response, bodies.map((body) => serializeResult(body, serializers)) as typeof bodies);
+}
+
+/** What a method has returned is shaped already. */
+export function releaseJson(response: Response): void {
+  const json = unguarded.get(response);
+  if (json) response.json = json;
+  unguarded.delete(response);
+}
 
 /** What the answers of the user's methods go through. */
 export interface ResultShaper {

@@ -1,13 +1,14 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
+import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import { requestLogger } from '../request/application-logger.js';
+import { describePath } from '../request/describe-path.js';
 import { layersOf } from '../request/express-internals.js';
 import { requestResource } from '../request/request-resource.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
-import { logFailure } from './log-failure.js';
-import { type Problem, toProblem } from './problem.js';
+import { type Problem, toProblem, UNEXPECTED } from './problem.js';
 
 /**
  * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
@@ -49,8 +50,10 @@ export function installLastHandler(app: Express, logger: Logger): void {
 export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
   // Express tells error handlers by their four parameters.
   return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    const log = (reason: unknown, status: number): void =>
-      logFailure(logger ?? requestLogger(request), reason, request, status);
+    const log = (reason: unknown, status: number): void => {
+      const message = `${request.method} ${describePath(request)} failed`;
+      (logger ?? requestLogger(request)).error(message, { status, ...describeError(reason) });
+    };
     // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.
     try {
       // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
@@ -68,8 +71,6 @@ export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
     }
   };
 }
-
-const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
 
 /**
  * What to answer, or null when nothing went wrong here and nobody waits for an answer. Reading a thrown value, even asking

@@ -12,11 +12,8 @@ import {
 import { PersistenceError } from '../../persistence/errors/errors.js';
 import { refusedAttributes } from '../../persistence/errors/refused-attributes.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-import { InvalidQueryError } from '../../query/invalid-query-error.js';
-import { InvalidBodyError } from '../../schema/invalid-body-error.js';
-import { bodyPointer, type RequestIssue } from '../../schema/request-issue.js';
+import { bodyPointer, InvalidRequestError, type RequestIssue } from '../../schema/request-issue.js';
 import { quotesValue } from '../../util/quoted-value.js';
-import { BodyError } from '../request/body-error.js';
 import { statusFor } from './http-exception.js';
 
 /** An answer to a request that failed. */
@@ -28,7 +25,8 @@ export interface Problem {
   readonly retryAfter?: number;
 }
 
-const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
+/** The answer to what is not understood. */
+export const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
 
 const UNAVAILABLE: Problem = Object.freeze({
   status: 503,
@@ -82,11 +80,8 @@ export interface ProblemContext {
 export function toProblem(error: unknown, { plan, isSafe = false }: ProblemContext = {}): Problem {
   if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
   if (error instanceof RefusedRequestError) return { status: error.status, detail: error.message };
-  if (error instanceof InvalidQueryError) return requestProblem(400, error);
-  if (error instanceof InvalidBodyError) return requestProblem(422, error);
-  if (error instanceof BodyError) {
-    const { status, code, message } = error;
-    return { status, detail: message, errors: [{ pointer: '', code, detail: message }] };
+  if (error instanceof InvalidRequestError) {
+    return { status: error.status, detail: error.message, errors: error.errors };
   }
   const fault = describeFault(error);
   if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
@@ -94,10 +89,6 @@ export function toProblem(error: unknown, { plan, isSafe = false }: ProblemConte
   if (fault && isSafe && isBusy(fault)) return BUSY;
   if (fault) return faultProblem(fault, plan);
   return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
-}
-
-function requestProblem(status: number, { message, errors }: InvalidQueryError | InvalidBodyError): Problem {
-  return { status, detail: message, errors };
 }
 
 function faultProblem(fault: DatabaseFault, plan: ResourcePlan | undefined): Problem {

@@ -6,7 +6,7 @@ import { CrudController } from '../resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
-import type { RoutingOptions } from '../resources/routing-options.js';
+import type { RoutingOptions } from '../resources/settings.js';
 
 /** What of an application's options decides. */
 export interface PathSettings {

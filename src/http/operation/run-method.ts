@@ -4,10 +4,10 @@ import type { Endpoint } from '../../metadata/crud-options.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { Page } from '../../persistence/paging/page.js';
 import type { WireRecord } from '../../response/record-serializer.js';
-import { releaseJson } from '../answer/guard-json.js';
-import type { ResultShaper } from '../answer/result-shaper.js';
+import { type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
-import type { CrudContext } from '../resources/crud-context.js';
+import { accessSource } from '../request/reference-access.js';
+import type { CrudContext } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
@@ -28,8 +28,8 @@ export function contextOf(
   { plan, repository, access }: Resource,
   { request, response }: Action,
 ): CrudContext {
-  const within = plan.access ? repository.within(() => access(request)) : repository;
-  return Object.freeze({ request, response, repository: within });
+  const source = accessSource(request, plan.model, plan.access && access);
+  return Object.freeze({ request, response, repository: source ? repository.within(source) : repository });
 }
 
 /**

@@ -8,7 +8,7 @@ import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { ListQuery } from '../../query/list-query.js';
 import { offsetEnvelope } from '../../response/envelope.js';
 import type { WireRecord } from '../../response/record-serializer.js';
-import { releaseJson } from '../answer/guard-json.js';
+import { releaseJson } from '../answer/result-shaper.js';
 import type { Resource } from '../resources/resource.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';

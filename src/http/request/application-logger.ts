@@ -1,9 +1,8 @@
 /** Which logger an application was given, for what runs outside of the routes that know theirs. */
 import type { Application, Request } from 'express';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-import { defaultLogger } from '../../util/default-logger.js';
-import type { Logger } from '../../util/logger.js';
-import { applicationChain } from './application-chain.js';
+import { defaultLogger, type Logger } from '../../util/logger.js';
+import { applicationChain } from './express-internals.js';
 import { requestResource } from './request-resource.js';
 
 const LOGGERS = new WeakMap<Application | ResourcePlan, Logger>();

@@ -1,15 +1,9 @@
 /** The path of a request as it may be logged: a path holds ids. */
 import type { Application, Request, Router } from 'express';
-import { applicationChain } from './application-chain.js';
-import { type Layer, layersOf } from './express-internals.js';
+import { applicationChain, type Layer, layersOf } from './express-internals.js';
 
 /** Routes of an application that its own router does not show. */
-interface HiddenRoutes {
-  readonly prefix: string;
-  readonly router: Router;
-}
-
-const HIDDEN = new WeakMap<Application, HiddenRoutes[]>();
+const HIDDEN = new WeakMap<Application, { readonly prefix: string; readonly router: Router }[]>();
 
 /** Remembers a router that is mounted inside a handler. */
 export function rememberRoutes(app: Application, prefix: string, router: Router): void {

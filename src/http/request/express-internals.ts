@@ -14,3 +14,10 @@ export function layersOf(app: Application): readonly Layer[] {
   };
   return router?.stack ?? [];
 }
+
+/** From the application itself to the outermost one. */
+export function* applicationChain(app: Application): Generator<Application> {
+  for (let each: Application | undefined = app; each; each = (each as { parent?: Application }).parent) {
+    yield each;
+  }
+}

@@ -11,11 +11,12 @@ import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-import { InvalidQueryError } from '../../query/invalid-query-error.js';
 import { quote } from '../../query/query-string.js';
 import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
+import { InvalidQueryError } from '../../schema/request-issue.js';
 import { readBody } from './read-body.js';
+import { accessToWrite } from './reference-access.js';
 import type { RequestAccess } from './request-access.js';
 import { checkScopedValues } from './scoped-values.js';
 
@@ -87,7 +88,7 @@ export function compileParser(
     const head = readHead(request, access);
     const values = await parseBody(schemaFor(access.form), await readBody(request, limits));
     checkScopedValues(operation, values, access);
-    return { ...head, values };
+    return { ...head, access: await accessToWrite(request, plan.model, access, values), values };
   };
 }
 

@@ -1,10 +1,10 @@
 /** The JSON body of a request. Nothing of a body that is refused is read further, and no message quotes it. */
 import { isUtf8 } from 'node:buffer';
-import type { Readable } from 'node:stream';
+import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request } from 'express';
 import getRawBody from 'raw-body';
-import { BodyError } from './body-error.js';
+import { BodyError } from '../../schema/request-issue.js';
 
 /** What a body may be. */
 export interface BodyLimits {
@@ -77,13 +77,8 @@ async function readText(request: Request, limit: number): Promise<string> {
   const isPlain = stream === request;
   const arrived = isPlain ? takeArrived(request) : null;
   if (arrived) return decode(arrived);
-  try {
-    return decode(
-      await getRawBody(stream, { limit, ...(isPlain && length !== undefined ? { length } : {}) }),
-    );
-  } catch (error) {
-    throw translateReadError(error, limit);
-  }
+  const whole = { limit, ...(isPlain && length !== undefined ? { length } : {}) };
+  return decode(await getRawBody(stream, whole).catch((error) => Promise.reject(readError(error, limit))));
 }
 
 /** A small body mostly comes with the head of its request: taking it is cheaper than waiting for its events. */
@@ -108,30 +103,25 @@ function decode(bytes: Buffer): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
+const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
 function decompress(request: Request): Readable {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  switch (encoding) {
-    case 'identity':
-      return request;
-    case 'gzip':
-      return pipeInto(request, createGunzip());
-    case 'deflate':
-      return pipeInto(request, createInflate());
-    case 'br':
-      return pipeInto(request, createBrotliDecompress());
-    default:
-      throw new BodyError(415, 'encoding', 'The Content-Encoding must be gzip, deflate, br or identity.');
+  if (encoding === 'identity') return request;
+  const decompressor = DECOMPRESSORS.get(encoding)?.();
+  if (!decompressor) {
+    throw new BodyError(415, 'encoding', 'The Content-Encoding must be gzip, deflate, br or identity.');
   }
-}
-
-/** An aborted request must end the reading of its decompressed form too. */
-function pipeInto(request: Request, decompressor: ReturnType<typeof createGunzip>): Readable {
+  // An aborted request must end the reading of its decompressed form too.
   request.once('aborted', () => decompressor.destroy(new Error('request aborted')));
   return request.pipe(decompressor);
 }
 
-function translateReadError(error: unknown, limit: number): BodyError {
-  if (error instanceof BodyError) return error;
+function readError(error: unknown, limit: number): BodyError {
   if ((error as { type?: string }).type === 'entity.too.large') return tooLarge(limit);
   return new BodyError(
     400,

@@ -7,23 +7,32 @@ import type { ResourcePlan } from '../../plan/resource-plan.js';
 
 const ACCESS = Symbol('access');
 
+/** What was answered, and of which operation; null is none. */
+interface Asked {
+  readonly endpoint: Endpoint | null;
+  readonly access: Access | Promise<Access>;
+}
+
 /** A property, as the resource of a request is. */
 interface AskingRequest extends Request {
-  [ACCESS]?: Map<AskAccess, Access | Promise<Access>>;
+  [ACCESS]?: Map<AskAccess, Asked>;
 }
 
 /** Asks for the access of a request to a resource; a second time it gives the same. */
-export type RequestAccess = (request: Request, endpoint?: Endpoint) => Access | Promise<Access>;
+export type RequestAccess = (request: Request, endpoint?: Endpoint | null) => Access | Promise<Access>;
 
 /** The access of requests to a resource. */
 export function compileRequestAccess({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): RequestAccess {
   if (access === null) return () => OPEN_ACCESS;
   const ask = compileAskAccess(info, access);
-  return (request: AskingRequest, endpoint) => {
-    const asked = request[ACCESS] ?? new Map<AskAccess, Access | Promise<Access>>();
+  return (request: AskingRequest, endpoint = null) => {
+    const asked = request[ACCESS] ?? new Map<AskAccess, Asked>();
     request[ACCESS] = asked;
-    const given = asked.get(ask) ?? ask(request, endpoint ?? null);
-    asked.set(ask, given);
-    return given;
+    const known = asked.get(ask);
+    // What was asked for no operation says nothing of one.
+    if (known && (endpoint === null || known.endpoint === endpoint)) return known.access;
+    const access = ask(request, endpoint);
+    asked.set(ask, { endpoint, access });
+    return access;
   };
 }

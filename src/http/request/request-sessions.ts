@@ -42,15 +42,16 @@ export class ClientGone extends Error {
 
 /** The sessions of one request. */
 export class RequestSessions {
-  readonly #request: Request;
-  readonly #response: Response;
-  readonly #writes = new Map<Sequelize, DatabaseSession>();
-  readonly #reads = new Map<Sequelize, DatabaseSession>();
-  readonly #gets = new Map<Sequelize, DatabaseSession>();
+  readonly #open = {
+    get: new Map<Sequelize, DatabaseSession>(),
+    read: new Map<Sequelize, DatabaseSession>(),
+    write: new Map<Sequelize, DatabaseSession>(),
+  };
 
-  constructor(request: Request, response: Response) {
-    this.#request = request;
-    this.#response = response;
+  constructor(
+    private readonly request: Request,
+    private readonly response: Response,
+  ) {
     response.once('close', () => {
       if (this.#isGone) for (const session of this.#sessions()) void session.abort(new ClientGone());
     });
@@ -58,19 +59,17 @@ export class RequestSessions {
 
   /** The unit of work of the request, begun. */
   unit(sequelize: Sequelize): Promise<UnitOfWork> {
-    return openUnit(this.#writeSession(sequelize));
+    return openUnit(this.#session('write', sequelize));
   }
 
   /** The read session of the request, begun. */
   readSession(sequelize: Sequelize): Promise<ReadSession> {
-    const create = () => new DatabaseSession(sequelize, 'read', SNAPSHOT);
-    return openReadSession(this.#remember(this.#reads, sequelize, create));
+    return openReadSession(this.#session('read', sequelize));
   }
 
   /** Runs reads; what is not a read is refused by the database. They are part of what the parameters began, if they did. */
   runRead<T>(sequelize: Sequelize, work: () => T): T {
-    const create = () => new DatabaseSession(sequelize, 'get');
-    return runInSession(this.#begun(sequelize) ?? this.#remember(this.#gets, sequelize, create), work);
+    return runInSession(this.#begun(sequelize) ?? this.#session('get', sequelize), work);
   }
 
   /**
@@ -84,19 +83,19 @@ export class RequestSessions {
 
   /** Runs writes that belong together; their transaction begins with the first query. */
   runWrite<T>(sequelize: Sequelize, work: () => T): T {
-    return runInSession(this.#writeSession(sequelize), work);
+    return runInSession(this.#session('write', sequelize), work);
   }
 
   /** Runs work in the session that the parameters began, if they did: the unit of work, or in a GET the read session. */
   runAdded<T>(work: () => T): T {
-    const reads = SAFE_METHODS.has(this.#request.method) ? this.#reads.values() : [];
-    const [session] = [...this.#writes.values(), ...reads];
+    const { read, write } = this.#open;
+    const [session] = [...write.values(), ...(SAFE_METHODS.has(this.request.method) ? read.values() : [])];
     return session ? runInSession(session, work) : work();
   }
 
   /** Whether there is a write that is not committed. */
   get hasWrites(): boolean {
-    return this.#writes.size > 0;
+    return this.#open.write.size > 0;
   }
 
   /** Commits everything; writes not when the client has gone, who would not learn of it. */
@@ -116,34 +115,24 @@ export class RequestSessions {
   }
 
   get #isGone(): boolean {
-    return this.#response.destroyed && !this.#response.writableFinished;
+    return this.response.destroyed && !this.response.writableFinished;
   }
 
   /** What the parameters began. */
   #begun(sequelize: Sequelize): DatabaseSession | undefined {
-    return this.#writes.get(sequelize) ?? this.#reads.get(sequelize);
+    return this.#open.write.get(sequelize) ?? this.#open.read.get(sequelize);
   }
 
   /** Writes last: when the others cannot be ended, they are rolled back. */
   #sessions(): DatabaseSession[] {
-    return [...this.#gets.values(), ...this.#reads.values(), ...this.#writes.values()];
+    return Object.values(this.#open).flatMap((sessions) => [...sessions.values()]);
   }
 
-  #writeSession(sequelize: Sequelize): DatabaseSession {
-    return this.#remember(
-      this.#writes,
-      sequelize,
-      () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
-    );
-  }
-
-  #remember(
-    known: Map<Sequelize, DatabaseSession>,
-    sequelize: Sequelize,
-    create: () => DatabaseSession,
-  ): DatabaseSession {
-    const session = known.get(sequelize) ?? create();
-    known.set(sequelize, session);
+  #session(mode: 'get' | 'read' | 'write', sequelize: Sequelize): DatabaseSession {
+    const snapshot = mode === 'read' ? SNAPSHOT : {};
+    const options = mode === 'write' ? { logger: requestLogger(this.request) } : snapshot;
+    const session = this.#open[mode].get(sequelize) ?? new DatabaseSession(sequelize, mode, options);
+    this.#open[mode].set(sequelize, session);
     // It may have gone while a parameter was waited for.
     if (this.#isGone) void session.abort(new ClientGone());
     return session;

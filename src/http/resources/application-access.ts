@@ -1,25 +1,31 @@
-/** The access of a request to any model of its application, for repositories that are injected. */
+/** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
 import type { Request, RequestHandler } from 'express';
 import type { AccessOptions } from '../../metadata/access-options.js';
+import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { crudRecords } from '../../metadata/registry.js';
+import { foreignKeysOf } from '../../model/foreign-keys.js';
 import type { Repository } from '../../persistence/records/repository.js';
+import type { AccessPlan } from '../../plan/access-plan.js';
 import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
 import { describeModel } from '../../plan/describe-model.js';
 import { throwProblems } from '../../util/config-error.js';
+import {
+  type AccessRules,
+  accessRules,
+  accessSource,
+  type RuledKey,
+  setAccessRules,
+} from '../request/reference-access.js';
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import type { Resource } from './resource.js';
 
-const LOOKUP = Symbol('application access');
-
-/** Finds the rules of a model; null where there are none. */
-type AccessLookup = (model: ModelClass) => RequestAccess | null;
-
-interface ApplicationRequest extends Request {
-  [LOOKUP]?: AccessLookup;
-}
-
 const RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible'];
+
+/** The rules of a model, and what asks them. */
+interface ModelAccess {
+  readonly plan: AccessPlan;
+  readonly access: RequestAccess;
+}
 
 /**
  * Remembers the rules of an application for its requests; null where there are none. A model that the application does not
@@ -34,35 +40,55 @@ export function accessOfApplication(
     Object.keys(shared.scope ?? {}).length > 0 ||
     crudRecords().some(({ options }) => RULES.some((name) => options[name] !== undefined));
   if (!isRuled) return null;
-  const known = new Map<ModelClass, RequestAccess | null>(
-    resources.map(({ plan, access }) => [plan.model, plan.access && access]),
+  const known = new Map<ModelClass, ModelAccess | null>(
+    resources.map(({ plan, access }) => [plan.model, plan.access && { plan: plan.access, access }]),
   );
-  const lookup: AccessLookup = (model) => {
+  const find = (model: ModelClass): ModelAccess | null => {
     const found = known.get(model);
     if (found !== undefined) return found;
     const access = accessOfUnserved(model, shared);
     known.set(model, access);
     return access;
   };
-  return (request: ApplicationRequest, _response, next) => {
-    request[LOOKUP] = lookup;
+  const keys = new Map<ModelClass, readonly RuledKey[]>();
+  const rules: AccessRules = Object.freeze({
+    accessTo: (model: ModelClass) => find(model)?.access ?? null,
+    keysOf: (model: ModelClass) => {
+      const found = keys.get(model) ?? ruledKeys(model, find);
+      keys.set(model, found);
+      return found;
+    },
+  });
+  return (request, _response, next) => {
+    setAccessRules(request, rules);
     next();
   };
 }
 
+/** The foreign keys to models some of whose rows a request may not see. */
+function ruledKeys(model: ModelClass, find: (model: ModelClass) => ModelAccess | null): RuledKey[] {
+  return foreignKeysOf(model).flatMap((key) => {
+    const { plan, access } = find(key.target) ?? {};
+    return plan && access && (plan.scope.size > 0 || plan.visible) ? [{ ...key, access }] : [];
+  });
+}
+
 /** Whether the application of a request has rules of access. */
-export function hasAccessRules(request: ApplicationRequest): boolean {
-  return request[LOOKUP] !== undefined;
+export function hasAccessRules(request: Request): boolean {
+  return accessRules(request) !== undefined;
 }
 
 /** The same repository for what a request may see and write of its model. */
-export function repositoryWithin<R extends Repository>(request: ApplicationRequest, repository: R): R {
-  const access = request[LOOKUP]?.(repository.model);
-  return access ? repository.within(() => access(request)) : repository;
+export function repositoryWithin<R extends Repository>(request: Request, repository: R): R {
+  const { model } = repository;
+  const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
+  return access ? repository.within(access) : repository;
 }
 
-function accessOfUnserved(model: ModelClass, shared: SharedAccess): RequestAccess | null {
+function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {
   const { scope, visible } = crudRecords().findLast((record) => record.model === model)?.options ?? {};
+  const isScoped = Object.keys(shared.scope ?? {}).some((name) => name in model.getAttributes());
+  if (scope === undefined && visible === undefined && !isScoped) return null;
   const options = {
     ...(scope === undefined ? {} : { scope }),
     ...(visible === undefined ? {} : { visible }),
@@ -71,9 +97,9 @@ function accessOfUnserved(model: ModelClass, shared: SharedAccess): RequestAcces
   const problems: string[] = [];
   const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };
   const check = { info, exposure, options, report: (problem: string) => void problems.push(problem) };
-  const access = compileAccess(check, NO_ROUTES, { scope: shared.scope ?? {} });
+  const plan = compileAccess(check, NO_ROUTES, { scope: shared.scope ?? {} });
   throwProblems(problems);
-  return access && compileRequestAccess({ info, access });
+  return plan && { plan, access: compileRequestAccess({ info, access: plan }) };
 }
 
 const NO_ROUTES = Object.freeze({

@@ -102,15 +102,13 @@ function copyTargeted(
 ): void {
   // Farther classes first: what a base class requires happens before what a subclass adds.
   for (const target of [...lineage].reverse()) {
-    const isOurs = (args: { target: unknown; method?: string }): boolean =>
-      args.target === target && args.method === method;
-    storage.uses.push(...storage.uses.filter(isOurs).map((args) => ({ ...args, target: controller })));
-    storage.useInterceptors.push(
-      ...storage.useInterceptors.filter(isOurs).map((args) => ({ ...args, target: controller })),
-    );
-    storage.responseHandlers.unshift(
-      ...storage.responseHandlers.filter(isOurs).map((args) => ({ ...args, target: controller })),
-    );
+    const copies = <T extends { target: unknown; method?: string }>(all: readonly T[]): T[] =>
+      all
+        .filter((args) => args.target === target && args.method === method)
+        .map((args) => ({ ...args, target: controller }));
+    storage.uses.push(...copies(storage.uses));
+    storage.useInterceptors.push(...copies(storage.useInterceptors));
+    storage.responseHandlers.unshift(...copies(storage.responseHandlers));
   }
 }
 

@@ -1,4 +1,5 @@
 /** The base class of every generated controller, and `crudController`, which users extend. */
+import type { Request, Response } from 'express';
 import type { Model } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { CrudOptions, ModelClass } from '../../metadata/crud-options.js';
@@ -6,9 +7,19 @@ import type { Page } from '../../persistence/paging/page.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import type { Id } from '../../persistence/records/row-records.js';
-import type { ListQuery } from '../../query/list-query.js';
-import type { ReadQuery } from '../../query/read-query.js';
-import type { CrudContext } from './crud-context.js';
+import type { ListQuery, ReadQuery } from '../../query/list-query.js';
+
+/**
+ * The last argument of every method of a generated controller.
+ *
+ * `M` is the model; left out, the context fits the controller of any model, and its repository returns `any`.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: only any fits every model, as a repository both takes and gives records
+export interface CrudContext<M extends Model = any> {
+  readonly request: Request;
+  readonly response: Response;
+  readonly repository: Repository<M>;
+}
 
 /**
  * The five operations of a resource. Ids are parsed and values are validated when a method is called; what it returns

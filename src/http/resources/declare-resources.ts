@@ -1,11 +1,11 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
+import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
-import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
 import { isAttached } from '../../model/introspect-model.js';
 import { enginesInUse } from '../../persistence/engine/engine.js';
 import { Repository } from '../../persistence/records/repository.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
-import { showValue } from '../../util/show-value.js';
+import { showValue } from '../../util/option-problems.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
 import { forgottenControllers, noteController } from './forgotten-controllers.js';

@@ -20,7 +20,9 @@ export function noteController(controller: object): void {
  * trace of a class; without any, the call of `crudController` does.
  */
 export function forgottenControllers(model: ModelClass): string[] {
-  const subclasses = decoratedSubclasses().filter((target) => isForgotten(target, model));
+  const subclasses = decoratedSubclasses().filter(
+    (target) => !given.has(target) && controllerSource(target)?.repository.model === model,
+  );
   const traced = new Set(subclasses.flatMap((target) => lineageOf(target, CrudController)));
   const bases = requestedControllers(model).filter((base) => !given.has(base) && !traced.has(base));
   return [
@@ -36,10 +38,6 @@ export function forgottenControllers(model: ModelClass): string[] {
         ]
       : []),
   ];
-}
-
-function isForgotten(target: object, model: ModelClass): boolean {
-  return !given.has(target) && controllerSource(target)?.repository.model === model;
 }
 
 type NamedClass = abstract new () => object;

@@ -3,13 +3,11 @@ import type { Endpoint } from '../../metadata/crud-options.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { CrudController } from './crud-controller.js';
 
-/** The method of a controller that serves an operation. */
-export type ControllerMethod = keyof CrudController;
-
 /** One generated route. */
 export interface GeneratedRoute {
   readonly operation: Endpoint;
-  readonly method: ControllerMethod;
+  /** The method of a controller that serves it. */
+  readonly method: keyof CrudController;
   readonly verb: 'get' | 'post' | 'patch' | 'delete';
   /** Whether the path goes on with `/{id}` after the prefix. */
   readonly isItem: boolean;

@@ -1,11 +1,9 @@
 /** A resource at work: its plan, and what the later phases made of it. */
-
 import { FEATURES } from '../../features/features.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import type { Repository } from '../../persistence/records/repository.js';
-import type { ApplicationPlan } from '../../plan/compile-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { CursorCodec } from '../../query/cursor-codec.js';
 import {
@@ -57,15 +55,15 @@ export interface ResourceSettings {
  * its serializer.
  */
 export function createResources(
-  { resources }: ApplicationPlan,
+  plans: readonly ResourcePlan[],
   declarations: readonly Declaration[],
   settings: ResourceSettings,
 ): readonly Resource[] {
   const declared = new Map(declarations.map((declaration) => [declaration.model, declaration]));
   const serializers = new Map<object, CompiledSerializer>();
   const nested = nestedRecords(serializers);
-  for (const plan of resources) serializers.set(plan.model, compileSerializer(recordPlan(plan), nested));
-  return resources.map((plan) =>
+  for (const plan of plans) serializers.set(plan.model, compileSerializer(recordPlan(plan), nested));
+  return plans.map((plan) =>
     createResource(
       plan,
       declared.get(plan.model) as Declaration,

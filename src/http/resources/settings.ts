@@ -1,17 +1,26 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
 import bytes from 'bytes';
+import type { RoutingControllersOptions } from 'routing-controllers';
 import type { Scope } from '../../metadata/access-options.js';
+import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
-import { type CrudRecord, crudRecords } from '../../metadata/registry.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
-import { flagProblems, unknownOptions } from '../../plan/unknown-options.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
-import { adaptLogger } from '../../util/adapt-logger.js';
 import { ConfigError, collectProblems } from '../../util/config-error.js';
-import { defaultLogger } from '../../util/default-logger.js';
-import type { Logger } from '../../util/logger.js';
-import { showValue } from '../../util/show-value.js';
-import type { RoutingOptions } from './routing-options.js';
+import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
+import {
+  flagProblems,
+  pathProblems,
+  showValue,
+  unknownOptions,
+  withoutSlash,
+} from '../../util/option-problems.js';
+
+/** The options of routing-controllers that are the user's to set. */
+export type RoutingOptions = Omit<
+  RoutingControllersOptions,
+  'controllers' | 'routePrefix' | 'defaultErrorHandler'
+>;
 
 /** The options that `bootstrap` and `crudRouter` have in common. */
 export interface RouterOptions {
@@ -97,8 +106,6 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   deny: true,
 };
 
-const ROUTE_PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
-
 /**
  * Resolves the options. Never throws for a wrong one: its problem is told with those of the models.
  *
@@ -112,7 +119,6 @@ export function resolveSettings(
 ): Settings {
   const { models, controllers = [], routePrefix = '', scope = {}, deny = false } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
-  const prefix = String(routePrefix).replace(/\/$/, '');
   const problems = [
     ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
     ...(models ?? [])
@@ -121,9 +127,7 @@ export function resolveSettings(
         (model) =>
           `${model?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
       ),
-    ...(ROUTE_PREFIX.test(prefix)
-      ? []
-      : [`routePrefix ${showValue(routePrefix)} is not a plain path; use one such as '/api'.`]),
+    ...pathProblems('routePrefix', routePrefix, '/api'),
     ...otherProblems,
     ...flagProblems('deny', deny),
     ...(typeof scope === 'object' && scope !== null
@@ -134,7 +138,7 @@ export function resolveSettings(
     records,
     isScan: models === undefined,
     controllers,
-    routePrefix: prefix,
+    routePrefix: withoutSlash(String(routePrefix)),
     access: Object.freeze({ scope, deny }),
     ...resolveRouterOptions(options, problems),
     problems,

@@ -2,7 +2,6 @@
 import type { RequestHandler, Router } from 'express';
 import { sendProblem } from '../error/exception-handler.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
-import { pathShape, withoutSlash } from './path-shape.js';
 
 /** What matters of a route here. */
 export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'>;
@@ -12,14 +11,9 @@ export function closePaths(router: Router, routes: readonly ClosableRoute[]): vo
   for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(methodsOf(verbs)));
 }
 
-/** A path as one of its routes has it, and the methods of them all. */
-interface ClosablePath {
-  readonly path: string;
-  readonly verbs: Set<string>;
-}
-
-function closablePaths(routes: readonly ClosableRoute[]): ClosablePath[] {
-  const paths = new Map<string, ClosablePath>();
+/** Each path as one of its routes has it, and the methods of them all. */
+function closablePaths(routes: readonly ClosableRoute[]) {
+  const paths = new Map<string, { readonly path: string; readonly verbs: Set<string> }>();
   for (const { path, verb } of routes) {
     // What a regular expression of the user's matches cannot be told apart from other paths.
     if (typeof path !== 'string') continue;
@@ -55,4 +49,14 @@ function refuseOtherMethods(methods: ReadonlySet<string>): RequestHandler {
       detail: `This path does not have the method ${request.method}; it has ${allow}.`,
     });
   };
+}
+
+/** The path in small letters, without the names of its parameters and the slash at its end. */
+export function pathShape(path: string): string {
+  return withoutSlash(path.toLowerCase().replace(/:\w+/g, ':'));
+}
+
+/** The path without the slash at its end; the root stays. */
+export function withoutSlash(path: string): string {
+  return path.replace(/(.)\/$/, '$1');
 }

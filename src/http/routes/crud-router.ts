@@ -1,8 +1,8 @@
 /** `crudRouter`: one resource as a router of its own. */
 import type { Router } from 'express';
 import type { Model } from 'sequelize';
+import { crudRecords } from '../../metadata/crud.js';
 import type { CrudOptions } from '../../metadata/crud-options.js';
-import { crudRecords } from '../../metadata/registry.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
@@ -49,8 +49,8 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);
   problems.push(...takeoverProblems([model]));
-  const plan = compilePlan([declaration], { describeExposure, classProperties }, problems);
-  const resources = createResources(plan, [declaration], settings);
+  const plans = compilePlan([declaration], { describeExposure, classProperties }, problems);
+  const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   return mountResources({ ...settings, resources, controllers: [], access: {} }).router;
 }

@@ -7,11 +7,11 @@ import { type ResourceParameter, resourceParameters } from '../resources/resourc
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
-export type ParameterSource = 'param' | 'query' | 'queries' | 'header' | 'cookie' | 'body' | 'body-param';
+const SOURCES = ['param', 'query', 'queries', 'header', 'cookie', 'body', 'body-param'] as const;
 
 /** A parameter of a method that comes from the request. */
 export interface ActionParameter {
-  readonly source: ParameterSource;
+  readonly source: (typeof SOURCES)[number];
   /** Empty for a whole query string or body. */
   readonly name: string;
   readonly isRequired: boolean;
@@ -31,16 +31,6 @@ export interface ActionDescription {
   /** What is answered to whom `@Authorized` refuses: 403 where it names roles, else 401. Undefined without one. */
   readonly refusedStatus: 401 | 403 | undefined;
 }
-
-const SOURCES: readonly string[] = [
-  'param',
-  'query',
-  'queries',
-  'header',
-  'cookie',
-  'body',
-  'body-param',
-] satisfies ParameterSource[];
 
 /** Describes a method of a resource's controller. */
 export function describeAction({ controller }: Resource, method: string): ActionDescription {
@@ -77,17 +67,13 @@ function refusedStatus(guards: readonly { readonly value?: unknown }[]): 401 | 4
 
 function parametersOf(lineage: readonly object[], method: string): ActionParameter[] {
   return declaredParameters(lineage, method)
-    .filter(({ type }) => SOURCES.includes(type))
     .sort((first, second) => first.index - second.index)
-    .map(({ type, name = '', required, explicitType, object, index }) => ({
-      source: type as ParameterSource,
-      name,
-      isRequired: required === true,
-      type: explicitType ?? reflectedTypes(object, method)[index],
-    }));
-}
-
-/** What TypeScript emitted; other compilers do not. */
-function reflectedTypes(object: object, method: string): readonly (Class | undefined)[] {
-  return Reflect.getMetadata('design:paramtypes', object, method) ?? [];
+    .flatMap(({ type, name = '', required, explicitType, object, index }) => {
+      const source = SOURCES.find((each) => each === type);
+      // What TypeScript emitted; other compilers do not.
+      const reflected: readonly (Class | undefined)[] =
+        Reflect.getMetadata('design:paramtypes', object, method) ?? [];
+      const declared = explicitType ?? reflected[index];
+      return source ? [{ source, name, isRequired: required === true, type: declared }] : [];
+    });
 }

@@ -20,9 +20,8 @@ import {
   serializeResult,
   transformResult,
 } from '../../response/result-serializer.js';
-import { guardJson, releaseJson } from '../answer/guard-json.js';
-import { checkJson, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
-import type { ResultShaper } from '../answer/result-shaper.js';
+import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
+import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
 
@@ -121,7 +120,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
 
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
-    if (typeof result !== 'object' || result === null || isStream(result)) return result;
+    if (typeof result !== 'object' || result === null || isBytesOrStream(result)) return result;
     const isWhole = this.#shaped.has(result);
     const shown = isWhole ? result : this.#transform(serializeResult(result, this.#serializers), action);
     return textOf(shown, action, options) ?? shown;
@@ -130,8 +129,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   #transform(shown: unknown, action: ActionMetadata): unknown {
     // As routing-controllers decides it: neither bytes nor streams.
     const isTransformed = this.useClassTransformer && action.options.transformResponse !== false;
-    if (!isTransformed || !(shown instanceof Object) || shown instanceof Uint8Array || isStream(shown))
-      return shown;
+    if (!isTransformed || !(shown instanceof Object) || isBytesOrStream(shown)) return shown;
     const options = action.responseClassTransformOptions || this.classToPlainTransformOptions;
     return transformResult(shown, options, this.#serializers);
   }
@@ -155,15 +153,9 @@ function textOf(
   { response, next }: Action,
 ): JsonAnswer | undefined {
   const isJson = isJsonTyped && !redirect && !renderedTemplate && writesPlainJson(response);
-  if (!isJson || typeof shown !== 'object' || shown === null || shown instanceof Uint8Array) return undefined;
-  if (isStream(shown)) return undefined;
+  if (!isJson || typeof shown !== 'object' || shown === null || isBytesOrStream(shown)) return undefined;
   const text: string | undefined = JSON.stringify(shown);
   return text === undefined ? undefined : new JsonAnswer(text, null, {}, () => next?.());
-}
-
-/** What writes itself: a stream, and the answers of the fast path. */
-function isStream(value: object): boolean {
-  return typeof (value as { pipe?: unknown }).pipe === 'function';
 }
 
 /** Throws what routing-controllers would throw for a result, but after the commit. */

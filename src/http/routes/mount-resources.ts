@@ -6,26 +6,20 @@ import { warnOfInternals } from '../../persistence/customization/internals-trial
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
 import { ConfigError } from '../../util/config-error.js';
-import type { Logger } from '../../util/logger.js';
 import { exceptionHandler } from '../error/exception-handler.js';
 import { accessOfApplication } from '../resources/application-access.js';
 import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
-import type { RoutingOptions } from '../resources/routing-options.js';
-import { closePaths } from './allowed-methods.js';
+import type { RouterSettings } from '../resources/settings.js';
+import { closePaths, pathShape } from './allowed-methods.js';
 import { SafeExpressDriver } from './express-driver.js';
-import { pathShape } from './path-shape.js';
-import { registerPlainController } from './plain-controller.js';
-import { registerResourceController } from './resource-controller.js';
+import { registerPlainController, registerResourceController } from './resource-controller.js';
 
 /** What is mounted. */
-export interface MountPlan {
+export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' | 'logger'> {
   readonly resources: readonly Resource[];
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];
-  readonly routing: RoutingOptions;
-  readonly fastPath: boolean;
-  readonly logger: Logger;
   readonly access: SharedAccess;
 }
 

@@ -1,6 +1,6 @@
-/** Resource -> a controller class for routing-controllers: the user's routes, and the generated ones. */
-import type { Action } from 'routing-controllers';
-import type { Endpoint } from '../../metadata/crud-options.js';
+/** Resources and hand-written controllers -> controller classes for routing-controllers. */
+import { type Action, getFromContainer } from 'routing-controllers';
+import type { Class, Endpoint } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import { writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
@@ -13,7 +13,7 @@ import {
 import { addedRouteHandler } from '../operation/handle-added-route.js';
 import { compileHandler } from '../operation/handle-operation.js';
 import { compileArguments, type ResourceArguments } from '../operation/resource-arguments.js';
-import { contextOf, controllerFor } from '../operation/run-method.js';
+import { type Controller, contextOf, controllerFor } from '../operation/run-method.js';
 import { compileRowRunners } from '../operation/run-rows.js';
 import { listShaper, pageShaper } from '../operation/shape-page.js';
 import { setRequestResource } from '../request/request-resource.js';
@@ -38,7 +38,7 @@ import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import { bindArguments } from './bind-arguments.js';
 
-/** Registers the controller of a resource. */
+/** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
   resource: Resource,
   shaper: ResultShaper,
@@ -72,15 +72,10 @@ export function registerResourceController(
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
-  storage.controllers.push({
-    target: controller,
-    route: plan.prefix,
-    type: 'json',
-    options: {},
-  });
+  storage.controllers.push({ target: controller, route: plan.prefix, type: 'json', options: {} });
   const routes = actions.map(({ type, route, method }) => ({
     verb: type,
-    path: fullPath(plan.prefix, route),
+    path: route instanceof RegExp ? route : `${plan.prefix}${route}` || '/',
     method,
     generalPathReasons: reasons.get(method) ?? [],
   }));
@@ -214,6 +209,20 @@ function compileHandlers(
   };
 }
 
-function fullPath(prefix: string, route: string | RegExp): string | RegExp {
-  return route instanceof RegExp ? route : `${prefix}${route}` || '/';
+/** Registers a controller that extends no generated one, so that its methods run in the sessions they ask for. */
+export function registerPlainController(
+  base: Class,
+  shaper: ResultShaper,
+  settings: PathSettings,
+): RegisteredController {
+  const storage = routingStorage();
+  const lineage = lineageOf(base);
+  const controller = applicationClass(base);
+  const instanceFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
+  registerActions(declaredActions(lineage), lineage, controller, () =>
+    addedRouteHandler(instanceFor, shaper, settings),
+  );
+  const declared = storage.controllers.filter(({ target }) => target === base);
+  storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
+  return { controller, routes: [] };
 }

@@ -5,19 +5,13 @@ import type { Express } from 'express';
 import { isDraining } from './draining.js';
 import { ServedConnections } from './served-connections.js';
 
-/** A server, and what is under way on it. */
-export interface ExpressServer {
-  readonly server: Server;
-  readonly connections: ServedConnections;
-}
-
 /**
- * Creates the server. Express sets the prototype of every request and response to its own, which makes V8 give up what it
+ * Creates the server, and what tells what is under way on it. Express sets the prototype of every request and response to its own, which makes V8 give up what it
  * has learned about their shape, and costs more than the rest of Express together (expressjs/express#5998). Objects that
  * are born with these prototypes are left as they are.
  */
-export function createExpressServer(app: Express): ExpressServer {
-  const server = createServer(bornAsExpress(app), (request, response) => {
+export function createExpressServer(app: Express) {
+  const server: Server = createServer(bornAsExpress(app), (request, response) => {
     const isEnding = !server.listening || isDraining(app);
     if (isEnding && !connections.endWith(response)) {
       request.resume();

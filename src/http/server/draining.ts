@@ -1,6 +1,6 @@
 /** Which applications are about to stop. */
 import type { Application } from 'express';
-import { applicationChain } from '../request/application-chain.js';
+import { applicationChain } from '../request/express-internals.js';
 
 const DRAINING = new WeakSet<Application>();
 

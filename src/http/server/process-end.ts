@@ -1,9 +1,8 @@
 /** The end of a process that serves: signals stop all its servers, and what they share ends with the last of them. */
 import { disposeEngine } from '../../persistence/engine/engine.js';
-import { defaultLogger } from '../../util/default-logger.js';
 import { describeError } from '../../util/describe-error.js';
 import { endsInTime } from '../../util/ends-in-time.js';
-import type { Logger } from '../../util/logger.js';
+import { defaultLogger, type Logger } from '../../util/logger.js';
 
 /** How a server has stopped. */
 export interface Stopped {

@@ -1,7 +1,7 @@
 /** The options of `serve`, and what can be wrong with them. */
 import { inspect } from 'node:util';
 import type { Express } from 'express';
-import { unknownOptions } from '../../plan/unknown-options.js';
+import { unknownOptions } from '../../util/option-problems.js';
 
 /** Options of `serve`. */
 export interface ServeOptions {
@@ -26,29 +26,17 @@ export interface ServeOptions {
   shutdownTimeout?: number;
 }
 
-const NAMES: Readonly<Record<keyof ServeOptions, true>> = {
-  port: true,
-  host: true,
-  lifespan: true,
-  drainDelay: true,
-  shutdownTimeout: true,
-};
+const NAMES = ['port', 'host', 'lifespan', 'drainDelay', 'shutdownTimeout'] satisfies (keyof ServeOptions)[];
 const SHUTDOWN_TIMEOUT = 20_000;
 const KUBERNETES_DRAIN_DELAY = 5_000;
 /** Milliseconds. Node fires a timer of more than 2 ** 31 milliseconds at once. */
 const LONGEST_WAIT = 2_000_000_000;
 
-/** The times of a shutdown, in milliseconds. */
-export interface ShutdownTimes {
-  readonly drainDelay: number;
-  readonly shutdownTimeout: number;
-}
-
-/** The times, with the defaults of those that are not given. */
+/** The times of a shutdown, with the defaults of those that are not given. */
 export function shutdownTimes({
   drainDelay = process.env['KUBERNETES_SERVICE_HOST'] ? KUBERNETES_DRAIN_DELAY : 0,
   shutdownTimeout = SHUTDOWN_TIMEOUT,
-}: Partial<ShutdownTimes>): ShutdownTimes {
+}: Pick<ServeOptions, 'drainDelay' | 'shutdownTimeout'>) {
   return { drainDelay, shutdownTimeout };
 }
 
@@ -57,7 +45,7 @@ export function serveProblems(options: ServeOptions): string[] {
   const { port, host, lifespan } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port < 65_536;
   return [
-    ...unknownOptions('serve', options, Object.keys(NAMES)),
+    ...unknownOptions('serve', options, NAMES),
     ...(isPort ? [] : [`The port is ${inspect(port)}; use an integer from 0 to 65535.`]),
     ...(host === undefined || typeof host === 'string'
       ? []

@@ -1,18 +1,19 @@
 /** Executes statements on one connection that is held for several of them, and tells their failures as Sequelize does. */
-import { DatabaseError, type Sequelize } from 'sequelize';
+import type { Sequelize, Transaction } from 'sequelize';
 import { logStatement } from '../../model/sequelize-internals.js';
+import { asDatabaseError } from '../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
-import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import { StatementCache } from '../protocol/statement-cache.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
+import { transactionState } from '../session/connection-internals.js';
+import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
+import { type StatementTarget, singleTarget } from './statement-target.js';
 
-/** How a statement is executed. */
-export interface ExecutionOptions {
-  /** Whether the connection keeps it. One that is stale ends the transaction that it is in. */
-  readonly isKept: boolean;
-  /** A text that is executed first, and kept. What is behind it is executed only if it succeeds. */
-  readonly before?: string;
+/** What is executed before a statement, which is executed only if that succeeds. */
+export interface Begin {
+  readonly text: string;
+  /** Called when one of the two fails, before anything else is sent. */
+  fail(error: Error): void;
 }
 
 /** The statements of one Sequelize instance. */
@@ -29,19 +30,30 @@ export class ConnectionExecutor {
     this.#kept = kept;
   }
 
-  /** Executes a statement behind those that the connection was given before. */
-  execute(
-    client: PooledClient,
-    text: string,
-    values: TextValues,
-    { isKept, before }: ExecutionOptions,
-  ): Promise<TextResult> {
-    const statement = (isKept ? this.#kept : this.#unkept).get(text);
+  /** The connection of a transaction that is begun. */
+  within(transaction: Transaction): StatementTarget {
+    return singleTarget(async (text, values) => {
+      const state = transactionState<PooledClient>(transaction);
+      const client = soundClient(state, text);
+      this.log(text, state.id);
+      return this.execute(client, text, values);
+    });
+  }
+
+  /**
+   * Executes a statement behind those that the connection was given before. The connection keeps it only where it is the
+   * first one: one that is stale ends the transaction that it is in.
+   */
+  execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
+    const statement = (begin ? this.#kept : this.#unkept).get(text);
     return new Promise((resolve, reject) => {
       const settle: Execution['settle'] = (error, result) =>
         error ? reject(asDatabaseError(error, statement, values)) : resolve(result as TextResult);
-      const end: Batch['end'] = (error) => markBroken(client, error);
-      const first = before === undefined ? {} : { before: this.#kept.get(before) };
+      const end: Batch['end'] = (error) => {
+        markBroken(client, error);
+        if (error) begin?.fail(error);
+      };
+      const first = begin ? { before: this.#kept.get(begin.text) } : {};
       try {
         this.#executor.execute(client, { ...first, statement, executions: [{ values, settle }], end });
       } catch (error) {
@@ -56,14 +68,4 @@ export class ConnectionExecutor {
   log(text: string, transaction: string): void {
     logStatement(this.#sequelize, text, transaction);
   }
-}
-
-/** As Sequelize's own queries tell a failure: with the statement. Several may share what ended their connection. */
-export function asDatabaseError(
-  error: Error,
-  { text }: PreparedStatement,
-  values: TextValues,
-): DatabaseError {
-  const own: Error = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
-  return new DatabaseError(Object.assign(own, { sql: text, parameters: [...values] }));
 }

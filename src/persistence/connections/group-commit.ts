@@ -5,16 +5,11 @@
  * waits `LOCK_TIMEOUT` for a lock or takes `WRITE_TIMEOUT` is rolled back, and each of its writes is executed again by itself,
  * with the timeouts of the connection. So they are when one of them fails, because the others have no part in that.
  */
-import {
-  type Batch,
-  BatchAbortedError,
-  type Execution,
-  type TextResult,
-  type TextValues,
-} from '../protocol/batch.js';
+import { type Batch, BatchAbortedError, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { ConnectionQueue, QueueEntry, Waiter } from './connection-queue.js';
+import type { PendingStatement } from './pending-statement.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 
 /** Milliseconds. */
@@ -32,17 +27,6 @@ const MAX_SIZE = 8;
 const MAX_TIME = 100;
 /** How many more may go together after each time that went well. */
 const GROWTH = 1 / 16;
-
-/** A statement that is executed once. */
-export interface PendingStatement {
-  readonly statement: PreparedStatement;
-  readonly values: TextValues;
-  readonly context?: Execution['context'];
-  /** Takes what became of it, when the connection is free. */
-  readonly answer: Execution['settle'];
-  /** Takes why there is no connection. */
-  readonly fail: (error: unknown) => void;
-}
 
 /** Executes a statement by itself, on a connection that then leaves. */
 export type ExecuteAlone = (queue: ConnectionQueue, client: PooledClient, pending: PendingStatement) => void;
@@ -117,21 +101,23 @@ export class GroupCommit {
 
   #batchOf(client: PooledClient, statement: PreparedStatement, writes: readonly WaitingWrite[]): Batch {
     const started = performance.now();
-    let undone: RolledBackBatch | null = null;
+    let duration = 0;
+    let isUndone = false;
     let failure: Error | null = null;
+    const undone: UndoneWrite[] = [];
     const settle = (write: WaitingWrite, error: Error | null, result?: TextResult): void => {
-      if (!undone) write.pending.answer(failure ?? error, result);
-      else if (undone.add(write, error) === writes.length) this.#executeAgain(client, undone);
+      if (!isUndone) write.pending.answer(failure ?? error, result);
+      else if (undone.push({ write, error }) === writes.length) this.#executeAgain(client, undone, duration);
     };
     const end = (error: Error | null): void => {
-      const duration = performance.now() - started;
+      duration = performance.now() - started;
       if (error === null) statement.measure(duration / writes.length);
       if (error || duration > MAX_TIME) this.#size = Math.max(1, this.#size / 2);
       else this.#grow();
       markBroken(client, error);
       failure = error;
-      if (error && isRolledBack(error)) undone = new RolledBackBatch(duration);
-      else this.#queue.leave(client);
+      isUndone = error !== null && isRolledBack(error);
+      if (!isUndone) this.#queue.leave(client);
     };
     const executions = inOneOrder(writes).map((write) => ({
       values: write.pending.values,
@@ -145,11 +131,22 @@ export class GroupCommit {
     this.#size = Math.min(MAX_SIZE, this.#size + GROWTH);
   }
 
-  /** Each by itself, with this connection and others: before those who are still in the queue, as if they had not been together. */
-  #executeAgain(client: PooledClient, { cancelled, leftOut, failed }: RolledBackBatch): void {
-    const entries = [...leftOut, ...failed].map(({ entry }) => entry as QueueEntry);
-    this.#queue.requeueFirst(client, entries);
-    for (const { write, error } of cancelled) write.pending.answer(error);
+  /**
+   * Each by itself, with this connection and others: before those who are still in the queue, as if they had not been together.
+   * But not what somebody wanted to end: the code is that of a timeout, too, which cannot be the reason before its time.
+   */
+  #executeAgain(client: PooledClient, undone: readonly UndoneWrite[], duration: number): void {
+    const isCancelled = ({ error }: UndoneWrite) =>
+      error !== null && 'code' in error && error.code === '57014' && duration < WRITE_TIMEOUT;
+    const isLeftOut = ({ error }: UndoneWrite) => error instanceof BatchAbortedError;
+    const failed = undone.filter((each) => !isLeftOut(each) && !isCancelled(each));
+    // Those last that may fail again, or wait for a lock; nobody is behind them.
+    const again = [...undone.filter(isLeftOut), ...failed];
+    this.#queue.requeueFirst(
+      client,
+      again.map(({ write }) => write.entry as QueueEntry),
+    );
+    for (const { write, error } of undone.filter(isCancelled)) write.pending.answer(error);
   }
 }
 
@@ -163,34 +160,10 @@ interface WaitingWrite extends Waiter {
   isTaken: boolean;
 }
 
-/** The writes of a transaction that was rolled back. */
-class RolledBackBatch {
-  /** What somebody wanted to end is not to begin again. */
-  readonly cancelled: { readonly write: WaitingWrite; readonly error: Error }[] = [];
-  /** Who has no part in it. */
-  readonly leftOut: WaitingWrite[] = [];
-  /** Who may fail again, or wait for a lock; nobody is behind him. */
-  readonly failed: WaitingWrite[] = [];
-  readonly #duration: number;
-  #count = 0;
-
-  /** @param duration of the transaction, in milliseconds */
-  constructor(duration: number) {
-    this.#duration = duration;
-  }
-
-  /** Adds a write and what was said of it; how many there are. */
-  add(write: WaitingWrite, error: Error | null): number {
-    this.#count += 1;
-    if (error && this.#isCancelled(error)) this.cancelled.push({ write, error });
-    else (error instanceof BatchAbortedError ? this.leftOut : this.failed).push(write);
-    return this.#count;
-  }
-
-  /** Whether it is somebody's wish: the code is that of a timeout, too, which cannot be the reason before its time. */
-  #isCancelled(error: Error): boolean {
-    return 'code' in error && error.code === '57014' && this.#duration < WRITE_TIMEOUT;
-  }
+/** A write of a transaction that was rolled back. */
+interface UndoneWrite {
+  readonly write: WaitingWrite;
+  readonly error: Error | null;
 }
 
 /** Rows that are there already in the order of their keys, so that no two transactions wait for each other. */

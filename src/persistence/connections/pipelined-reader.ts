@@ -3,12 +3,12 @@
  * answers to those before them, which saves both sides most of their system calls. It is one of the pool's and goes back
  * there as soon as nothing is under way.
  */
-import { isQueryTimeout } from '../errors/query-timeout.js';
-import { BatchAbortedError, type Execution, type TextResult, type TextValues } from '../protocol/batch.js';
+import { isQueryTimeout } from '../errors/database-fault.js';
+import { BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
-import { tracedContext } from '../protocol/traced-batch.js';
 import type { ConnectionSource } from './connection-source.js';
+import type { PendingStatement } from './pending-statement.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import type { RepeatBudget } from './repeat-budget.js';
 import type { TableShare } from './table-share.js';
@@ -23,14 +23,6 @@ const BATCH_SIZE = 16;
 /** Milliseconds after which it takes another connection where there are several servers, each of which is to have its turn. */
 const TENURE = 500;
 
-/** What is read. */
-export interface Asked {
-  readonly statement: PreparedStatement;
-  readonly values: TextValues;
-  /** That of its table; null where there is none. */
-  readonly share: TableShare | null;
-}
-
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
 export type RetryElsewhere = (read: PipelinedRead) => void;
 
@@ -43,33 +35,20 @@ function isConnectionLost(error: Error): boolean {
 
 /** A read that shares a connection. */
 export class PipelinedRead implements Execution {
-  readonly statement: PreparedStatement;
-  readonly values: TextValues;
-  readonly context = tracedContext();
-  /** Takes what became of it; the first call counts. */
-  readonly answer: Execution['settle'];
-  /** Takes why there is no connection. */
-  readonly fail: (error: unknown) => void;
-  readonly share: TableShare | null;
+  readonly pending: PendingStatement;
+  readonly values: Execution['values'];
+  readonly context: Execution['context'];
   readonly #retryElsewhere: RetryElsewhere;
   readonly #budget: RepeatBudget;
   #isAskedAgain = false;
   #isAnswered = false;
 
-  constructor(
-    { statement, values, share }: Asked,
-    answer: Execution['settle'],
-    fail: (error: unknown) => void,
-    retryElsewhere: RetryElsewhere,
-    budget: RepeatBudget,
-  ) {
+  constructor(pending: PendingStatement, retryElsewhere: RetryElsewhere, budget: RepeatBudget) {
     budget.earn();
     this.#budget = budget;
-    this.statement = statement;
-    this.values = values;
-    this.share = share;
-    this.answer = answer;
-    this.fail = fail;
+    this.pending = pending;
+    this.values = pending.values;
+    this.context = pending.context;
     this.#retryElsewhere = retryElsewhere;
   }
 
@@ -83,7 +62,7 @@ export class PipelinedRead implements Execution {
     if (error instanceof BatchAbortedError) this.move();
     else if (!error || !isConnectionLost(error) || !this.repeat()) {
       this.#isAnswered = true;
-      this.answer(error, result);
+      this.pending.answer(error, result);
     }
   }
 
@@ -163,7 +142,7 @@ export class PipelinedReader {
       this.#sendSoon();
     } catch (error) {
       this.#load = 0;
-      for (const read of this.#collected.splice(0)) read.fail(error);
+      for (const read of this.#collected.splice(0)) read.pending.fail(error);
     } finally {
       this.#isOpening = false;
     }
@@ -178,7 +157,8 @@ export class PipelinedReader {
   }
 
   #send(client: PooledClient, reads: readonly PipelinedRead[]): void {
-    const [{ statement }] = reads as readonly [PipelinedRead];
+    const [{ pending }] = reads as readonly [PipelinedRead];
+    const { statement } = pending;
     this.#underway.push(reads);
     this.#executor.execute(client, {
       statement,
@@ -231,7 +211,7 @@ export class PipelinedReader {
   #giveUp(client: PooledClient): void {
     this.#isClosing = true;
     const [slow, ...behind] = this.#underway;
-    this.#held = slow?.[0]?.share ?? null;
+    this.#held = slow?.[0]?.pending.share ?? null;
     this.#held?.hold();
     const stuck = slow?.length === 1 ? behind : this.#underway;
     const unsent = this.#collected.splice(0);
@@ -250,7 +230,7 @@ function inBatches(reads: readonly PipelinedRead[]): Iterable<PipelinedRead[]> {
   const open = new Map<PreparedStatement, PipelinedRead[]>();
   const batches: PipelinedRead[][] = [];
   for (const read of reads) {
-    const { statement } = read;
+    const { statement } = read.pending;
     const batch = open.get(statement);
     if (batch && batch.length < Math.min(BATCH_SIZE, BATCH_TIME / statement.cost)) batch.push(read);
     else {

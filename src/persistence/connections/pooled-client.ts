@@ -1,7 +1,8 @@
-/** A connection of one of Sequelize's pools, and how it is marked as broken. */
-import { isQueryTimeout } from '../errors/query-timeout.js';
+/** A connection of one of Sequelize's pools, and whether it can be used. */
+import { ConnectionError } from 'sequelize';
+import { isQueryTimeout } from '../errors/database-fault.js';
 import type { DriverClient } from '../protocol/pg-internals.js';
-import type { MarkedClient } from '../session/connection-internals.js';
+import type { MarkedClient, TransactionState } from '../session/connection-internals.js';
 
 /** A connection of a pool. */
 export type PooledClient = DriverClient & MarkedClient;
@@ -13,4 +14,23 @@ export type PooledClient = DriverClient & MarkedClient;
 export function markBroken(client: PooledClient, error: Error | null): void {
   const { severity } = (error ?? {}) as { readonly severity?: string };
   if (isQueryTimeout(error) || severity === 'FATAL') client._invalid = true;
+}
+
+/**
+ * The connection of a transaction that goes on.
+ *
+ * @throws what Sequelize says where it has ended, or its connection is in doubt
+ */
+export function soundClient(
+  { finished, id, connection }: TransactionState<PooledClient>,
+  sql: string,
+): PooledClient {
+  if (finished) {
+    const message = `${finished} has been called on this transaction(${id}), you can no longer use it. (The rejected query is attached as the 'sql' property of this error)`;
+    throw Object.assign(new Error(message), { sql });
+  }
+  if (!connection || connection._invalid) {
+    throw new ConnectionError(new Error('Connection terminated before the query'));
+  }
+  return connection;
 }

@@ -11,9 +11,8 @@ import { isTraced } from '../protocol/traced-batch.js';
 import { transactionInternals } from '../session/connection-internals.js';
 import type { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
-import { markBroken, type PooledClient } from './pooled-client.js';
-import type { StatementTarget } from './statement-target.js';
-import { singleTarget, soundClient } from './transaction-target.js';
+import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
+import { type StatementTarget, singleTarget } from './statement-target.js';
 
 /** What ends a transaction. */
 export type EndCommand = 'COMMIT' | 'ROLLBACK';
@@ -44,8 +43,10 @@ export class SessionTransaction extends Transaction {
   #hasBegun = false;
   /** Whether a statement has failed with the BEGIN, so that nothing may be committed whatever comes behind it. */
   #isDoomed = false;
-  /** Resolves when a statement that was sent with the BEGIN has ended. */
+  /** Resolves when the statement that was sent with the BEGIN has ended. There is one at most. */
   #first: Promise<void> | null = null;
+  /** Whether the connection was taken meanwhile, so that anything may have been given to it. */
+  #isTaken = false;
 
   /** To be opened before anything else. */
   constructor(
@@ -72,13 +73,16 @@ export class SessionTransaction extends Transaction {
 
   /** Sequelize's name for the connection. Whoever takes it may send anything, so the BEGIN is sent now. */
   get connection(): PooledClient | undefined {
-    if (!this.#hasBegun && !this.#first && !this.finished) this.#beginAlone();
+    if (this.#first) this.#isTaken = true;
+    else if (!this.#hasBegun && !this.finished) this.#beginAlone();
     return this.#client;
   }
 
-  /** Resolves when it may be used by others: a statement that was sent with the BEGIN may have to be sent again. */
+  /** Begins it, so that it may be used by others: a statement that is sent with the BEGIN may have to be sent again. */
   async opened(): Promise<void> {
-    await this.#first;
+    while (this.#first) await this.#first;
+    // Now, as another statement could go with the BEGIN before they come to it.
+    void this.connection;
   }
 
   /**
@@ -124,24 +128,28 @@ export class SessionTransaction extends Transaction {
   }
 
   async #run(text: string, values: TextValues): Promise<TextResult> {
-    const { id, finished } = this;
-    // A tracer is shown statements, and not what goes before one.
-    const connection = isTraced() ? this.connection : this.#client;
-    const client = soundClient({ id, finished, connection }, text);
+    this.#soundClient(text, this.finished);
     while (this.#first) await this.#first;
-    if (this.#isOver) soundClient(this, text);
+    // What waited comes before the end, unless that was sent.
+    const client = this.#soundClient(text, this.#isOver ? this.finished : undefined);
+    // A tracer is shown statements, and not what goes before one.
+    if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
     if (!this.#hasBegun) return this.#runFirst(client, text, values);
-    this.#executor.log(text, id);
-    return this.#executor.execute(client, text, values, { isKept: false });
+    this.#executor.log(text, this.id);
+    return this.#executor.execute(client, text, values);
   }
 
-  /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins again, then. */
+  #soundClient(text: string, finished?: 'commit' | 'rollback'): PooledClient {
+    return soundClient({ id: this.id, finished, connection: this.#client }, text);
+  }
+
+  /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins alone, then. */
   #runFirst(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
     this.#hasSent = true;
     const result = this.#runWithBegin(client, text, values);
     const settle = (hasBegun: boolean) => () => {
       this.#hasBegun = hasBegun;
-      this.#isDoomed ||= !hasBegun;
+      this.#isDoomed = !hasBegun;
       this.#first = null;
     };
     this.#first = result.then(settle(true), settle(false));
@@ -150,28 +158,35 @@ export class SessionTransaction extends Transaction {
 
   /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
   async #runWithBegin(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
-    const options = { isKept: true, before: this.#begin };
+    const fail = (error: Error): void => {
+      if (this.#isTaken) this.#closeUnlessFailed(error);
+    };
+    const begin = { text: this.#begin, fail };
     this.#executor.log(this.#begin, this.id);
     this.#executor.log(text, this.id);
     try {
-      return await this.#executor.execute(client, text, values, options);
+      return await this.#executor.execute(client, text, values, begin);
     } catch (error) {
       const { parent } = error as { readonly parent?: unknown };
       if (parent === undefined || !isStale(parent)) throw error;
     }
     await this.#send('ROLLBACK');
-    return this.#executor.execute(client, text, values, options);
+    return this.#executor.execute(client, text, values, begin);
   }
 
-  /** What is sent behind it would be committed by itself where it fails, unless a transaction has failed already. */
   #beginAlone(): void {
     this.#hasSent = true;
     this.#hasBegun = true;
-    const fail = (error: Error): void => {
-      if ((error as { readonly code?: unknown }).code !== FAILED_TRANSACTION)
-        this.#client?.connection?.stream.destroy();
-    };
-    this.#send(this.#begin, fail).catch(() => {});
+    this.#send(this.#begin, (error) => this.#closeUnlessFailed(error)).catch(() => {
+      // It was not sent, as a query was given up that may still run.
+      if (this.#client?._invalid) this.#client.connection?.stream.destroy();
+    });
+  }
+
+  /** What is sent behind a BEGIN that fails would be committed by itself, unless a transaction has failed already. */
+  #closeUnlessFailed(error: Error): void {
+    const { code } = error as { readonly code?: unknown };
+    if (code !== FAILED_TRANSACTION) this.#client?.connection?.stream.destroy();
   }
 
   /**
@@ -181,7 +196,7 @@ export class SessionTransaction extends Transaction {
    */
   #send(text: string, fail?: (error: Error) => void): Promise<string> {
     return new Promise((resolve, reject) => {
-      const client = soundClient({ id: this.id, connection: this.#client }, text);
+      const client = this.#soundClient(text);
       this.#executor.log(`${text};`, this.id);
       // pg takes texts, too.
       (client as object as TextClient).query(text, (error, result) => {

@@ -2,6 +2,7 @@
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
 import { logStatement } from '../../model/sequelize-internals.js';
 import { forgetTriggers } from '../customization/table-triggers.js';
+import { asDatabaseError } from '../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
 import { PoolerSigns } from '../protocol/pooler-signs.js';
@@ -10,17 +11,17 @@ import { StatementCache } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
-import { asDatabaseError, ConnectionExecutor } from './connection-executor.js';
+import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination } from './connection-source.js';
-import { type ExecuteAlone, GroupCommit, type PendingStatement } from './group-commit.js';
-import { type Asked, PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
+import { type ExecuteAlone, GroupCommit } from './group-commit.js';
+import type { Asked, PendingStatement } from './pending-statement.js';
+import { PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
 import type { StatementTarget } from './statement-target.js';
-import { LIMIT_LOCKS, type TableShare, TableShares } from './table-share.js';
-import { transactionTarget } from './transaction-target.js';
+import { LIMIT_LOCKS, TableShares } from './table-share.js';
 
 /** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
 const LANES = 2;
@@ -73,9 +74,6 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
   return runner;
 }
 
-/** A statement, and the share of the table that it reads. */
-type PendingRead = PendingStatement & { readonly share?: TableShare | null };
-
 /** Runs statements on the connections of one Sequelize instance. */
 export class StatementRunner implements StatementTarget {
   readonly #sequelize: Sequelize;
@@ -119,33 +117,32 @@ export class StatementRunner implements StatementTarget {
     this.#lanes = Array.from({ length: count }, () => new PipelinedReader(this.#source, this.#executor));
   }
 
-  /** Runs a read whose values do not change how it is planned, such as one by primary key. */
-  read(text: string, values: TextValues, table: string): Promise<TextResult> {
+  read(text: string, values: TextValues, table: string, isPlanned = false): Promise<TextResult> {
     const share = this.#shares.of(table);
-    const asked = { statement: this.#named.get(text), values, share };
+    const asked = { statement: (isPlanned ? this.#unnamed : this.#named).get(text), values, share };
+    const isCheap = !isPlanned && asked.statement.cost < CHEAP && (share?.mayShare ?? true);
     // Where the pool has to see each read, none shares a connection.
-    const isCheap = asked.statement.cost < CHEAP && (share?.mayShare ?? true);
     const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
     const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
     const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
-    return given.catch((error) => this.#readAgain(error, text, values));
+    // What becomes of a read that failed.
+    return given.catch((cause) =>
+      readOnPrimary(cause, this.#sequelize, (transaction) => this.within(transaction).write(text, values)),
+    );
   }
 
-  /** Runs a read that is planned for its values, which can make it slow. */
-  readPlanned(text: string, values: TextValues, table: string): Promise<TextResult> {
-    const asked = { statement: this.#unnamed.get(text), values, share: this.#shares.of(table) };
-    return this.#run('read', asked).catch((error) => this.#readAgain(error, text, values));
-  }
-
-  /** Runs a write, or a read that has to see the last write, on the primary. */
-  write(text: string, values: TextValues): Promise<TextResult> {
-    return this.#run('write', { statement: this.#named.get(text), values, share: null });
+  /** On the primary; with a key together with others that wait for a connection. */
+  write(text: string, values: TextValues, key?: string | null): Promise<TextResult> {
+    const statement = this.#named.get(text);
+    const asked = { statement, values, share: null };
+    if (key === undefined) return this.#run('write', asked);
+    return this.#ask(asked, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
   /** Where statements run that are part of a transaction. */
   within(transaction: Transaction): StatementTarget {
     if (transaction instanceof SessionTransaction) return transaction.target;
-    return transactionTarget(transaction, this.#connections);
+    return this.#connections.within(transaction);
   }
 
   /** Whether `begin` may be called. */
@@ -162,23 +159,6 @@ export class StatementRunner implements StatementTarget {
   /** Whether writes go together: the user says so, and the pool need not see each of them. */
   get sharesWrites(): boolean {
     return this.#isGrouping && !this.#source.queues.write.bypassesQueue;
-  }
-
-  /**
-   * Runs a write, in one transaction with others of the same statement that wait for a connection.
-   *
-   * @param key of the row that is written; null for a new one
-   */
-  writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult> {
-    const statement = this.#named.get(text);
-    return this.#ask(statement, values, (pending) => this.#groupOf(statement).add(pending, key));
-  }
-
-  /** What becomes of a read that failed. */
-  #readAgain(cause: unknown, text: string, values: TextValues): Promise<TextResult> {
-    return readOnPrimary(cause, this.#sequelize, (transaction) =>
-      this.within(transaction).write(text, values),
-    );
   }
 
   #groupOf(statement: PreparedStatement): GroupCommit {
@@ -207,32 +187,22 @@ export class StatementRunner implements StatementTarget {
   }
 
   #share(lane: PipelinedReader, asked: Asked): Promise<TextResult> {
-    const { statement, values } = asked;
-    return new Promise((resolve, reject) => {
-      const context = tracedContext();
-      this.#log(statement);
-      const answer: Execution['settle'] = (error, result) => {
-        if (!error) resolve(result as TextResult);
-        // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
-        else if (isStale(error)) resolve(runIn(context, () => this.#run('read', asked)));
-        else reject(asDatabaseError(error, statement, values));
-      };
-      lane.add(new PipelinedRead(asked, answer, reject, this.#retryElsewhere, this.#repeats));
-    });
+    const start = (pending: PendingStatement): void =>
+      lane.add(new PipelinedRead(pending, this.#retryElsewhere, this.#repeats));
+    // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
+    return this.#ask(asked, start, () => this.#run('read', asked));
   }
 
   #askAlone(read: PipelinedRead): void {
-    this.#join(this.#source.queues.read, read, () => read.isAnswered);
+    this.#join(this.#source.queues.read, read.pending, () => read.isAnswered);
   }
 
-  #run(destination: Destination, { statement, values, share }: Asked): Promise<TextResult> {
-    return this.#ask(statement, values, (pending) => {
-      this.#join(this.#source.queues[destination], { ...pending, share });
-    });
+  #run(destination: Destination, asked: Asked): Promise<TextResult> {
+    return this.#ask(asked, (pending) => this.#join(this.#source.queues[destination], pending));
   }
 
   /** In queue, where a read of a table that is locked may be put back. */
-  #join(queue: ConnectionQueue, pending: PendingRead, isGone = () => false): void {
+  #join(queue: ConnectionQueue, pending: PendingStatement, isGone = () => false): void {
     const again = (client: PooledClient): void => queue.requeue(client, entry);
     const entry = queue.join({
       use: (client) => this.#execute(queue, client, pending, again),
@@ -242,18 +212,21 @@ export class StatementRunner implements StatementTarget {
     });
   }
 
+  /** @param again asks once more where the statement was stale */
   #ask(
-    statement: PreparedStatement,
-    values: TextValues,
+    { statement, values, share }: Asked,
     start: (pending: PendingStatement) => void,
+    again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
     return new Promise((resolve, fail) => {
+      const context = tracedContext();
       const answer: Execution['settle'] = (error, result) => {
-        if (error) fail(asDatabaseError(error, statement, values));
-        else resolve(result as TextResult);
+        if (!error) resolve(result as TextResult);
+        else if (again && isStale(error)) resolve(runIn(context, again));
+        else fail(asDatabaseError(error, statement, values));
       };
-      this.#log(statement);
-      start({ statement, values, context: tracedContext(), answer, fail });
+      logStatement(this.#sequelize, statement.text);
+      start({ statement, values, share, context, answer, fail });
     });
   }
 
@@ -265,7 +238,7 @@ export class StatementRunner implements StatementTarget {
   #execute(
     queue: ConnectionQueue,
     client: PooledClient,
-    pending: PendingRead,
+    pending: PendingStatement,
     requeue?: (client: PooledClient) => void,
     isAgain = false,
   ): void {
@@ -290,9 +263,5 @@ export class StatementRunner implements StatementTarget {
     };
     const before = isLimited ? { before: LIMIT_LOCKS } : {};
     this.#executor.execute(client, { ...before, statement, executions: [{ values, context, settle }], end });
-  }
-
-  #log({ text }: PreparedStatement): void {
-    logStatement(this.#sequelize, text);
   }
 }

@@ -1,24 +1,29 @@
-/** Where statements run: on connections of a pool, one for each statement, or on the one connection of a session. */
+/** Where statements run: on connections of a pool, one for each statement, or on the one connection of a transaction. */
 import type { TextResult, TextValues } from '../protocol/batch.js';
 
 /** Runs statements whose values are texts. */
 export interface StatementTarget {
   /**
-   * Runs a read whose values do not change how it is planned, such as one by primary key.
+   * Runs a read.
    *
    * @param table the one that is read, as the statement names it
+   * @param isPlanned for its values, which can make it slow; others, such as one by primary key, are planned once
    */
-  read(text: string, values: TextValues, table: string): Promise<TextResult>;
-  /** Runs a read that is planned for its values. */
-  readPlanned(text: string, values: TextValues, table: string): Promise<TextResult>;
-  /** Runs a write, or a read that has to see the last write. */
-  write(text: string, values: TextValues): Promise<TextResult>;
-  /** Whether `writeTogether` may be called. */
+  read(text: string, values: TextValues, table: string, isPlanned?: boolean): Promise<TextResult>;
+  /** Whether writes may go together. */
   readonly sharesWrites: boolean;
   /**
-   * Runs a write, in one transaction with others of the same statement.
+   * Runs a write, or a read that has to see the last write.
    *
-   * @param key of the row that is written; null for a new one
+   * @param key of the row that is written, null for a new one; only for a write that may be in one transaction with others
+   * of the same statement
    */
-  writeTogether(text: string, values: TextValues, key: string | null): Promise<TextResult>;
+  write(text: string, values: TextValues, key?: string | null): Promise<TextResult>;
+}
+
+/** Runs each statement in one way: all see what those before them have written. */
+export function singleTarget(
+  run: (text: string, values: TextValues) => Promise<TextResult>,
+): StatementTarget {
+  return { read: run, write: run, sharesWrites: false };
 }

@@ -1,7 +1,9 @@
 /**
  * Records for getters, virtual attributes and users to read from: instances of the model's class as Sequelize leaves them
- * after a query, without what its queries and constructor do on the way.
+ * after a query, without what its queries and constructor do on the way. They are made at once; or they read the texts of
+ * their row when they are first looked at, because many are passed on by code that does not look into them.
  */
+import type { InspectOptions, inspect } from 'node:util';
 import type { Model } from 'sequelize';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { buildableModel } from '../../model/sequelize-internals.js';
@@ -12,7 +14,7 @@ import type { TextParser } from '../protocol/prepared-statement.js';
 export type Hydrate = (row: TextRow) => Model;
 
 /** The values of a record, by attribute. */
-export type RecordValues = Record<string, unknown>;
+type RecordValues = Record<string, unknown>;
 
 /** The columns that records are made of. */
 export interface RecordColumns {
@@ -41,7 +43,7 @@ export function hydrator(columns: RecordColumns): Hydrate {
 }
 
 /** Gives a record what Sequelize's constructor gives it beside its values. */
-export function recordFields({ info, attributes }: RecordColumns): (record: object) => Model {
+function recordFields({ info, attributes }: RecordColumns): (record: object) => Model {
   const { rawAttributes, _schema, _schemaDelimiter } = buildableModel(info.model);
   // Sequelize names those that are virtual, too, when all are read.
   const isWhole = attributes.length === storedAttributes(info).length;
@@ -57,11 +59,10 @@ export function recordFields({ info, attributes }: RecordColumns): (record: obje
 }
 
 /** Reads the values of rows, as Sequelize leaves them. */
-export function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRow) => RecordValues {
+function valueReader({ info, attributes, parsers }: RecordColumns): (row: TextRow) => RecordValues {
   const { prototype, _dataTypeSanitizers: sanitizers } = buildableModel(info.model);
-  const columns = attributes.map(({ name, type }, index) => {
-    const parser = parsers[index] as TextParser;
-    const parse = type.kind === 'date' ? momentParser(parser) : parser;
+  const columns = attributes.map(({ name }, index) => {
+    const parse = parsers[index] as TextParser;
     const sanitize = sanitizers[name];
     if (!sanitize) return { name, parse };
     return { name, parse: (text: string) => sanitize.call(prototype, parse(text), RAW) };
@@ -79,44 +80,107 @@ export function valueReader({ info, attributes, parsers }: RecordColumns): (row:
 
 const RAW = { raw: true };
 
-/** What PostgreSQL writes of a moment in UTC, in the years that JavaScript takes as they are. */
-const MOMENT = /^(?!00)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
-const MOMENTS = ['2026-01-31 08:00:00+00', '9999-12-31 23:59:59.9999+00', '0101-01-31 08:00:00.001999+00'];
-
-/** Reads moments as the driver does, at less cost, where both read samples alike. */
-function momentParser(parse: TextParser): TextParser {
-  return MOMENTS.every((text) => isSameMoment(parse, readMoment, text))
-    ? (text) => (MOMENT.test(text) ? readMoment(text) : parse(text))
-    : parse;
+/** The row that a record is as it was read. */
+export interface PristineRow {
+  readonly columns: RecordColumns;
+  readonly row: TextRow;
 }
 
-function readMoment(text: string): Date {
-  const year = digits(text, 0) * 100 + digits(text, 2);
-  const second = digits(text, 17);
-  // Up to the zone, of which JavaScript holds three digits.
-  const fraction = text.length > 22 ? Number(text.slice(20, -3).slice(0, 3).padEnd(3, '0')) : 0;
-  const [month, day, hour, minute] = [
-    digits(text, 5) - 1,
-    digits(text, 8),
-    digits(text, 11),
-    digits(text, 14),
-  ];
-  return new Date(Date.UTC(year, month, day, hour, minute, second, fraction));
+/** The properties that hold the values of a record. Both hold the same objects, as Sequelize's do. */
+type ValuesName = 'dataValues' | '_previousDataValues';
+
+/** What a record is made of. */
+interface Origin extends PristineRow, Record<ValuesName, RecordValues> {
+  readonly record: object;
+  /** Null when the texts have been read. */
+  read: ((row: TextRow) => RecordValues) | null;
 }
 
-/** The number that two digits are. */
-function digits(text: string, at: number): number {
-  return (text.charCodeAt(at) - ZERO) * 10 + text.charCodeAt(at + 1) - ZERO;
+const ORIGIN = Symbol('origin');
+const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
+/** A record of ours. The symbol is found through proxies, and by what inherits from the record. */
+interface MadeRecord {
+  readonly [ORIGIN]: Origin;
 }
 
-const ZERO = '0'.charCodeAt(0);
+/** The same for records that read the texts at the first look, and are as others from then on. */
+export function pristineHydrator(columns: RecordColumns): Hydrate {
+  const { prototype } = buildableModel(columns.info.model);
+  const read = valueReader(columns);
+  const fields = recordFields(columns);
+  return (row) => {
+    const record: object = Object.create(prototype);
+    Object.defineProperty(record, 'dataValues', ACCESSORS.dataValues);
+    Object.defineProperty(record, '_previousDataValues', ACCESSORS._previousDataValues);
+    const origin: Origin = { columns, row, record, read, dataValues: UNREAD, _previousDataValues: UNREAD };
+    Object.defineProperty(record, ORIGIN, { value: origin });
+    Object.defineProperty(record, INSPECT, SHOWN);
+    return fields(record);
+  };
+}
 
-/** A parser of the user's may throw at what is no value of its type. */
-function isSameMoment(parse: TextParser, read: TextParser, text: string): boolean {
-  try {
-    const [one, other] = [parse(text), read(text)];
-    return one instanceof Date && other instanceof Date && one.getTime() === other.getTime();
-  } catch {
-    return false;
+/** The row of a record that no code has looked into since it was read, nor changed in another way; else null. */
+export function pristineRow(record: object): PristineRow | null {
+  const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
+  return origin?.read && origin.record === record && isAsMade(origin) ? origin : null;
+}
+
+/** Whether a record has its class, its values, and no method of its own in the place of Sequelize's. */
+function isAsMade({ record, columns: { info } }: Origin): boolean {
+  const hasClass = Object.getPrototypeOf(record) === info.model.prototype;
+  return hasClass && !Object.hasOwn(record, 'get') && isUnread(record, 'dataValues');
+}
+
+const UNREAD: RecordValues = Object.freeze({});
+const ORDINARY = { enumerable: true, configurable: true, writable: true };
+const ACCESSORS = {
+  dataValues: unreadProperty('dataValues'),
+  _previousDataValues: unreadProperty('_previousDataValues'),
+};
+
+/** A property whose first use reads the texts, and makes it an ordinary one. */
+function unreadProperty(name: ValuesName): PropertyDescriptor & ThisType<MadeRecord> {
+  return {
+    enumerable: true,
+    configurable: true,
+    get() {
+      return readOrigin(this[ORIGIN])[name];
+    },
+    set(values: RecordValues) {
+      const origin = readOrigin(this[ORIGIN]);
+      // Also of what inherits from the record.
+      const isSet = Reflect.defineProperty(this, name, { ...ORDINARY, value: values });
+      if (!isSet) origin[name] = values;
+    },
+  };
+}
+
+function isUnread(record: object, name: ValuesName): boolean {
+  return Object.getOwnPropertyDescriptor(record, name)?.get === ACCESSORS[name].get;
+}
+
+/** A record that was frozen before keeps its accessors, which give the values all the same. */
+function readOrigin(origin: Origin): Origin {
+  const { record, read, row } = origin;
+  if (!read) return origin;
+  origin.dataValues = read(row);
+  origin._previousDataValues = { ...origin.dataValues };
+  // A parser of the user's may have thrown.
+  origin.read = null;
+  for (const name of ['dataValues', '_previousDataValues'] as const) {
+    const { [name]: value } = origin;
+    if (isUnread(record, name)) Reflect.defineProperty(record, name, { ...ORDINARY, value });
   }
+  Reflect.defineProperty(record, INSPECT, { value: undefined });
+  return origin;
 }
+
+/** Node would show accessors. */
+const SHOWN: PropertyDescriptor & ThisType<MadeRecord & object> = {
+  configurable: true,
+  value(depth: number, options: InspectOptions, show: typeof inspect) {
+    const { record } = readOrigin(this[ORIGIN]);
+    return show(Object.isFrozen(record) ? { ...record } : record, { ...options, depth });
+  },
+};

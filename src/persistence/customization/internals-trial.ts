@@ -97,11 +97,11 @@ const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
 
 const BLOCKERS = [
   "Sequelize's option benchmark is set",
-  'the model has a default scope',
   'name has a setter',
   'size has validation rules of Sequelize',
   'the model has a version',
   "Sequelize's option typeValidation is set",
+  'the model has a default scope',
 ];
 
 /** It is never connected, and no other instance knows the model. */

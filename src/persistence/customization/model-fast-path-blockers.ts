@@ -14,26 +14,19 @@ import { queryCustomizations } from './query-customizations.js';
 
 /** Why an operation must go through Sequelize; none when it need not. */
 export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
-  const always = [...queryCustomizations(info.model), ...scopeReasons(info), ...softDeleteReasons(info)];
-  const isWrite = operation === 'create' || operation === 'update';
-  const reads = operation !== 'delete' && needsRecords ? recordReasons(info) : [];
-  const writes = isWrite ? writeReasons(info) : [];
-  const changes = operation === 'update' ? changeReasons(info) : [];
-  return [...always, ...reads, ...writes, ...changes];
+  return [...classBlockers(info, operation, needsRecords), ...scopeReasons(info)];
 }
 
-/** Whether records of a model can be read or written without Sequelize, but for the hooks and the scope of the moment. */
-export function isPlainModel(info: ModelInfo, operation: Endpoint): boolean {
+/** The same, but for the scope of the moment. */
+export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
   const isWrite = operation === 'create' || operation === 'update';
-  return (
-    [
-      ...queryCustomizations(info.model),
-      ...softDeleteReasons(info),
-      ...recordReasons(info),
-      ...(isWrite ? writeReasons(info) : []),
-      ...(operation === 'update' ? changeReasons(info) : []),
-    ].length === 0
-  );
+  return [
+    ...queryCustomizations(info.model),
+    ...softDeleteReasons(info),
+    ...(operation !== 'delete' && needsRecords ? recordReasons(info) : []),
+    ...(isWrite ? writeReasons(info) : []),
+    ...(operation === 'update' ? changeReasons(info) : []),
+  ];
 }
 
 /** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */

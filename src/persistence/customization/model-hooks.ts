@@ -9,14 +9,12 @@ export const HOOK_CLASSES = {
   find: 'beforeFind beforeFindAfterExpandIncludeAll beforeFindAfterOptions beforeCount',
   /** Sees a query of any kind, or the records that it gives. */
   query: 'afterFind beforeQuery afterQuery',
-  /** Sees a create, an update or a delete. */
+  /** Sees a write. */
   write:
     'beforeValidate validationFailed afterValidate beforeSave afterSave beforeCreate afterCreate beforeUpdate ' +
-    'afterUpdate beforeDestroy afterDestroy beforeBulkDestroy afterBulkDestroy',
-  /** Sees a write that no operation makes. */
-  otherWrite:
-    'beforeRestore afterRestore beforeUpsert afterUpsert beforeBulkCreate afterBulkCreate beforeBulkRestore ' +
-    'afterBulkRestore beforeBulkUpdate afterBulkUpdate',
+    'afterUpdate beforeDestroy afterDestroy beforeBulkDestroy afterBulkDestroy beforeRestore afterRestore ' +
+    'beforeUpsert afterUpsert beforeBulkCreate afterBulkCreate beforeBulkRestore afterBulkRestore beforeBulkUpdate ' +
+    'afterBulkUpdate',
   /** Sees neither queries nor records. */
   none:
     'beforeDefine afterDefine beforeInit afterInit beforeAssociate afterAssociate beforeConnect afterConnect ' +
@@ -31,18 +29,14 @@ const CLASS_OF: ReadonlyMap<string, HookClass> = new Map(
   ),
 );
 
-/** What an operation runs, or what would see that it is made in another way. */
-const SEEN_BY: Readonly<Record<'read' | 'write' | 'run' | 'find', ReadonlySet<HookClass>>> = {
+/** What would see an operation, or may change a query before it is sent. */
+const SEEN_BY: Readonly<Record<'read' | 'write' | 'find', ReadonlySet<HookClass>>> = {
   read: new Set(['find', 'query']),
-  write: new Set(['find', 'query', 'write', 'otherWrite']),
-  run: new Set(['find', 'query', 'write']),
+  write: new Set(['find', 'query', 'write']),
   find: new Set(['find']),
 };
 
-/**
- * Whether any code of the user's would see a read, or a write; runs in a write, and may write too; or may change a query
- * before it is sent.
- */
+/** Whether any code of the user's would see a read, or a write, or may change a query before it is sent. */
 export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: keyof typeof SEEN_BY): boolean {
   return hasAny(hooksOf(model), kind) || hasAny(sharedHooks(model), kind);
 }

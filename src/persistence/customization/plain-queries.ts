@@ -37,7 +37,7 @@ function isPlainClass(model: ModelClass): boolean {
 
 /** Whether a write runs code of the user's, which may write too. */
 export function hasWriteHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'run');
+  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'write');
 }
 
 /** Whether code of the user's may change a query before it is sent. */

@@ -64,38 +64,18 @@ export function tableTriggers(
   table: string,
   ask: AskPrimary,
 ): TableTriggers | Promise<TableTriggers> {
-  const answers = tables.get(sequelize) ?? startAnswers(sequelize);
-  const known = answers.get(table);
-  if (known === undefined) return find(answers, table, ask);
-  const isOld = performance.now() - known.askedAt >= MAX_AGE;
-  return isOld ? findAgain(answers, table, ask, known) : known.triggers;
-}
-
-function startAnswers(sequelize: Sequelize): Map<string, KnownTriggers> {
-  const answers = new Map<string, KnownTriggers>();
+  const answers = tables.get(sequelize) ?? new Map<string, KnownTriggers>();
   tables.set(sequelize, answers);
-  return answers;
+  const known = answers.get(table);
+  const now = performance.now();
+  if (known && now - known.askedAt < MAX_AGE) return known.triggers;
+  if (known) known.askedAt = now;
+  return find(answers, table, ask);
 }
 
 /** Has all tables of the instance asked for again, because one of them was changed. */
 export function forgetTriggers(sequelize: Sequelize): void {
   tables.delete(sequelize);
-}
-
-async function findAgain(
-  answers: Map<string, KnownTriggers>,
-  table: string,
-  ask: AskPrimary,
-  known: KnownTriggers,
-): Promise<TableTriggers> {
-  const { askedAt } = known;
-  known.askedAt = performance.now();
-  try {
-    return await find(answers, table, ask);
-  } catch (error) {
-    known.askedAt = askedAt;
-    throw error;
-  }
 }
 
 /** @param answers those of the instance, or none of it when they were forgotten meanwhile */
@@ -105,7 +85,10 @@ async function find(
   ask: AskPrimary,
 ): Promise<TableTriggers> {
   const askedAt = performance.now();
-  const [row = {}] = await ask(TRIGGERS, [table]);
+  const [row = {}] = await ask(TRIGGERS, [table]).catch((error: unknown) => {
+    answers.delete(table);
+    throw error;
+  });
   const [kind] = Object.values(row);
   // The table is not there, or not yet.
   if (kind === null) {

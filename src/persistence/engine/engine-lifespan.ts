@@ -3,13 +3,13 @@
 import type { Express } from 'express';
 import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
+import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { crudRecords } from '../../metadata/registry.js';
 import { instanceOptions } from '../../model/sequelize-internals.js';
-import { flagProblems } from '../../plan/unknown-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { flagProblems } from '../../util/option-problems.js';
 import { dealReads } from '../connections/deal-reads.js';
-import { QUERY_TIMEOUT } from '../errors/query-timeout.js';
+import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { holdInstance, ownerProblems } from '../session/model-owners.js';
@@ -98,16 +98,8 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
       await connect(sequelize, dsn, options);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
-      const { clickhouse, cache, preparedStatements = true, groupCommit = false } = options;
-      const parts = {
-        sequelize,
-        preparedStatements,
-        groupCommit,
-        ...(clickhouse === undefined ? {} : { clickhouse }),
-        ...(cache === undefined ? {} : { cache }),
-      };
-      const engine = openEngine(parts, () => sequelize.close());
-      if (typeof cache === 'string' && engine.cache) await untilConnected(engine.cache);
+      const engine = openEngine({ ...options, sequelize }, () => sequelize.close());
+      if (typeof options.cache === 'string' && engine.cache) await untilConnected(engine.cache);
       return engine;
     } catch (error) {
       await sequelize.close();
@@ -205,38 +197,33 @@ async function connect(sequelize: EngineSequelize, dsn: string, options: EngineO
     if (error instanceof ConfigError) throw error;
     const { host, pathname, username } = checkDsn(dsn);
     const { code, message = '' } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
-    const advice = refusalAdvice(message) ?? connectionAdvice(code ?? (message || undefined));
+    const reason = code ?? (message || 'unknown');
+    const advice = refusalAdvice(message) ?? ADVICE[reason] ?? `connecting failed (${reason})`;
     throw new ConfigError([
       `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${advice}.`,
     ]);
   }
 }
 
+const CUT = 'the connection was cut; is there a PostgreSQL at the port?';
+const NO_ADDRESS = 'the host has no address; correct its name';
+const REFUSED = 'the server refuses the user or the password';
+const SILENT = 'the server does not answer; correct the host and the port';
+const SLOW = 'the server does not answer in time';
+
 /** A reason and a fix for what usually goes wrong when connecting, by SQLSTATE, system error or message of pg. */
-function connectionAdvice(code = 'unknown'): string {
-  switch (code) {
-    case 'ECONNREFUSED':
-      return 'nothing listens there; start the server or correct the port';
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'the host has no address; correct its name';
-    case 'ETIMEDOUT':
-    case 'EHOSTUNREACH':
-      return 'the server does not answer; correct the host and the port';
-    case '28P01':
-    case '28000':
-      return 'the server refuses the user or the password';
-    case '3D000':
-      return 'there is no such database; create it or correct its name';
-    case '53300':
-      return 'the server has no connection left';
-    case 'ECONNRESET':
-    case 'Connection terminated unexpectedly':
-      return 'the connection was cut; is there a PostgreSQL at the port?';
-    case 'timeout expired':
-    case QUERY_TIMEOUT:
-      return 'the server does not answer in time';
-    default:
-      return `connecting failed (${code})`;
-  }
-}
+const ADVICE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there; start the server or correct the port',
+  ENOTFOUND: NO_ADDRESS,
+  EAI_AGAIN: NO_ADDRESS,
+  ETIMEDOUT: SILENT,
+  EHOSTUNREACH: SILENT,
+  '28P01': REFUSED,
+  '28000': REFUSED,
+  '3D000': 'there is no such database; create it or correct its name',
+  '53300': 'the server has no connection left',
+  ECONNRESET: CUT,
+  'Connection terminated unexpectedly': CUT,
+  'timeout expired': SLOW,
+  [QUERY_TIMEOUT]: SLOW,
+};

@@ -1,8 +1,8 @@
 /** The engines in use: what the process is connected to. */
 
 import type { Sequelize } from 'sequelize';
-import { flagProblems } from '../../plan/unknown-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { flagProblems } from '../../util/option-problems.js';
 import { groupWrites, keepNoStatements } from '../connections/statement-runner.js';
 import { callbacksUnderWay } from '../session/commit-callbacks.js';
 import { closeUseless } from '../session/guard-connections.js';

@@ -11,9 +11,10 @@ export interface OwnedClient<T> {
   close(): Promise<void>;
 }
 
-const PROTOCOLS = Object.freeze({ clickhouse: ['http:', 'https:'], cache: ['redis:', 'rediss:'] });
-
-const PACKAGES = Object.freeze({ clickhouse: '@clickhouse/client', cache: 'ioredis' });
+const CLIENTS = Object.freeze({
+  clickhouse: { name: '@clickhouse/client', protocols: ['http:', 'https:'] },
+  cache: { name: 'ioredis', protocols: ['redis:', 'rediss:'] },
+});
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 2_000;
@@ -34,7 +35,7 @@ export function checkClients(clients: {
   throwProblems(
     options.flatMap((option) => {
       const given = clients[option];
-      return typeof given === 'string' ? [...clientUrlProblem(option, given), ...packageProblem(option)] : [];
+      return typeof given === 'string' ? clientProblems(option, given) : [];
     }),
   );
 }
@@ -46,9 +47,16 @@ export function openClickHouse(given: string | ClickHouseClient): OwnedClient<Cl
   const create = (): ClickHouseClient =>
     // It prints each failed ping otherwise; the health report tells of it.
     createClient({ url: given, log: { level: ClickHouseLogLevel.OFF } });
-  const client = accepted('clickhouse', create);
-  SEPARATE.set(client, create);
-  return { client, close: () => client.close() };
+  try {
+    const client = create();
+    SEPARATE.set(client, create);
+    return { client, close: () => client.close() };
+  } catch {
+    // The package's own words about a URL may repeat parts of it that are secret.
+    throw new ConfigError([
+      `The engine option clickhouse has a parameter that ${CLIENTS.clickhouse.name} does not accept; correct it.`,
+    ]);
+  }
 }
 
 /**
@@ -86,35 +94,20 @@ export async function untilConnected(client: Redis): Promise<void> {
   await once(client, 'ready', { signal: tooLong }).catch(() => {});
 }
 
-function load<T>(option: keyof typeof PACKAGES): T {
-  return createRequire(__filename)(PACKAGES[option]) as T;
-}
-
-function packageProblem(option: keyof typeof PACKAGES): string[] {
-  const name = PACKAGES[option];
-  try {
-    createRequire(__filename).resolve(name);
-    return [];
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
-    return [`The engine option ${option} needs the package ${name}; npm install ${name}.`];
-  }
-}
-
-/** A driver's own words about a URL may repeat parts of it that are secret. */
-function accepted<T>(option: keyof typeof PACKAGES, create: () => T): T {
-  try {
-    return create();
-  } catch {
-    throw new ConfigError([
-      `The engine option ${option} has a parameter that ${PACKAGES[option]} does not accept; correct it.`,
-    ]);
-  }
+function load<T>(option: keyof typeof CLIENTS): T {
+  return createRequire(__filename)(CLIENTS[option].name) as T;
 }
 
 /** The message holds nothing of the URL but its scheme, because a URL may hold a password. */
-function clientUrlProblem(option: keyof typeof PROTOCOLS, url: string): string[] {
-  const protocols = PROTOCOLS[option];
+function clientProblems(option: keyof typeof CLIENTS, url: string): string[] {
+  const { name, protocols } = CLIENTS[option];
   const problem = urlProblem(url, protocols, `one that begins with ${protocols.join('// or ')}//`);
-  return problem === null ? [] : [`The engine option ${option} ${problem}`];
+  const problems = problem === null ? [] : [`The engine option ${option} ${problem}`];
+  try {
+    createRequire(__filename).resolve(name);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw cause;
+    problems.push(`The engine option ${option} needs the package ${name}; npm install ${name}.`);
+  }
+  return problems;
 }

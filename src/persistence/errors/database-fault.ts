@@ -11,7 +11,6 @@ import {
   ValidationError,
 } from 'sequelize';
 import { quotesValue } from '../../util/quoted-value.js';
-import { isQueryTimeout } from './query-timeout.js';
 
 /** What is wrong, in terms a client or an operator can act on. */
 export type FaultKind =
@@ -151,6 +150,14 @@ export function isBusy({ kind, isRetryable }: DatabaseFault): boolean {
 
 function fault(kind: FaultKind): DatabaseFault {
   return { kind, constraint: null, table: null, column: null, isRetryable: false, violations: [] };
+}
+
+/** The message of a query that was given up because no answer came in time: pg's error has nothing else, nor has ours. */
+export const QUERY_TIMEOUT = 'Query read timeout';
+
+/** Whether a query failed because it was given up. */
+export function isQueryTimeout(error: { readonly message?: unknown } | null): boolean {
+  return error?.message === QUERY_TIMEOUT;
 }
 
 /** The pg error inside a Sequelize error, or a bare pg error. Other errors may have a `parent` of their own. */

@@ -1,16 +1,24 @@
-/** What Sequelize makes of an error of the driver: its own class for each kind of constraint. */
-import type { Model, Sequelize } from 'sequelize';
+/** What Sequelize makes of an error of the driver. */
+import { DatabaseError, type Model, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { queryPrototype } from '../../model/sequelize-internals.js';
 
-/** What a query was about. */
-export interface QuerySubject {
-  readonly model?: ModelClass;
-  readonly instance?: Model;
+/** As Sequelize's own reads tell a failure: with the statement. Several may share what ended their connection. */
+export function asDatabaseError(
+  error: Error,
+  { text }: { readonly text: string },
+  values: readonly unknown[],
+): DatabaseError {
+  const own: Error = Object.create(Object.getPrototypeOf(error), Object.getOwnPropertyDescriptors(error));
+  return new DatabaseError(Object.assign(own, { sql: text, parameters: [...values] }));
 }
 
-/** The error that a query of Sequelize's would have failed with. */
-export function toSequelizeError(sequelize: Sequelize, error: Error, subject: QuerySubject = {}): Error {
+/** The error that a query of Sequelize's would have failed with: it has a class for each kind of constraint. */
+export function toSequelizeError(
+  sequelize: Sequelize,
+  error: Error,
+  subject: { readonly model?: ModelClass; readonly instance?: Model } = {},
+): Error {
   return Object.assign(Object.create(queryPrototype(sequelize)), subject).formatError(
     error,
     new Error().stack,

@@ -1,5 +1,5 @@
 /** One page of rows next to a place, in either direction, and the places where its neighbours begin. */
-import { InvalidCursorError } from '../../query/invalid-cursor-error.js';
+import { InvalidCursorError } from '../../query/cursor-codec.js';
 import type { Keyset, KeyValues } from '../../query/keyset.js';
 import { describeFault } from '../errors/database-fault.js';
 import { type KeyTerm, reversed } from '../sql/keyset-sql.js';

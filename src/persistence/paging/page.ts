@@ -1,8 +1,8 @@
 /** Pages of rows, as a repository takes and returns them. */
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { SortTerm } from '../../plan/resource-plan.js';
-import type { Filter } from '../../query/filter.js';
 import type { Keyset } from '../../query/keyset.js';
+import type { Filter } from '../../query/list-query.js';
 
 /** Which rows, and in which order. */
 export interface RowCriteria<M extends Model = Model> {

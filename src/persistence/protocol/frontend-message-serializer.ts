@@ -2,6 +2,7 @@
  * The messages that execute a prepared statement, once or several times, in one buffer: Bind and Execute for each, and one
  * Sync (PostgreSQL's manual, 53.7).
  */
+import type { Execution, TextValues } from './batch.js';
 
 const BIND = 0x42;
 /** Of the unnamed portal, without a limit. */
@@ -10,19 +11,18 @@ const SYNC = Uint8Array.of(0x53, 0, 0, 0, 4);
 /** Type, length, the empty name of the portal, the end of the statement's name, three counts. */
 const FIXED_LENGTH = 1 + 4 + 1 + 1 + 2 + 2 + 2;
 
-/** The values of the parameters. */
-interface Execution {
-  readonly values: readonly (string | null)[];
-}
-
-const NO_VALUES: readonly string[] = [];
+const NO_VALUES: TextValues = [];
 
 /**
  * Encodes executions with values as texts, whose results are texts too. Names are ASCII.
  *
  * @param before the name of a statement that is executed first, without values
  */
-export function serializeExecutions(name: string, executions: readonly Execution[], before?: string): Buffer {
+export function serializeExecutions(
+  name: string,
+  executions: readonly Pick<Execution, 'values'>[],
+  before?: string,
+): Buffer {
   let length = SYNC.length;
   if (before !== undefined) length += bindLength(before, NO_VALUES) + EXECUTE.length;
   for (const { values } of executions) length += bindLength(name, values) + EXECUTE.length;
@@ -33,28 +33,23 @@ export function serializeExecutions(name: string, executions: readonly Execution
   return buffer;
 }
 
-function writeExecution(
-  buffer: Buffer,
-  name: string,
-  values: readonly (string | null)[],
-  start: number,
-): number {
+function writeExecution(buffer: Buffer, name: string, values: TextValues, start: number): number {
   const at = writeBind(buffer, name, values, start);
   buffer.set(EXECUTE, at);
   return at + EXECUTE.length;
 }
 
-function bindLength(name: string, values: readonly (string | null)[]): number {
+function bindLength(name: string, values: TextValues): number {
   let length = FIXED_LENGTH + name.length;
-  for (const value of values) length += 4 + (value === null ? 0 : byteLength(value));
+  for (const value of values) length += 4 + (value === null ? 0 : Buffer.byteLength(value));
   return length;
 }
 
-function writeBind(buffer: Buffer, name: string, values: readonly (string | null)[], start: number): number {
+function writeBind(buffer: Buffer, name: string, values: TextValues, start: number): number {
   buffer[start] = BIND;
   // The empty name of the portal.
   buffer[start + 5] = 0;
-  let at = writeAscii(buffer, name, start + 6);
+  let at = start + 6 + buffer.write(name, start + 6, 'latin1');
   buffer[at] = 0;
   // No formats: all parameters are texts.
   buffer.writeInt16BE(0, at + 1);
@@ -67,28 +62,8 @@ function writeBind(buffer: Buffer, name: string, values: readonly (string | null
   return at;
 }
 
-/** Most values are keys. For texts as short as those, a call of Node's own functions costs more than what they do. */
-const SHORT = 40;
-
-function byteLength(value: string): number {
-  return isShortAscii(value) ? value.length : Buffer.byteLength(value);
-}
-
-function isShortAscii(value: string): boolean {
-  if (value.length > SHORT) return false;
-  for (let index = 0; index < value.length; index += 1) if (value.charCodeAt(index) > 0x7f) return false;
-  return true;
-}
-
-function writeAscii(buffer: Buffer, text: string, at: number): number {
-  for (let index = 0; index < text.length; index += 1) buffer[at + index] = text.charCodeAt(index);
-  return at + text.length;
-}
-
 function writeValue(buffer: Buffer, value: string | null, at: number): number {
   if (value === null) return buffer.writeInt32BE(-1, at);
-  const start = at + 4;
-  const end = isShortAscii(value) ? writeAscii(buffer, value, start) : start + buffer.write(value, start);
-  buffer.writeInt32BE(end - start, at);
-  return end;
+  const length = buffer.write(value, at + 4);
+  return buffer.writeInt32BE(length, at) + length;
 }

@@ -4,7 +4,7 @@
  * more than the rest of a read. Another version of pg, or another driver, is used through its public interface.
  */
 import pg from 'pg';
-import { queryTimeout } from '../errors/query-timeout.js';
+import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
 import { type Batch, BatchAbortedError, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
@@ -12,7 +12,7 @@ import { type DriverClient, type DriverConnection, HAS_PIPELINE, pgProblem } fro
 import { executePortably, type Fields, parsersOf } from './portable-executor.js';
 import { type Preparation, Preparations } from './preparation.js';
 import { isStale } from './prepared-statement.js';
-import { queryTimeouts, type TimedQuery, type TimeoutSlot } from './query-timeouts.js';
+import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
 import { timeoutDriver } from './timeout-client.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
 
@@ -86,7 +86,6 @@ function textQueryClass(
     /** Whether what comes first is still to be done. */
     #isBefore: boolean;
     #isOver = false;
-    #slot: TimeoutSlot | null = null;
 
     constructor(client: DriverClient, batch: Batch) {
       const { statement, before } = batch;
@@ -100,13 +99,12 @@ function textQueryClass(
 
     /** Has the query given up after so many milliseconds. */
     limit(milliseconds: number): void {
-      this.#slot = queryTimeouts.begin(milliseconds, this);
+      queryTimeouts.begin(milliseconds, this);
     }
 
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
     giveUp(): void {
-      this.#slot = null;
-      this.#fail(queryTimeout());
+      this.#fail(new Error(QUERY_TIMEOUT));
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
 
@@ -204,7 +202,7 @@ function textQueryClass(
     #end(error: Error | null): boolean {
       if (this.#isOver) return false;
       this.#isOver = true;
-      this.#slot?.end();
+      queryTimeouts.end(this);
       this.#batch.end(error);
       return true;
     }

@@ -11,62 +11,36 @@ export interface TimedQuery {
   giveUp(): void;
 }
 
-/** Room for one query under way; used again and again. */
-export class TimeoutSlot {
-  /** How many more looks it may see. */
-  looks = 0;
-  query: TimedQuery | null = null;
-  readonly #free: TimeoutSlot[];
-
-  /** @param free where it goes when its query is over */
-  constructor(free: TimeoutSlot[]) {
-    this.#free = free;
-  }
-
-  /** Must be called once for each query, unless it was given up. */
-  end(): void {
-    this.query = null;
-    this.#free.push(this);
-  }
-}
-
 /** Queries under way. */
 export class QueryWatch {
-  /** As many as there have ever been at the same time. */
-  readonly #slots: TimeoutSlot[] = [];
-  readonly #free: TimeoutSlot[] = [];
-  #clock: NodeJS.Timeout | null = null;
+  /** How many more looks each may see. */
+  readonly #looks = new Map<TimedQuery, number>();
+  #clock: NodeJS.Timeout | undefined;
 
   /** Gives the query up when it is not ended within the limit, in milliseconds. */
-  begin(limit: number, query: TimedQuery): TimeoutSlot {
-    const slot = this.#free.pop() ?? this.#addSlot();
+  begin(limit: number, query: TimedQuery): void {
     // The next look may come at once.
-    slot.looks = Math.ceil(limit / PRECISION) + 1;
-    slot.query = query;
+    this.#looks.set(query, Math.ceil(limit / PRECISION) + 1);
     this.#clock ??= setInterval(() => this.#look(), PRECISION).unref();
-    return slot;
   }
 
-  #addSlot(): TimeoutSlot {
-    const slot = new TimeoutSlot(this.#free);
-    this.#slots.push(slot);
-    return slot;
+  /** To be called for each query, unless it was given up. */
+  end(query: TimedQuery): void {
+    this.#looks.delete(query);
   }
 
   #look(): void {
-    if (this.#free.length === this.#slots.length) this.#stop();
-    for (const slot of this.#slots) {
-      const { query } = slot;
-      slot.looks -= 1;
-      if (query === null || slot.looks > 0) continue;
-      slot.end();
-      query.giveUp();
+    if (this.#looks.size === 0) {
+      clearInterval(this.#clock);
+      this.#clock = undefined;
     }
-  }
-
-  #stop(): void {
-    if (this.#clock) clearInterval(this.#clock);
-    this.#clock = null;
+    for (const [query, looks] of this.#looks) {
+      if (looks > 1) this.#looks.set(query, looks - 1);
+      else {
+        this.#looks.delete(query);
+        query.giveUp();
+      }
+    }
   }
 }
 

@@ -4,41 +4,29 @@
  * work, which was a fifth of all their time.
  */
 import pg, { Client, type ClientConfig } from 'pg';
-import { queryTimeout } from '../errors/query-timeout.js';
-import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
+import { QUERY_TIMEOUT } from '../errors/database-fault.js';
+import { queryTimeouts } from './query-timeouts.js';
 
 type Answer = (error: Error | null, result?: unknown) => void;
 
-/** Who waits for the answer to a query, but not for ever. */
-class PatientAnswer implements TimedQuery {
-  readonly #client: WatchedClient;
-  #answer: Answer | null;
-  readonly #slot;
-
-  constructor(client: WatchedClient, answer: Answer) {
-    this.#client = client;
-    this.#answer = answer;
-    this.#slot = queryTimeouts.begin(client.queryTimeout, this);
-  }
-
-  /** Takes what pg says; nobody hears of it when the query has been given up. */
-  readonly take: Answer = (error, result) => {
-    if (this.#answer === null) return;
-    this.#slot.end();
-    this.#end(error, result);
+/** Has a query given up that is not answered in time; pg is to tell the result what it says. */
+function inTime(client: WatchedClient, answer: Answer): Answer {
+  let isOver = false;
+  const end: Answer = (error, result) => {
+    if (isOver) return;
+    isOver = true;
+    queryTimeouts.end(query);
+    answer(error, result);
   };
-
-  /** With pg's error. The connection is closed, so that what was behind the query is not executed by and by. */
-  giveUp(): void {
-    this.#end(queryTimeout());
-    void this.#client.end();
-  }
-
-  #end(error: Error | null, result?: unknown): void {
-    const answer = this.#answer;
-    this.#answer = null;
-    answer?.(error, result);
-  }
+  const query = {
+    /** With pg's error. The connection is closed, so that what was behind the query is not executed by and by. */
+    giveUp() {
+      end(new Error(QUERY_TIMEOUT));
+      void client.end();
+    },
+  };
+  queryTimeouts.begin(client.queryTimeout, query);
+  return end;
 }
 
 /** A connection. */
@@ -58,7 +46,7 @@ class WatchedClient extends Client {
     const query = super.query.bind(this) as (...args: readonly unknown[]) => never;
     if (this.queryTimeout === 0 || !isPlain(config)) return query(config, values, callback);
     const [bound, answer] = typeof values === 'function' ? [undefined, values] : [values, callback];
-    const ask = (given: Answer) => query(config, bound, new PatientAnswer(this, given).take);
+    const ask = (given: Answer) => query(config, bound, inTime(this, given));
     if (typeof answer === 'function') return ask(answer as Answer);
     return new Promise((resolve, reject) => {
       ask((error, result) => (error ? reject(error) : resolve(result)));

@@ -10,7 +10,6 @@ import { EventEmitter } from 'node:events';
 import { Client } from 'pg';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import { type DriverClient, queryQueueOf, TESTED_PG } from './pg-internals.js';
-import type { PreparedStatement } from './prepared-statement.js';
 
 /** What becomes of a query, as pg tells it. */
 type Callback = (error: Error | null, result?: object) => void;
@@ -61,23 +60,30 @@ export class TracedBatch {
   /** The same, with tracers told how each execution ends. */
   readonly batch: Batch;
   readonly #client: DriverClient;
-  readonly #executions: readonly TracedExecution[];
+  readonly #shown: ShownQuery[] = [];
 
   constructor(client: DriverClient, batch: Batch) {
-    const { statement } = batch;
-    const executions = batch.executions.map((execution) => new TracedExecution(execution, statement));
-    for (const { query, context } of executions) runIn(context, () => show(query, client));
-    this.batch = { ...batch, executions };
     this.#client = client;
-    this.#executions = executions;
+    const executions = batch.executions.map((execution): Execution => {
+      const { values, context } = execution;
+      const query = new ShownQuery(batch.statement.text, values);
+      this.#shown.push(query);
+      runIn(context, () => show(query, client));
+      const settle: Execution['settle'] = (error, result) => {
+        query.end(error, result);
+        execution.settle(error, result);
+      };
+      return { values, settle };
+    });
+    this.batch = { ...batch, executions };
   }
 
   /** Sends the query for all of them past the tracers, as pg's own method does it. */
   query(query: SentQuery): void {
     const client = this.#client;
     const queue = queryQueueOf(client);
-    const refused = this.#executions.find((execution) => execution.query.refusal);
-    const refusal = refused?.query.refusal ?? reasonNotToSend(client, queue);
+    const refused = this.#shown.find(({ refusal }) => refusal);
+    const refusal = refused?.refusal ?? reasonNotToSend(client, queue);
     if (refusal) process.nextTick(() => query.handleError(refusal));
     else {
       queue?.push(query);
@@ -89,26 +95,6 @@ export class TracedBatch {
 function reasonNotToSend(client: DriverClient, queue: object[] | undefined): Error | null {
   if (!queue || !client._pulseQueryQueue) return new Error(UNKNOWN);
   return client._queryable === false || client._ending ? new Error(CLOSED) : null;
-}
-
-/** An execution whose end is told to tracers first. */
-class TracedExecution implements Execution {
-  readonly values: TextValues;
-  readonly context: AsyncResource | undefined;
-  readonly query: ShownQuery;
-  readonly #execution: Execution;
-
-  constructor(execution: Execution, statement: PreparedStatement) {
-    this.values = execution.values;
-    this.context = execution.context;
-    this.query = new ShownQuery(statement, execution.values);
-    this.#execution = execution;
-  }
-
-  settle(error: Error | null, result?: TextResult): void {
-    this.query.end(error, result);
-    this.#execution.settle(error, result);
-  }
 }
 
 /** What tracers look at: own, writable properties, as pg's queries have them. It is an emitter as those are. */
@@ -124,7 +110,7 @@ class ShownQuery extends EventEmitter {
   refusal: Error | null = null;
   #isOver = false;
 
-  constructor({ text }: PreparedStatement, values: TextValues) {
+  constructor(text: string, values: TextValues) {
     super();
     this.text = text;
     this.name = summarize(text);

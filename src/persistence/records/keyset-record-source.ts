@@ -26,29 +26,30 @@ interface RecordRange {
   readonly condition: SqlFragment | null;
 }
 
-/** How it is found out where a record is. */
-interface KeyReader {
-  /** What is selected for that, beside the attributes. */
-  columns(range: RecordRange): Readonly<Record<string, SqlFragment>>;
-  read<M extends Model>(record: M, range: RecordRange): KeyedRecord<M>;
-}
-
 /** The records that a finder finds. */
 export function keysetRecordSource<M extends Model>(
   finder: RowFinder<M>,
 ): KeysetSource<KeyedRecord<M>, RecordRange> {
-  const terms = finder.terms();
-  const keys = textKeysOf(finder);
+  const { column } = finder;
   return {
-    terms,
+    terms: finder.terms(),
     ranges(walk, place) {
-      const conditions = place ? rangesAfter(walk, place, finder.column) : [null];
+      const conditions = place ? rangesAfter(walk, place, column) : [null];
       return conditions.map((condition) => ({ walk, place, condition }));
     },
-    async find(range, limit) {
-      const { walk, condition } = range;
-      const records = await finder.find(walk, condition, { limit }, keys.columns(range));
-      return records.map((record) => keys.read(record, range));
+    async find({ walk, place, condition }, limit) {
+      // As the database writes them: a JavaScript date would lose the microseconds.
+      const keys = walk.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]);
+      const columns = {
+        ...Object.fromEntries(keys),
+        ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
+      };
+      const records = await finder.find(walk, condition, { limit }, columns);
+      return records.map((record) => ({
+        record,
+        values: walk.map((_, index) => take(record, keyColumn(index)) as string | null),
+        isPlace: place !== null && take(record, PLACE_COLUMN) === true,
+      }));
     },
     async hasAny({ walk, condition }) {
       const found = await finder.find(walk, condition, {
@@ -61,22 +62,6 @@ export function keysetRecordSource<M extends Model>(
     },
     valuesOf: ({ values }) => values,
     isPlace: ({ isPlace }) => isPlace,
-  };
-}
-
-/** The key values as the database writes them (a JavaScript date would lose the microseconds), and its comparison. */
-function textKeysOf<M extends Model>({ column }: RowFinder<M>): KeyReader {
-  return {
-    columns: ({ walk, place }) => ({
-      ...Object.fromEntries(
-        walk.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]),
-      ),
-      ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
-    }),
-    read(record, { walk, place }) {
-      const values = walk.map((_, index) => take(record, keyColumn(index)) as string | null);
-      return { record, values, isPlace: place !== null && take(record, PLACE_COLUMN) === true };
-    },
   };
 }
 

@@ -11,6 +11,7 @@ import { MultipleResultsFound, noSuchRecord, RelationNotLoaded } from '../errors
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
+import type { WriteValues } from '../rows/encode-rows.js';
 import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
 import { type Id, type KeyOptions, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
@@ -169,7 +170,7 @@ export class Repository<M extends Model = Model> {
    * its own where it is not in a unit of work, so that what the hooks write happens with it or not at all.
    */
   async create(values: CreateValues<M>): Promise<M> {
-    const context = await this.context('other');
+    const context = await this.context('other', values);
     const written = newRowWithin(values, this.model.name, context.access);
     return this.write(
       context,
@@ -185,7 +186,7 @@ export class Repository<M extends Model = Model> {
    * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
    */
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
-    const context = await this.context('other');
+    const context = await this.context('other', values);
     const written = changesWithin(values, this.model.name, context.access);
     const updated = await this.write<M | null>(
       context,
@@ -235,9 +236,13 @@ export class Repository<M extends Model = Model> {
     return this.session === null && this.access === null && Object.keys(this).length === 3;
   }
 
-  /** The transaction that a query of this repository belongs to, as a query option, and the rows that it may see. */
-  private async context(query: 'select' | 'other'): Promise<QueryContext> {
-    const access = this.access ? await this.access() : OPEN_ACCESS;
+  /**
+   * The transaction that a query of this repository belongs to, as a query option, and the rows that it may see.
+   *
+   * @param values that are written
+   */
+  private async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
+    const access = this.access ? await this.access(values) : OPEN_ACCESS;
     if (this.session) return { access, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
     return { access, scope: transaction ? { transaction } : {} };
@@ -261,7 +266,8 @@ export class Repository<M extends Model = Model> {
     const options = hookOptions(this.model, 'write');
     if (scope.transaction) return onRecords(records, { ...options, ...scope });
     // What a write reads it reads from the primary: a replica may be behind.
-    if (!hasWriteHooks(this.model)) return onRecords(records, { ...options, useMaster: true });
+    if (!hasWriteHooks(this.model) && !records.provesWrites)
+      return onRecords(records, { ...options, useMaster: true });
     const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
     return session.run(async () => onRecords(records, { transaction: await session.begin() }));
   }

@@ -1,4 +1,4 @@
-/** What `crudController`, `crudRouter` and `repository` accept as the source of rows. */
+/** What `crudController`, `crudRouter` and `repository` accept as the source of rows, and `repository` itself. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError } from '../../util/config-error.js';
@@ -19,4 +19,20 @@ export function resolveSource<M extends Model>(source: Source<M>): Repository<M>
   }
   const found = typeof source === 'function' ? `the class ${source.name}` : String(source);
   throw new ConfigError([`Expected a model class, a Repository or a subclass of Repository; got ${found}.`]);
+}
+
+/**
+ * A provider of repositories, of a subclass as that subclass. What is wrong with the source is told now, not when the provider is called.
+ *
+ * @example
+ * ```ts
+ * container.bind('cities').toDynamicValue(repository(City));
+ * ```
+ * @throws ConfigError when the source is neither a model, nor a repository, nor a subclass of `Repository`
+ */
+export function repository<R extends Repository>(source: R | (new () => R)): () => R;
+export function repository<M extends Model>(source: Source<M>): () => Repository<M>;
+export function repository(source: Source): () => Repository {
+  const provided = resolveSource(source);
+  return () => provided;
 }

@@ -13,11 +13,10 @@ import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
 import type { StatementTarget } from '../connections/statement-target.js';
-import { type Hydrate, storedAttributes } from '../customization/hydrate-record.js';
+import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
-import { isPlainModel } from '../customization/model-fast-path-blockers.js';
+import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
-import { pristineHydrator } from '../customization/pristine-record.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
@@ -134,14 +133,12 @@ export class RowRecords<M extends Model = Model> {
   }
 
   /** Inserts a row. */
-  async insert(values: WriteValues, { on }: RowOptions): Promise<M | undefined> {
+  async insert(values: WriteValues, { access, on }: RowOptions): Promise<M | undefined> {
     if (!this.#can('create') || !this.#areOrdinary(values, true)) return undefined;
-    const rows = [values];
-    const written = await this.#write(
-      { kind: 'insert', rows, returning: { columns: this.#columns } },
-      values,
-      on,
-    );
+    const { references, slots } = access;
+    const returning = { columns: this.#columns };
+    const operation = { kind: 'insert', rows: [values], references, returning } as const;
+    const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : this.#records(written)[0];
   }
 
@@ -151,7 +148,8 @@ export class RowRecords<M extends Model = Model> {
     if (!slots || !this.#can('update') || !this.#areOrdinary(values, false)) return undefined;
     const returning = { columns: this.#columns };
     const where = this.#rowWithin(access);
-    const operation = { kind: 'update', where, set: values, returning } as const;
+    const { references } = access;
+    const operation = { kind: 'update', where, set: values, references, returning } as const;
     const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : (this.#records(written)[0] ?? null);
   }
@@ -202,7 +200,7 @@ export class RowRecords<M extends Model = Model> {
   #can(kind: StatementKind): boolean {
     let isPlain = this.#isPlain.get(kind);
     if (isPlain === undefined) {
-      isPlain = isPlainModel(this.#info, kind);
+      isPlain = classBlockers(this.#info, kind, true).length === 0;
       this.#isPlain.set(kind, isPlain);
     }
     return isPlain && hasPlainQueries(this.#info.model, kind === 'list' ? 'read' : 'write');

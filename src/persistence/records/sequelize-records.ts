@@ -9,24 +9,31 @@ import {
   Op,
   OptimisticLockError,
   type OrderItem,
+  QueryTypes,
+  type Sequelize,
   Transaction,
   type WhereOptions,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import type { Access } from '../../operation/access.js';
+import { type Access, presetOf } from '../../operation/access.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { describeModel } from '../../plan/describe-model.js';
-import { hasDestroyHooks, hookOptions } from '../customization/plain-queries.js';
+import { classBlockers } from '../customization/model-fast-path-blockers.js';
+import { hasDestroyHooks, hasPlainQueries, hookOptions } from '../customization/plain-queries.js';
 import { ConcurrentModificationError, noSuchRecord } from '../errors/errors.js';
+import { missingReference } from '../errors/missing-reference.js';
+import { toSequelizeError } from '../errors/sequelize-error.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import type { WriteValues } from '../rows/encode-rows.js';
-import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
+import { encodeParameter } from '../sql/encode-parameter.js';
+import { attributeOf, type ColumnSql, columnsOf, compilePredicate, selectRow } from '../sql/predicate-sql.js';
 import { boundText, columnName, renderSql } from '../sql/sql-fragment.js';
 import { keysetRecordSource } from './keyset-record-source.js';
+import { type Pins, pinned, pinningModel, releasePins } from './pinned-record.js';
 import { RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
@@ -37,12 +44,20 @@ type TransactionOption = Pick<WriteOptions, 'transaction'>;
 /** The records of one model that a request may see. */
 export class SequelizeRecords<M extends Model> {
   readonly #model: ModelClass<M>;
+  readonly #access: Access;
   /** The condition of the request, with its texts; null is every row. */
   readonly #within: Predicate | null;
 
-  constructor(model: ModelClass<M>, { where, slots }: Access) {
+  constructor(model: ModelClass<M>, access: Access) {
+    const { where, slots } = access;
     this.#model = model;
+    this.#access = access;
     this.#within = where && bindTexts(where, slots);
+  }
+
+  /** Whether a write is looked at once it is done, and undone where code of the user's moved the row. */
+  get provesWrites(): boolean {
+    return this.#access.values.size > 0 && !isPlainWrite(this.#model);
   }
 
   /** The record with this key, or null. */
@@ -74,17 +89,29 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** Inserts a row. */
-  create(values: WriteValues, options: WriteOptions): Promise<M> {
+  async create(values: WriteValues, options: WriteOptions): Promise<M> {
+    await this.#checkReferences(values, options);
     // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
-    return this.#model.create(values as CreationAttributes<M>, options);
+    const row = values as CreationAttributes<M>;
+    if (!this.provesWrites) return this.#model.create(row, options);
+    const pins = this.#pinsOf(values);
+    const record = await pinningModel(this.#model, pins).create(row, options);
+    await releasePins(this.#info, record, pins, options);
+    return record;
   }
 
   /** Changes a row. @throws NotFoundError @throws ConcurrentModificationError */
   async update(id: Id, values: WriteValues, options: WriteOptions): Promise<M> {
     const record = await this.#findByKey(id, options);
     if (!record) return this.#missing();
+    await this.#checkReferences(values, options);
+    const change = values as Partial<Attributes<M>>;
     try {
-      return await updateRecord(record, values as Partial<Attributes<M>>, options);
+      if (!this.provesWrites) return await updateRecord(record, change, options);
+      const pins = this.#pinsOf(record.dataValues);
+      const updated = await updateRecord(pinned(record, pins), change, options);
+      await releasePins(this.#info, updated, pins, options);
+      return updated;
     } catch (error) {
       if (error instanceof InstanceError) return this.#missing();
       if (error instanceof OptimisticLockError) return this.#conflict(id, options);
@@ -97,6 +124,39 @@ export class SequelizeRecords<M extends Model> {
     const individualHooks = hasDestroyHooks(this.#model);
     const where = this.#where(this.#byId(id), this.#bare);
     return this.#model.destroy({ ...(where ? { where } : {}), individualHooks, ...options });
+  }
+
+  /** What the row belongs to, and keeps. */
+  #pinsOf(values: WriteValues): Pins {
+    const names = [...this.#access.values.keys()];
+    return new Map(names.map((name) => [name, values[name] ?? presetOf(this.#access, name)]));
+  }
+
+  /** @throws DatabaseError where one of the rows is not there */
+  async #checkReferences(
+    values: WriteValues,
+    { transaction, useMaster = true }: WriteOptions,
+  ): Promise<void> {
+    const { references, slots } = this.#access;
+    const sequelize = this.#model.sequelize as Sequelize;
+    for (const { attribute, target, key, where } of references) {
+      const value = encodeParameter(attributeOf(this.#info, attribute).type, values[attribute]);
+      const refuse = (): never => {
+        const error = missingReference(this.#info, attribute);
+        throw toSequelizeError(sequelize, error.parent, { model: this.#info.model });
+      };
+      if (typeof value !== 'string') return refuse();
+      const row = selectRow({ kind: 'exists', target, key, value, where: bindTexts(where, slots) });
+      const found = await sequelize.query(
+        renderSql(row, (each) => sequelize.escape(boundText(each))),
+        {
+          type: QueryTypes.SELECT,
+          useMaster,
+          ...(transaction ? { transaction } : {}),
+        },
+      );
+      if (found.length === 0) refuse();
+    }
   }
 
   #finder(criteria: RowCriteria<M>, scope: TransactionOption): RowFinder<M> {
@@ -146,4 +206,12 @@ export class SequelizeRecords<M extends Model> {
   #missing(): never {
     throw noSuchRecord({ name: this.#model.name, key: this.#model.primaryKeyAttribute });
   }
+}
+
+/** Whether no code of the user's takes part in what is written. */
+function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
+  return (
+    hasPlainQueries(model, 'write') &&
+    classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
+  );
 }

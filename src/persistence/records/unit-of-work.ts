@@ -1,9 +1,8 @@
 /** `unitOfWork` and `dbSession`: work in one transaction. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Model, Sequelize, Transaction } from 'sequelize';
-import { adaptLogger } from '../../util/adapt-logger.js';
 import { ConfigError } from '../../util/config-error.js';
-import type { Logger } from '../../util/logger.js';
+import { adaptLogger, type Logger } from '../../util/logger.js';
 import { currentEngine, type Engine } from '../engine/engine.js';
 import { describeFault } from '../errors/database-fault.js';
 import { currentSession, type TransactionScope } from '../session/session.js';

@@ -9,6 +9,7 @@ import type {
   Operation,
   Predicate,
   ReadOperation,
+  Reference,
   UpdateOperation,
   Value,
 } from '../../operation/operation.js';
@@ -16,6 +17,7 @@ import type { Keyset } from '../../query/keyset.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
+import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { TextResult } from '../protocol/batch.js';
@@ -84,7 +86,7 @@ export class RowExecutor {
       case 'list':
         return this.#list(operation, slots, on);
       case 'insert':
-        return this.#insert(operation, on);
+        return this.#insert(operation, slots, on);
       case 'update':
         return this.#update(operation, slots, on);
       case 'delete': {
@@ -110,21 +112,24 @@ export class RowExecutor {
     return { ...page, rows: items, count: items.length, parsers: list.parsers };
   }
 
-  async #insert({ rows, returning }: InsertOperation, on: StatementTarget): Promise<FoundRows | null> {
-    const slots: Record<string, string | null> = {};
+  async #insert(operation: InsertOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
+    const { rows, references = [] } = operation;
+    const filled: Record<string, string | null> = { ...slots };
     const shapes: string[] = [];
     for (const [index, row] of rows.entries()) {
-      const shape = this.#encoder.newRow(row, index, slots);
+      const shape = this.#encoder.newRow(row, index, filled);
       if (shape === null) return null;
       shapes.push(shape);
     }
     const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
-    const statement = this.#compiler.insert(shapes.join(), attributes, returning);
-    return this.#writeShared(statement, slots, null, on);
+    const statement = this.#compiler.insert(shapes.join(), attributes, operation);
+    const written = await this.#writeShared(statement, filled, null, on);
+    if (written.rows.length === 0) await this.#checkReferences(references, filled, on);
+    return written;
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
-    const { where, set, returning } = operation;
+    const { where, set, references = [], returning } = operation;
     const filled: Record<string, string | null> = { ...slots, [NOW.slot]: now() };
     const shape = this.#encoder.changes(set, filled);
     if (shape === null || (await this.#triggers(on)).hideUpdates) return null;
@@ -135,7 +140,17 @@ export class RowExecutor {
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
     }
-    return write(on, this.#compiler.select(where, returning), slots);
+    const found = await write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
+    if (found.rows.length > 0) await this.#checkReferences(references, filled, on);
+    return found;
+  }
+
+  /** @throws DatabaseError where one of the rows is not there */
+  async #checkReferences(references: readonly Reference[], slots: Slots, on: StatementTarget): Promise<void> {
+    if (references.length === 0) return;
+    const { rows } = await write(on, this.#compiler.check(references), slots);
+    const missing = references.find((_, index) => rows[0]?.[index] !== 't');
+    if (missing) throw missingReference(this.#info, missing.attribute);
   }
 
   /** The key of the one row that a predicate can find; undefined where it may find several. */
@@ -161,9 +176,7 @@ export class RowExecutor {
     on: StatementTarget,
   ): Promise<TextResult> {
     const isShared = key !== undefined && on.sharesWrites && !(await this.#triggers(on)).areThere;
-    return isShared
-      ? on.writeTogether(statement.text, fillSlots(statement, slots), key)
-      : write(on, statement, slots);
+    return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
 }
 
@@ -175,7 +188,7 @@ function keyValue(where: Predicate, key: string): Value | undefined {
   if (where.kind === 'comparison') {
     return where.operator === '==' && where.attribute === key ? where.values[0] : undefined;
   }
-  if (where.kind === 'or') return undefined;
+  if (where.kind !== 'and') return undefined;
   for (const operand of where.operands) {
     const value = keyValue(operand, key);
     if (value !== undefined) return value;

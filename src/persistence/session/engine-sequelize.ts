@@ -4,6 +4,7 @@
  * pool waits for the first for ever; and one that writes inside a GET must meet a connection that refuses it.
  */
 import {
+  type Sequelize as BaseSequelize,
   ConnectionError,
   type Model,
   type ModelStatic,
@@ -17,7 +18,6 @@ import { ambientTransactions } from '../../model/sequelize-internals.js';
 import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
-import { refuseWrites } from './refuse-writes.js';
 import { currentSession } from './session.js';
 import { TableGate } from './table-gate.js';
 
@@ -107,6 +107,19 @@ export class EngineSequelize extends Sequelize {
     if (!session) return options;
     const transaction = await session.transactionFor(options.type === QueryTypes.SELECT ? 'select' : 'other');
     return transaction ? { ...options, transaction } : options;
+  }
+}
+
+/** Has the database refuse writes in a transaction that has just begun; Sequelize's `readOnly` alone emits no SQL. */
+export async function refuseWrites(
+  sequelize: Pick<BaseSequelize, 'query'>,
+  transaction: Transaction,
+): Promise<void> {
+  try {
+    await sequelize.query('SET TRANSACTION READ ONLY', { transaction });
+  } catch (error) {
+    await transaction.rollback();
+    throw error;
   }
 }
 

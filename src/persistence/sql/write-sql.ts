@@ -1,6 +1,6 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
 import type { AttributeInfo } from '../../model/model-info.js';
-import type { Predicate, Slot } from '../../operation/operation.js';
+import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
 import { attributeOf, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
@@ -16,10 +16,20 @@ export function writtenSlot(attribute: string, row = 0): Slot {
   return { slot: row === 0 ? `set.${attribute}` : `row.${row}.${attribute}` };
 }
 
-/** Inserts rows, each with values for some attributes; the other columns get what the table has for them. */
+/** Whether the row is there that a written value refers to. */
+export function referredRow({ attribute, target, key, where }: Reference): Exists {
+  return { kind: 'exists', target, key, value: writtenSlot(attribute), where };
+}
+
+/**
+ * Inserts rows, each with values for some attributes; the other columns get what the table has for them.
+ *
+ * @param where a condition on the values of a single row; null is none
+ */
 export function compileInsert(
-  { info, name }: TableSql,
+  { info, name, column }: TableSql,
   rows: readonly (readonly AttributeInfo[])[],
+  where: Predicate | null,
   returning: SelectionSql,
 ): Statement {
   const given = [...info.attributes.values()].filter((each) => rows.some((row) => row.includes(each)));
@@ -29,12 +39,15 @@ export function compileInsert(
     const values = columns.map((each) =>
       row.includes(each) ? sql`${writtenSlot(each.name, index)}` : raw('DEFAULT'),
     );
-    return sql`(${joinSql(values, ', ')})`;
+    return joinSql(values, ', ');
   });
   const names = joinSql(columns.map(columnName), ', ');
-  return toStatement(
-    sql`INSERT INTO ${raw(name)} (${names}) VALUES ${joinSql(tuples, ', ')}${returningSql(returning)}`,
-  );
+  const [first = raw(''), second] = tuples;
+  if (where && second) throw new TypeError('An INSERT with a condition is of one row.');
+  const source = where
+    ? sql`SELECT ${first} WHERE ${compilePredicate(where, column)}`
+    : sql`VALUES (${joinSql(tuples, '), (')})`;
+  return toStatement(sql`INSERT INTO ${raw(name)} (${names}) ${source}${returningSql(returning)}`);
 }
 
 /** An UPDATE. */

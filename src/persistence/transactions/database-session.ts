@@ -1,13 +1,15 @@
 /** A transaction that begins when it is first needed, and ends once. */
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
-import { defaultLogger } from '../../util/default-logger.js';
-import type { Logger } from '../../util/logger.js';
-import { RolledBackError } from '../errors/rolled-back-error.js';
+import { defaultLogger, type Logger } from '../../util/logger.js';
 import { runCallbacks } from '../session/commit-callbacks.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { runInSession, type SessionScope } from '../session/session.js';
-import { beginTransaction } from './begin-transaction.js';
-import { commitTransaction, ownCallbacks, rollbackTransaction } from './transaction-end.js';
+import {
+  beginTransaction,
+  commitTransaction,
+  ownCallbacks,
+  rollbackTransaction,
+} from './transaction-bounds.js';
 
 /**
  * What a session is for. `write`: a unit of work. `read`: several reads of one snapshot. `get`: single reads, each on
@@ -195,6 +197,20 @@ export class DatabaseSession implements SessionScope {
   /** Whether what says that it is a SELECT could write on an engine's connection for reads. */
   get #isUnguarded(): boolean {
     return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
+  }
+}
+
+/** What a session fails with that could not be committed, as something in it had failed. A mistake in the code: 500. */
+class RolledBackError extends Error {
+  override readonly name = 'RolledBackError';
+
+  /** @param what failed */
+  constructor(what: string, options?: ErrorOptions) {
+    super(
+      `${what} failed inside a transaction and its error was caught, so all of the transaction is rolled back. ` +
+        'Run what may fail alone in uow.savepoint(work).',
+      options,
+    );
   }
 }
 

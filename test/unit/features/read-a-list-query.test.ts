@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { Inputs } from '../../../src/operation/feature.js';
-import { InvalidQueryError } from '../../../src/query/invalid-query-error.js';
-import type { RequestIssue } from '../../../src/schema/request-issue.js';
+import { InvalidQueryError, type RequestIssue } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
 import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { OPEN_ACCESS } from '../../../src/operation/access.js';
-import { InvalidQueryError } from '../../../src/query/invalid-query-error.js';
+import { InvalidQueryError } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
 import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { Crud } from '../../../src/metadata/crud.js';
+import { Crud, crudRecords } from '../../../src/metadata/crud.js';
 import type { CrudOptions } from '../../../src/metadata/crud-options.js';
-import { crudRecords } from '../../../src/metadata/registry.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { defineModel } from '../../support/offline-models.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { crudRecords, recordCrud } from '../../../src/metadata/registry.js';
+import { Crud, crudRecords } from '../../../src/metadata/crud.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { defineModel } from '../../support/offline-models.js';
 
@@ -8,9 +8,9 @@ describe('registry', () => {
 
   it('lists records in the order of their declaration, twice the same model included', () => {
     const [first, second] = [defineModel('First'), defineModel('Second')];
-    recordCrud({ model: first, options: { prefix: '/a' } });
-    recordCrud({ model: second, options: {} });
-    recordCrud({ model: first, options: { prefix: '/b' } });
+    Crud({ prefix: '/a' })(first);
+    Crud({})(second);
+    Crud({ prefix: '/b' })(first);
     expect(crudRecords()).to.deep.equal([
       { model: first, options: { prefix: '/a' } },
       { model: second, options: {} },
@@ -21,19 +21,19 @@ describe('registry', () => {
   it('gives a list of its own to every reader, which later records do not change', () => {
     const before = crudRecords();
     const model = defineModel('Later');
-    recordCrud({ model, options: {} });
+    Crud({})(model);
     expect(before).to.deep.equal([]);
     expect(crudRecords()).to.deep.equal([{ model, options: {} }]);
   });
 
   it('is shared with a second copy of the package in the process', () => {
-    const path = require.resolve('../../../src/metadata/registry.js');
+    const path = require.resolve('../../../src/metadata/crud.js');
     const original = require.cache[path];
     delete require.cache[path];
     try {
-      const copy: typeof import('../../../src/metadata/registry.js') = require(path);
+      const copy: typeof import('../../../src/metadata/crud.js') = require(path);
       const model = defineModel('Shared');
-      copy.recordCrud({ model, options: {} });
+      copy.Crud({})(model);
       expect(copy.crudRecords).not.to.equal(crudRecords);
       expect(crudRecords()).to.deep.equal([{ model, options: {} }]);
     } finally {

@@ -87,20 +87,6 @@ describe('introspectModel', () => {
         ['computed', true],
       ]);
     });
-
-    it('lists the attributes with a setter', () => {
-      const model = defineModel('Article', {
-        plain: DataTypes.STRING,
-        written: {
-          type: DataTypes.VIRTUAL,
-          set(value: unknown) {
-            this.setDataValue('plain', value);
-          },
-        },
-        shown: { type: DataTypes.VIRTUAL, get: () => 'shown' },
-      });
-      expect(infoOf(model).virtualSetters).to.deep.equal(new Set(['written']));
-    });
   });
 
   describe('of what Sequelize writes itself', () => {

@@ -27,21 +27,21 @@ async function problemsOf(...declarations: Declarations): Promise<readonly strin
 
 describe('compilePlan', () => {
   it('compiles the resources in their order, and freezes them', () => {
-    const plan = compile([Comment], [Article, { prefix: '/posts' }]);
-    expect(plan.resources.map(({ name, prefix }) => [name, prefix])).to.deep.equal([
+    const plans = compile([Comment], [Article, { prefix: '/posts' }]);
+    expect(plans.map(({ name, prefix }) => [name, prefix])).to.deep.equal([
       ['Comment', '/comments'],
       ['Article', '/posts'],
     ]);
-    expect([plan, plan.resources, ...plan.resources].every(Object.isFrozen)).to.equal(true);
+    expect([plans, ...plans].every(Object.isFrozen)).to.equal(true);
   });
 
   it('compiles no resource at all', () => {
-    expect(compile()).to.deep.equal({ resources: [] });
+    expect(compile()).to.deep.equal([]);
   });
 
   it('makes plans that share nothing, of the same declarations', () => {
-    const [first] = compile([Article]).resources;
-    const [second] = compile([Article]).resources;
+    const [first] = compile([Article]);
+    const [second] = compile([Article]);
     if (!first || !second) throw new Error('There is no plan');
     const parts = ['info', 'exposure', 'endpoints', 'filters', 'tags', 'pageSize', 'sortable'] as const;
     expect(parts.filter((part) => first[part] === second[part])).to.deep.equal([]);
@@ -79,10 +79,6 @@ describe('compilePlan', () => {
 
   it('allows one model on two paths, and a path inside another', () => {
     const prefixes = compile([Article], [Article, { prefix: '/posts' }], [Tag, { prefix: '/articles/tags' }]);
-    expect(prefixes.resources.map(({ prefix }) => prefix)).to.deep.equal([
-      '/articles',
-      '/posts',
-      '/articles/tags',
-    ]);
+    expect(prefixes.map(({ prefix }) => prefix)).to.deep.equal(['/articles', '/posts', '/articles/tags']);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { InvalidQueryError } from '../../../src/query/invalid-query-error.js';
 import { parseQueryString, quote } from '../../../src/query/query-string.js';
+import { InvalidQueryError } from '../../../src/schema/request-issue.js';
 
 /** The parameters of a target and what is wrong with them, as plain data. */
 function parsed(target: string) {

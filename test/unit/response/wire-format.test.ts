@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ColumnType } from '../../../src/model/column-type.js';
 import { ownFormat, wireFormat } from '../../../src/response/wire-format.js';
-import { parseColumnValue } from '../../../src/schema/parse-column-value.js';
+import { parseColumnValue } from '../../../src/schema/wire-value.js';
 
 const INT4: ColumnType = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 };
 const DOUBLE: ColumnType = { kind: 'float', maximum: Number.MAX_VALUE };

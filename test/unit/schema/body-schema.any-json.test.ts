@@ -4,7 +4,7 @@ import { IsDefined, IsNotEmpty, Matches, MaxLength } from 'class-validator';
 import fc from 'fast-check';
 import { AllowNull, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { type BodySchema, bodySchema, parseBody } from '../../../src/schema/body-schema.js';
-import { InvalidBodyError } from '../../../src/schema/invalid-body-error.js';
+import { InvalidBodyError } from '../../../src/schema/request-issue.js';
 import { attach, planOf } from '../../support/offline-models.js';
 
 describe('parseBody', () => {

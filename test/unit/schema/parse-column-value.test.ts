@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ColumnType } from '../../../src/model/column-type.js';
-import { parseColumnValue } from '../../../src/schema/parse-column-value.js';
+import { parseColumnValue } from '../../../src/schema/wire-value.js';
 
 const INT4: ColumnType = { kind: 'integer', minimum: -2147483648, maximum: 2147483647 };
 const PRICE: ColumnType = { kind: 'decimal', precision: 5, scale: 2 };

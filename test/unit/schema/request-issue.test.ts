@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { InvalidBodyError } from '../../../src/schema/invalid-body-error.js';
-import { bodyPointer } from '../../../src/schema/request-issue.js';
+import { bodyPointer, InvalidBodyError } from '../../../src/schema/request-issue.js';
 
 describe('bodyPointer', () => {
   for (const [segments, expected] of [

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { showValue } from '../../../src/util/show-value.js';
+import { showValue } from '../../../src/util/option-problems.js';
 
 describe('showValue', () => {
   for (const [value, expected] of [

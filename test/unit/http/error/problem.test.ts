@@ -5,7 +5,6 @@ import { BadRequestError, HttpError, NotFoundError as RouteNotFound } from 'rout
 import { DatabaseError, DataTypes, UniqueConstraintError } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { toProblem } from '../../../../src/http/error/problem.js';
-import { BodyError } from '../../../../src/http/request/body-error.js';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
@@ -13,8 +12,7 @@ import {
   PersistenceError,
   RelationNotLoaded,
 } from '../../../../src/persistence/errors/errors.js';
-import { InvalidQueryError } from '../../../../src/query/invalid-query-error.js';
-import { InvalidBodyError } from '../../../../src/schema/invalid-body-error.js';
+import { BodyError, InvalidBodyError, InvalidQueryError } from '../../../../src/schema/request-issue.js';
 import { caughtError } from '../../../support/caught-error.js';
 import { attach, defineModel, planOf } from '../../../support/offline-models.js';
 

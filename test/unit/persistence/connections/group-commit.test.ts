@@ -126,7 +126,8 @@ class Simulation {
     this.#writes.push(write);
     const answer: Execution['settle'] = (error, result) => void write.told.push(error ?? result);
     const fail = (error: unknown) => void write.told.push(error);
-    this.#group.add({ statement: this.#statement, values: [write.id, key], answer, fail }, key);
+    const asked = { statement: this.#statement, values: [write.id, key], share: null };
+    this.#group.add({ ...asked, answer, fail }, key);
   }
 
   #send(client: PooledClient, batch: Batch): void {

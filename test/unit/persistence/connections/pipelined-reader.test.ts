@@ -157,7 +157,7 @@ class Simulation {
       read.isRepeated = true;
       this.#askAlone(pending);
     };
-    const pending = new PipelinedRead(asked, answer, tell, repeat, this.#budget);
+    const pending = new PipelinedRead({ ...asked, answer, fail: tell }, repeat, this.#budget);
     // As a runner does it.
     if (read.isShared) this.#reader.add(pending);
     else this.#askAlone(pending);
@@ -172,7 +172,7 @@ class Simulation {
 
   /** As a runner does it. */
   #askAlone(read: PipelinedRead): void {
-    const { statement, values, answer } = read;
+    const { statement, values, answer, fail } = read.pending;
     this.#queue.join({
       use: (client) => {
         this.#note(() => expect(client.pipeline, 'shared').to.equal(false));
@@ -183,7 +183,7 @@ class Simulation {
         const executions = [{ values, settle: answer }];
         this.#note(() => this.#send(client, { statement, executions, end }));
       },
-      fail: read.fail,
+      fail,
       isGone: () => read.isAnswered,
     });
   }

@@ -1,14 +1,13 @@
 /** When queries are given up, whatever begins and ends meanwhile. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { QueryWatch, type TimeoutSlot } from '../../../../src/persistence/protocol/query-timeouts.js';
+import { QueryWatch, type TimedQuery } from '../../../../src/persistence/protocol/query-timeouts.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 
 /** Milliseconds that a query may be given up late. */
 const LATENESS = 200;
 
-interface Query {
-  readonly slot: TimeoutSlot;
+interface Query extends TimedQuery {
   /** Milliseconds on the clock. */
   readonly deadline: number;
 }
@@ -59,7 +58,8 @@ class Simulation {
       const next = this.#consequences.shift();
       if (next) this.do(next);
     };
-    const query: Query = { slot: this.#watch.begin(limit, { giveUp }), deadline };
+    const query: Query = { giveUp, deadline };
+    this.#watch.begin(limit, query);
     this.#underway.add(query);
   }
 
@@ -68,7 +68,7 @@ class Simulation {
     const query = all[choice % all.length];
     if (!query) return;
     this.#underway.delete(query);
-    query.slot.end();
+    this.#watch.end(query);
   }
 }
 

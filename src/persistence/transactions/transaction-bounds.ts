@@ -1,9 +1,14 @@
-/** How a transaction of Sequelize's ends: with what PostgreSQL did, and never on a connection in doubt. */
+/** How the transaction of a session begins, and how it ends: with what PostgreSQL did, and never on a connection in doubt. */
 import type { EventEmitter } from 'node:events';
-import { QueryTypes, type Transaction } from 'sequelize';
+import { QueryTypes, type Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
 import { SessionTransaction } from '../connections/session-transaction.js';
+import { statementRunner } from '../connections/statement-runner.js';
+import { sequelizeProblem } from '../customization/internals-trial.js';
+import { seesQueries } from '../customization/query-customizations.js';
 import { describeFault } from '../errors/database-fault.js';
 import { type MarkedClient, transactionInternals } from '../session/connection-internals.js';
+import { EngineSequelize, refuseWrites } from '../session/engine-sequelize.js';
+import { currentSession } from '../session/session.js';
 
 /** A connection, as Sequelize keeps it. */
 interface Connection extends MarkedClient {
@@ -16,6 +21,24 @@ interface CommittingInterface {
   commitTransaction(transaction: Transaction, options: object): Promise<unknown>;
 }
 
+/** Begins one: by Sequelize itself, where code of the user's would see its queries, or another driver sends them. */
+export async function beginTransaction(
+  sequelize: Sequelize,
+  options: TransactionOptions,
+): Promise<Transaction> {
+  const isOfEngine = sequelize instanceof EngineSequelize;
+  const isOwn = isOfEngine && sequelize.transaction === EngineSequelize.prototype.transaction;
+  if (isOwn && !seesQueries(sequelize) && !sequelizeProblem()) {
+    const runner = statementRunner(sequelize);
+    const readOnly = options.readOnly === true || currentSession(sequelize)?.isReadOnly === true;
+    if (runner.canBegin) return runner.begin({ ...options, readOnly });
+  }
+  const transaction = await sequelize.transaction(options);
+  // An engine's instance does so itself, where its connections do not.
+  if (options.readOnly && !isOfEngine) await refuseWrites(sequelize, transaction);
+  return transaction;
+}
+
 /**
  * Commits; whether PostgreSQL did. It ends a transaction in which a query has failed with the tag ROLLBACK and no error,
  * which Sequelize's own `commit` passes over.
@@ -26,7 +49,7 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   const internals = transactionInternals<Connection>(transaction);
   if (!internals) return transaction.commit().then(() => true);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
-  if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) !== 'ROLLBACK';
+  if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) === 'COMMIT';
   // Of a raw query Sequelize gives all that the driver says, and of others the rows.
   const options = { ...internals.options, type: QueryTypes.RAW };
   // An instance whose `query` passes on less does not keep the tag from being heard.

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { unknownOptions } from '../../../src/plan/unknown-options.js';
+import { unknownOptions } from '../../../src/util/option-problems.js';
 
 describe('unknownOptions', () => {
   const names = ['port', 'host'];

@@ -1,0 +1,21 @@
+/** A statement that is executed once, and waits for a connection. */
+import type { Execution, TextValues } from '../protocol/batch.js';
+import type { PreparedStatement } from '../protocol/prepared-statement.js';
+import type { TableShare } from './table-share.js';
+
+/** What is asked. */
+export interface Asked {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+  /** For a read, that of its table; null where there is none. */
+  readonly share: TableShare | null;
+}
+
+/** What is asked, and who is told. */
+export interface PendingStatement extends Asked {
+  readonly context?: Execution['context'];
+  /** Takes what became of it, when the connection is free; the first call counts. */
+  readonly answer: Execution['settle'];
+  /** Takes why there is no connection. */
+  readonly fail: (error: unknown) => void;
+}

@@ -1,0 +1,41 @@
+/** What is wrong with options, as a message says it: types stop it, and plain JavaScript does not. */
+import { inspect } from 'node:util';
+import { didYouMean } from './did-you-mean.js';
+
+const LONGEST = 80;
+
+/** A value of a configuration in a few words. `JSON.stringify` throws for some, and shows `NaN` as null; it may be of any type, and as large as an application. */
+export function showValue(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  const text = inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY, customInspect: false });
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** A sentence for each option that has none of the names. */
+export function unknownOptions(owner: string, options: object, names: readonly string[]): string[] {
+  return Object.keys(options)
+    .filter((name) => !names.includes(name))
+    .map(
+      (name) =>
+        `${owner} has no option '${name}'.${didYouMean(name, names)} The options are ${names.join(', ')}.`,
+    );
+}
+
+/** What is wrong with an option that is true or false: a text such as 'false' would be true. */
+export function flagProblems(name: string, value: unknown): string[] {
+  return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
+}
+
+/** Segments of letters, digits and `-._~`: what needs no encoding and means nothing to a router (RFC 3986, 2.3). */
+const PLAIN_PATH = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
+
+/** What is wrong with an option that is a path, with a slash at its end or without, or empty. */
+export function pathProblems(name: string, path: unknown, example: string): string[] {
+  if (typeof path === 'string' && PLAIN_PATH.test(withoutSlash(path))) return [];
+  return [`${name} ${showValue(path)} is not a plain path; use one such as '${example}'.`];
+}
+
+/** The path without the slash at its end; the root is empty. */
+export function withoutSlash(path: string): string {
+  return path.replace(/\/$/, '');
+}
