@@ -164,6 +164,14 @@ async function currentTransaction(): Promise<string> {
   return row?.id ?? 'none';
 }
 
+/** When the transaction began that a query runs in, in microseconds. */
+async function transactionStart(): Promise<string> {
+  const [row] = await currentEngine().sequelize.query<{ start: string }>('SELECT now()::text AS start', {
+    type: QueryTypes.SELECT,
+  });
+  return row?.start ?? 'none';
+}
+
 class TownController extends crudController(Town) {
   @Get('/:id/number')
   @Get('/:id/figure')
@@ -501,14 +509,19 @@ describe('a route that takes from its resource', () => {
       expect((await Town.findByPk(1))?.get()).to.include({ name: 'Ulm', population: 7 });
     });
 
-    it("finds what a repository of the user's finds", async () => {
+    it("finds what a repository of the user's finds, in the session of the request", async () => {
+      const begun: string[] = [];
       class SmallTowns extends Repository<Town> {
         static override model = Town;
         override async get(id: Id): Promise<Town> {
+          begun.push(await transactionStart());
           return this.one({ id: Number(id), population: 0 });
         }
       }
       class SmallTownController extends crudController(SmallTowns) {
+        @Get('/:id/begun') async begun(@InjectRecord() _town: Town, @InjectSession() _session: ReadSession) {
+          begun.push(await transactionStart());
+        }
         @Get('/:id/name') name(@InjectRecord() { name }: Town): object {
           return { name };
         }
@@ -521,6 +534,10 @@ describe('a route that takes from its resource', () => {
         expect((await agent[method]('/towns/1/name')).body).to.deep.equal({ name: 'Ulm' });
         expect((await agent[method]('/towns/2/name')).status).to.equal(404);
       }
+      begun.length = 0;
+      await agent.get('/towns/1/begun');
+      expect(begun).to.have.length(2);
+      expect(begun[0]).to.equal(begun[1]);
     });
   });
 

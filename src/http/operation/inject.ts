@@ -16,7 +16,7 @@ import { UNBOUND } from '../resources/resource-parameters.js';
  * @example
  * ```ts
  * @Get('/:id/reviews')
- * reviews(@Param('id') id: string, @InjectRepository(Review) reviews: Repository<Review>) { … }
+ * reviews(@InjectId() id: number, @InjectRepository(Review) reviews: Repository<Review>) { … }
  * ```
  */
 export function InjectRepository<M extends Model>(source: Source<M>): ParameterDecorator {
@@ -33,7 +33,7 @@ export function InjectRepository<M extends Model>(source: Source<M>): ParameterD
  * @example
  * ```ts
  * @Post('/:id/publish')
- * publish(@Param('id') id: string, @InjectUnitOfWork() uow: UnitOfWork) {
+ * publish(@InjectId() id: number, @InjectUnitOfWork() uow: UnitOfWork) {
  *   uow.afterCommit(() => announce(id));
  *   return uow.repository(Article).update(id, { isPublished: true });
  * }
