@@ -33,9 +33,10 @@ export interface EndpointFeatures {
   /**
    * Reads the query string of a request target.
    *
+   * @param others names that other code reads
    * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
    */
-  readQuery(target: string, access: Access): Inputs;
+  readQuery(target: string, access: Access, others?: readonly string[]): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
@@ -111,15 +112,15 @@ function queryReader(
 ): EndpointFeatures['readQuery'] {
   const names = inputs.map(({ name }) => name);
   const read = inputReader(inputs);
-  return (target, access) => {
-    const query = parseQueryString(target);
+  return (target, access, others = []) => {
+    const query = parseQueryString(target, others);
     const { parameters, issues } = query;
     const absent = absentFor(access.form);
     if (parameters.size === 0 && issues.length === 0) return absent;
     return read({
       textOf: (name) => parameters.get(name),
       inputs: absent,
-      issues: parameterIssues(plan, query, names),
+      issues: parameterIssues(plan, query, others.length > 0 ? [...names, ...others] : names),
       access,
     });
   };

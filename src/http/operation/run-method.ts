@@ -66,7 +66,7 @@ export function compileMethod(
 }
 
 /** What a method has returned, as records of an answer. */
-function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
+export function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
   if (operation === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
   if (operation === 'list') {
     const page = pageOf(resource, result);

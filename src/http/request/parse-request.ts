@@ -92,6 +92,31 @@ export function compileParser(
   };
 }
 
+/** What a route of the user's asks of its resource. */
+export interface WantedArguments {
+  /** The generated operation that it stands for, if it does. */
+  readonly operation: Endpoint | undefined;
+  readonly hasId: boolean;
+  readonly hasList: boolean;
+  /** Query parameters that the route reads by itself. */
+  readonly others: readonly string[];
+}
+
+const NO_INPUTS: Inputs = Object.freeze({});
+
+/** The parser of what a route of the user's asks for. */
+export function compileWantedParser(
+  { plan, features, access: askAccess }: Omit<ParserSettings, 'bodyLimit'>,
+  { operation, hasId, hasList, others }: WantedArguments,
+): RequestParser {
+  const { readQuery, readHeaders } = features.list;
+  return async (request) => {
+    const access = await askAccess(request, operation);
+    const query = hasList ? readHeaders(request, readQuery(request.url, access, others), access) : NO_INPUTS;
+    return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
+  };
+}
+
 function parsePathId(plan: ResourcePlan, request: Request): unknown {
   return parseId(plan, String(request.params['id']));
 }

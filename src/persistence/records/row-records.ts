@@ -39,6 +39,14 @@ export interface RowOptions {
   readonly on?: StatementTarget | undefined;
 }
 
+/** How a row is read by its key. */
+export interface KeyOptions {
+  /** Default: all attributes. */
+  readonly fields?: readonly string[] | undefined;
+  /** Whether nothing else may change it until the transaction has ended. */
+  readonly isLocked: boolean;
+}
+
 /** What is known of a model. */
 interface Known {
   /** What Sequelize makes anew whenever it gives the model attributes. */
@@ -87,14 +95,14 @@ export class RowRecords<M extends Model = Model> {
   /** The record with this key, or null; with these attributes only, where they are given. */
   async find(
     id: Id,
-    { fields, access, on }: RowOptions & { readonly fields?: readonly string[] | undefined },
+    { fields, isLocked, access, on }: RowOptions & KeyOptions,
   ): Promise<M | null | undefined> {
     const slots = this.#slotsOf(id, access);
     const attributes = fields ? this.#attributesOf(fields) : this.#stored;
     if (!slots || !attributes || !this.#can('list')) return undefined;
     const select = { columns: fields ?? this.#columns };
     const found = await this.#executor.run(
-      { kind: 'read', where: this.#rowWithin(access), select },
+      { kind: 'read', where: this.#rowWithin(access), select, isLocked },
       slots,
       on,
     );
