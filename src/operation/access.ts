@@ -1,4 +1,5 @@
 /** What one request may see and write of a resource: part of its operation, so that nothing can go round it. */
+import type { ModelClass } from '../metadata/crud-options.js';
 import type { Predicate, Reference } from './operation.js';
 
 /** How a request may write a scoped attribute: the one value, one of several, or any. */
@@ -63,7 +64,11 @@ export function closedAttributes(
  *
  * @param values that are written, by attribute
  */
-export type AccessSource = (values?: Readonly<Record<string, unknown>>) => Access | Promise<Access>;
+export interface AccessSource {
+  (values?: Readonly<Record<string, unknown>>): Access | Promise<Access>;
+  /** The same for another model, whose rows are loaded along. */
+  to(model: ModelClass): Access | Promise<Access>;
+}
 
 /** The value that every new row gets; undefined where there is a choice. */
 export function presetOf({ form, values }: Access, attribute: string): unknown {

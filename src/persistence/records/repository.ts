@@ -7,7 +7,7 @@ import { ConfigError } from '../../util/config-error.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
-import { MultipleResultsFound, noSuchRecord, RelationNotLoaded } from '../errors/errors.js';
+import { MultipleResultsFound, noSuchRecord, relationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
@@ -15,6 +15,7 @@ import type { WriteValues } from '../rows/encode-rows.js';
 import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
 import { type Id, type KeyOptions, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
+import { includesWithin } from './scoped-includes.js';
 import { changesWithin, newRowWithin } from './scoped-values.js';
 import { SequelizeRecords } from './sequelize-records.js';
 import type { WriteOptions } from './update-record.js';
@@ -136,7 +137,12 @@ export class Repository<M extends Model = Model> {
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
     const { scope, access } = await this.context('select');
-    return this.records(access).list(options, scope);
+    const { include } = options;
+    const isWithin = include !== undefined && this.access !== null;
+    const seen = isWithin
+      ? { include: await includesWithin(this.model as unknown as ModelClass, include, this.access) }
+      : {};
+    return this.records(access).list({ ...options, ...seen }, scope);
   }
 
   /**
@@ -223,12 +229,7 @@ export class Repository<M extends Model = Model> {
   related<K extends keyof M & string>(record: M, name: K): M[K] {
     const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
-    const relations = Object.keys(this.model.associations).join(', ') || 'none';
-    throw new RelationNotLoaded(
-      this.model.associations[name]
-        ? `The relation '${name}' of this ${this.model.name} was not loaded; include it in the query.`
-        : `${this.model.name} has no relation '${name}'; it has ${relations}.`,
-    );
+    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
   /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
