@@ -51,7 +51,9 @@ export interface AccessOptions<M extends Model = Model> {
   /**
    * The values that rows must have to be seen and written, asked once for each request, after `dependencies` and before the body
    * is read. Other rows are missing, from lists, totals and cursors too. New rows get the value; bodies do not have the
-   * attribute. Default: that of `bootstrap`, for attributes it names.
+   * attribute, and hooks, setters and defaults do not change it. A foreign key to this model names a row inside, else the answer is the
+   * 409 of a missing row. Sequelize's own methods, such as `findAll` in an override, know nothing of it: use `context.repository`.
+   * Default: that of `bootstrap`, for attributes it names.
    *
    * @example
    * ```ts

@@ -83,8 +83,8 @@ export class Repository<M extends Model = Model> {
   }
 
   /**
-   * The same repository without the scope of its request: every row, of every tenant. For work that is nobody's own, such as a
-   * report over all of them.
+   * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them. For work that
+   * is nobody's own, such as a report over all of them.
    *
    * @example
    * ```ts
