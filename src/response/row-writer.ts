@@ -1,5 +1,6 @@
 /** Rows of texts -> JSON text, without objects in between. */
 import type { AttributeInfo } from '../model/model-info.js';
+import { perPair } from '../util/per-pair.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';
 
@@ -10,7 +11,7 @@ type TextParsers = readonly ((text: string) => unknown)[];
 /** Writes a row as a JSON object. */
 export type RowWriter = (row: TextRow) => string;
 
-/** Finds the writer for rows with the columns of all properties, or of some. */
+/** Finds the writer for rows with the columns of all properties, or of some; the same for the same objects. */
 export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
 
 /** A property of what is written. */
@@ -23,8 +24,6 @@ export interface RowProperty {
 
 /** The writers of rows that have a column for each property, or for each that is among the fields. */
 export function compileRowWriters(properties: readonly RowProperty[]): RowWriters {
-  // The parsers are the same as long as the table has the same types.
-  const whole = new WeakMap<TextParsers, RowWriter>();
   const formats = new WeakMap<TextParsers[number], Map<RowProperty, TextFormat>>();
   const formatOf = (property: RowProperty, parser: TextParsers[number]): TextFormat => {
     const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
@@ -38,12 +37,10 @@ export function compileRowWriters(properties: readonly RowProperty[]): RowWriter
       selected,
       selected.map((property, index) => formatOf(property, parsers[index] as TextParsers[number])),
     );
-  return (parsers, fields) => {
-    if (fields) return writerOf(selectedOf(properties, fields), parsers);
-    const write = whole.get(parsers) ?? writerOf(properties, parsers);
-    whole.set(parsers, write);
-    return write;
-  };
+  // The parsers are the same as long as the table has the same types.
+  return perPair((parsers: TextParsers, fields: readonly string[] | null) =>
+    writerOf(fields ? selectedOf(properties, fields) : properties, parsers),
+  );
 }
 
 /** Those of the properties that are fields, in their own order. */

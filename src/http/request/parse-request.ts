@@ -5,7 +5,7 @@
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
-import { type Access, type AccessForm, closedAttributes, OPEN_ACCESS } from '../../operation/access.js';
+import { type Access, closedAttributes, perForm } from '../../operation/access.js';
 import type { ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
@@ -13,7 +13,7 @@ import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { InvalidQueryError } from '../../query/invalid-query-error.js';
 import { quote } from '../../query/query-string.js';
-import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
+import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { readBody } from './read-body.js';
 import type { RequestAccess } from './request-access.js';
@@ -73,13 +73,7 @@ export function compileParser(
         : readHead(request, access);
     };
   }
-  const schemas = new WeakMap<AccessForm, BodySchema>();
-  const schemaFor = (form: AccessForm): BodySchema => {
-    const known = schemas.get(form) ?? bodySchema(plan, operation, closedAttributes(form, operation));
-    schemas.set(form, known);
-    return known;
-  };
-  schemaFor(OPEN_ACCESS.form);
+  const schemaFor = perForm((form) => bodySchema(plan, operation, closedAttributes(form, operation)));
   const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
   const limits = { limit: bodyLimit, ...types };
   return async (request) => {
