@@ -4,7 +4,7 @@ import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/show-value.js';
-import type { AccessPlan, FieldPlan } from './access-plan.js';
+import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
 import type { OptionCheck } from './compile-options.js';
 import { operatorsOf } from './filter-operators.js';
 import type { ResourcePlan } from './resource-plan.js';
@@ -46,7 +46,7 @@ export function compileAccess(
         'request, or true for everybody.',
     );
   }
-  const restricted = [...fields].filter(([, { read }]) => read !== null).map(([name]) => name);
+  const restricted = [...restrictedNames({ fields })];
   for (const name of restricted.filter((each) => defaultSort.some(({ attribute }) => attribute === each))) {
     report(
       `${info.name}: defaultSort names '${name}', which not every request may read; the order would tell its values.`,

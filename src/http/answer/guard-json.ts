@@ -1,6 +1,7 @@
 /** `response.json()` for methods that answer by themselves: records leave as they do in what a method returns. */
 import type { Response } from 'express';
 import { type SerializerRegistry, serializeResult } from '../../response/result-serializer.js';
+import { answering } from '../resources/application-access.js';
 
 /** What `json` was before, for responses whose method has not returned. */
 const unguarded = new WeakMap<Response, Response['json']>();
@@ -11,7 +12,12 @@ export function guardJson(response: Response, serializers: SerializerRegistry): 
   const { json } = response;
   unguarded.set(response, json);
   response.json = (...bodies) =>
-    json.apply(response, bodies.map((body) => serializeResult(body, serializers)) as typeof bodies);
+    json.apply(
+      response,
+      answering(response.req, () =>
+        bodies.map((body) => serializeResult(body, serializers)),
+      ) as typeof bodies,
+    );
 }
 
 /** What a method has returned is shaped already. */

@@ -6,6 +6,7 @@ import { requestLogger } from '../request/application-logger.js';
 import { layersOf } from '../request/express-internals.js';
 import { requestResource } from '../request/request-resource.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
+import { toldNames } from '../request/told-names.js';
 import { logFailure } from './log-failure.js';
 import { type Problem, toProblem } from './problem.js';
 
@@ -78,9 +79,11 @@ const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Serve
 function problemOf(error: unknown, request: Request): Problem | null {
   try {
     if (error instanceof ClientGone) return null;
+    // What refuses a delete is no attribute of the record's body: others still refer to it.
+    const plan = request.method === 'DELETE' ? undefined : requestResource(request);
     return toProblem(error, {
-      // What refuses a delete is no attribute of the record's body: others still refer to it.
-      plan: request.method === 'DELETE' ? undefined : requestResource(request),
+      plan,
+      told: toldNames(request, plan),
       isSafe: SAFE_METHODS.has(request.method),
     });
   } catch {

@@ -1,6 +1,7 @@
 /** The story of a request to a route that the user wrote: run, shape, commit; routing-controllers sends. */
 import type { Action } from 'routing-controllers';
 import type { ResultShaper } from '../answer/result-shaper.js';
+import { hasAccessRules } from '../resources/application-access.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 import { commitRequest, inAddedSession, onPath } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
@@ -17,6 +18,7 @@ export function addedRouteHandler(
     shaper.guard(action.response);
     return commitRequest(action, inSession, async () => {
       const result = await controllerFor(action)[metadata.method]?.(...params);
+      if (hasAccessRules(action.request)) await shaper.ready(result, action);
       return shaper.shape(result, metadata, action);
     });
   };

@@ -18,6 +18,7 @@ import { patchTypes } from '../../schema/patch-types.js';
 import { readBody } from './read-body.js';
 import type { RequestAccess } from './request-access.js';
 import { checkScopedValues } from './scoped-values.js';
+import { setToldNames } from './told-names.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
@@ -79,7 +80,9 @@ export function compileParser(
   return async (request) => {
     const access = await askAccess(request, operation);
     const head = readHead(request, access);
-    const values = await parseBody(schemaFor(access.form), await readBody(request, limits));
+    const body = await readBody(request, limits);
+    if (plan.access?.fields.size) setToldNames(request, access.form, body);
+    const values = await parseBody(schemaFor(access.form), body);
     checkScopedValues(operation, values, access);
     return { ...head, values };
   };

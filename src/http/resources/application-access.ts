@@ -6,6 +6,8 @@ import { crudRecords } from '../../metadata/registry.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
 import { describeModel } from '../../plan/describe-model.js';
+import { withMasks } from '../../response/record-masks.js';
+import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import type { Resource } from './resource.js';
@@ -19,7 +21,7 @@ interface ApplicationRequest extends Request {
   [LOOKUP]?: AccessLookup;
 }
 
-const RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible'];
+const RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];
 
 /**
  * Remembers the rules of an application for its requests; null where there are none. A model that the application does not
@@ -55,6 +57,33 @@ export function hasAccessRules(request: ApplicationRequest): boolean {
   return request[LOOKUP] !== undefined;
 }
 
+/**
+ * Makes an answer of a request, or a part of one: records in it are without what the request may not read. What is known only
+ * later is not known to be readable.
+ */
+export function answering<T>(request: ApplicationRequest, work: () => T): T {
+  const lookup = request[LOOKUP];
+  if (!lookup) return work();
+  const unreadable = (model: object) => lookup(model as ModelClass)?.unreadable(request);
+  const masks = (model: object) => {
+    const names = unreadable(model);
+    return names === undefined || names instanceof Promise ? null : names;
+  };
+  return withMasks(masks, work);
+}
+
+/** Waits for the rules of what an answer holds. */
+export async function askForAnswer(
+  request: ApplicationRequest,
+  result: unknown,
+  serializers: SerializerRegistry,
+): Promise<void> {
+  const lookup = request[LOOKUP];
+  if (!lookup) return;
+  for (const model of ruledModels(result, serializers))
+    await lookup(model as ModelClass)?.unreadable(request);
+}
+
 /** The same repository for what a request may see and write of its model. */
 export function repositoryWithin<R extends Repository>(request: ApplicationRequest, repository: R): R {
   const access = request[LOOKUP]?.(repository.model);
@@ -62,11 +91,10 @@ export function repositoryWithin<R extends Repository>(request: ApplicationReque
 }
 
 function accessOfUnserved(model: ModelClass, shared: SharedAccess): RequestAccess | null {
-  const { scope, visible } = crudRecords().findLast((record) => record.model === model)?.options ?? {};
-  const options = {
-    ...(scope === undefined ? {} : { scope }),
-    ...(visible === undefined ? {} : { visible }),
-  };
+  const declared = crudRecords().findLast((record) => record.model === model)?.options ?? {};
+  const options = Object.fromEntries(
+    RULES.flatMap((name) => (name in declared ? [[name, declared[name]]] : [])),
+  );
   const info = describeModel(model);
   const problems: string[] = [];
   const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };

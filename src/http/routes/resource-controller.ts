@@ -14,6 +14,7 @@ import { compileHandler } from '../operation/handle-operation.js';
 import { contextOf, controllerFor } from '../operation/run-method.js';
 import { compileRowRunners } from '../operation/run-rows.js';
 import { setRequestResource } from '../request/request-resource.js';
+import { setToldNames } from '../request/told-names.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -102,6 +103,7 @@ function accessGuard({ access, features }: Resource, operation: Endpoint) {
   ): Promise<void> => {
     try {
       const granted = await access(request, operation);
+      setToldNames(request, granted.form);
       readHeaders(request, absentFor(granted.form), granted);
     } catch (error) {
       return next(error);
