@@ -16,6 +16,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
     unreadable.size === 0 ? readable : choice(readable.filter((name) => !unreadable.has(name))),
   );
   const absentFor = (form: AccessForm) => (form.unreadable.size === 0 ? null : readableFor(form));
+  const shown = readable.filter((name) => plan.access?.fields.get(name)?.read !== false);
   const mask = (form: AccessForm): Inputs => ({ fields: absentFor(form) });
   const key = plan.info.primaryKey.name;
   const found = perChoice((names) => {
@@ -37,7 +38,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
         absentFor,
         turn: 2,
         read: (text, { issues, access }) => choice(parseFields(readableFor(access.form), text, issues)),
-        describe: () => chosenNames('Only these properties are answered.', readable, readable.length),
+        describe: () => chosenNames('Only these properties are answered.', shown, shown.length),
       },
     ],
     constants: { create: mask, update: mask },

@@ -1,4 +1,6 @@
-/** What is made of an object, alone or with another one: made once for each pair, and kept as long as both are. */
+/** A memo for what is made of an object, alone or together with another one. */
+
+/** The same for the same pair; kept as long as both are. */
 export function perPair<A extends object, B extends object, T extends object | null>(
   make: (one: A, other: B | null) => T,
 ): (one: A, other?: B | null) => T {

@@ -24,6 +24,7 @@ import {
   type Repository,
   type UnitOfWork,
 } from '../../src/index.js';
+import { ApiContract } from '../support/api-contract.js';
 import { SqlLog } from '../support/sql-log.js';
 import { ask, TwoPaths, type WholeRequest } from '../support/two-paths.js';
 
@@ -271,6 +272,32 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         // What answers without waiting does not know yet what a rule says later.
         expect((await send('/other/by-hand', 'hr')).json.first).to.include({ id: 1, note: 'n1' });
         expect((await send('/other/by-hand', '')).json.first).to.deep.equal(SHOWN);
+      });
+
+      it('are optional in the document, and the answers are as it says', async () => {
+        const { agent } = paths.site;
+        const contract = new ApiContract((await agent.get('/openapi.json')).body);
+        const { PersonRead, PersonCreate, PersonUpdate } = contract.schemas;
+        expect(PersonRead?.required).to.deep.equal(['id', 'name', 'status', 'badge']);
+        expect(PersonRead?.properties?.['salary']?.description).to.equal(
+          'Absent where the request may not read it.',
+        );
+        expect(PersonCreate?.required).to.deep.equal(['name']);
+        expect(PersonCreate?.properties?.['badge']?.description).to.equal(
+          'Refused where the request may not set it.',
+        );
+        expect(PersonUpdate?.properties?.['badge']).not.to.have.property('description');
+        const statuses = (id: string) => Object.keys(contract.operations.get(id)?.operation.responses ?? {});
+        expect(statuses('listPeople')).not.to.include('403');
+        for (const role of ['', 'hr', 'staff', 'hr,staff']) {
+          contract.check('listPeople', await agent.get('/people').set('role', role));
+          contract.check('readPerson', await agent.get('/people/1').set('role', role));
+          contract.check('createPerson', await agent.post('/people').set('role', role).send({ name: 'x' }));
+          contract.check(
+            'updatePerson',
+            await agent.patch('/people/2').set('role', role).send({ salary: 3 }),
+          );
+        }
       });
 
       it('are not selected by our SQL', async () => {
