@@ -32,8 +32,8 @@ export function compileAccess(
   const { info, report } = check;
   for (const name of ['scope', 'visible', 'can', 'fields'] as const) {
     // A variable that was never set must not switch a rule off.
-    if (name in check.options && check.options[name] === undefined)
-      report(`${info.name}: ${name} is undefined; give it a value, or leave it out.`);
+    if (name in check.options && (check.options[name] ?? null) === null)
+      report(`${info.name}: ${name} is ${check.options[name]}; give it a value, or leave it out.`);
   }
   const can = compileCan(check);
   const scope = compileScope(check, shared);
@@ -100,7 +100,7 @@ function compileScope(check: OptionCheck, shared: SharedAccess): AccessPlan['sco
 
 function compileVisible({ info, options, report }: OptionCheck): AccessPlan['visible'] {
   const { visible } = options;
-  if (visible === undefined || typeof visible === 'function') return visible ?? null;
+  if ((visible ?? null) === null || typeof visible === 'function') return visible ?? null;
   report(
     `${info.name}: visible is ${showValue(visible)}; use a function of the request that gives a filter\`…\` or EVERYTHING.`,
   );
