@@ -9,7 +9,7 @@ import {
   Res,
   UseInterceptor,
 } from 'routing-controllers';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { AutoIncrement, Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   type CreateValues,
@@ -70,6 +70,17 @@ class Person extends Model {
   declare badge: string;
 }
 
+/** A model that no route serves. */
+@Table({ tableName: 'badges', timestamps: false })
+class Badge extends Model {
+  @PrimaryKey
+  @Column(DataType.TEXT)
+  declare badge: string;
+
+  @HasMany(() => Person, { foreignKey: 'badge', sourceKey: 'badge', constraints: false })
+  declare people: Person[];
+}
+
 class Overriding extends crudController(Person) {
   override list(query: ListQuery, context: CrudContext<Person>) {
     return super.list(query, context);
@@ -115,6 +126,11 @@ class Other {
     return { about: await people.page({ page: 1, size: 2 }) };
   }
 
+  @Get('/badges')
+  badges() {
+    return Badge.findAll({ include: [{ model: Person }] });
+  }
+
   @Get('/by-hand')
   async byHand(@InjectRepository(Person) people: Repository<Person>, @Res() response: Response) {
     return response.json({ first: await people.get(1) });
@@ -138,8 +154,12 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
 
     before(async () => {
       paths = await TwoPaths.start({
-        models: [Person] as ModelClass[],
-        bootstrap: { ...bootstrap, controllers: [...(bootstrap.controllers ?? []), Other] },
+        models: [Person, Badge] as ModelClass[],
+        bootstrap: {
+          models: [Person] as ModelClass[],
+          ...bootstrap,
+          controllers: [...(bootstrap.controllers ?? []), Other],
+        },
         engine: { logging: sql.record },
       });
     });
@@ -157,6 +177,7 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         badge: `b${index + 1}`,
       }));
       await Person.bulkCreate(people);
+      await Badge.bulkCreate([{ badge: 'b1' }], { ignoreDuplicates: true });
     }
 
     async function send(path: string, role: string, more: Partial<WholeRequest> = {}) {
@@ -269,6 +290,9 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         expect((await send('/other/people', '')).json[0]).to.deep.equal(SHOWN);
         expect((await send('/other/page', '')).json.about.items[0]).to.deep.equal(SHOWN);
         expect((await send('/other/page', 'hr')).json.about.items[0]).to.deep.equal(WHOLE);
+        const badges = (people: object) => [{ badge: 'b1', people: [people] }];
+        expect((await send('/other/badges', '')).json).to.deep.equal(badges(SHOWN));
+        expect((await send('/other/badges', 'hr')).json).to.deep.equal(badges(WHOLE));
         // What answers without waiting does not know yet what a rule says later.
         expect((await send('/other/by-hand', 'hr')).json.first).to.include({ id: 1, note: 'n1' });
         expect((await send('/other/by-hand', '')).json.first).to.deep.equal(SHOWN);
