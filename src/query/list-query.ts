@@ -10,7 +10,7 @@ export interface ListCriteria {
   readonly filter: Filter | null;
   /** A total order: the primary key is part of it. */
   readonly sort: readonly SortTerm[];
-  /** The properties to answer with; null is all. */
+  /** The properties to answer with, of those that the request may read; null is all there are. */
   readonly fields: readonly string[] | null;
 }
 

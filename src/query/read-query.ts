@@ -2,6 +2,6 @@
 
 /** The query of `GET /{id}`. */
 export interface ReadQuery {
-  /** The properties to answer with; null is all. */
+  /** The properties to answer with, of those that the request may read; null is all there are. */
   readonly fields: readonly string[] | null;
 }

@@ -41,6 +41,7 @@ const isLater = (role: string) => async (request: Request) => is(role)(request);
     note: { read: is('hr') },
     status: { create: isLater('staff'), update: is('staff') },
     badge: { create: is('staff') },
+    grade: { create: is('staff') },
   },
 })
 @Table({
@@ -68,6 +69,9 @@ class Person extends Model {
 
   @Column({ type: DataType.TEXT, allowNull: false })
   declare badge: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare grade: number;
 }
 
 /** A model that no route serves. */
@@ -137,8 +141,8 @@ class Other {
   }
 }
 
-const WHOLE = { id: 1, name: 'Ada', salary: 30, note: 'n1', status: 'new', badge: 'b1' };
-const SHOWN = { id: 1, name: 'Ada', status: 'new', badge: 'b1' };
+const WHOLE = { id: 1, name: 'Ada', salary: 30, note: 'n1', status: 'new', badge: 'b1', grade: 1 };
+const SHOWN = { id: 1, name: 'Ada', status: 'new', badge: 'b1', grade: 1 };
 
 const VARIANTS: Readonly<Record<string, BootstrapOptions>> = {
   'generated routes': {},
@@ -175,6 +179,7 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         salary: index < 2 ? 30 : 28,
         note: `n${index + 1}`,
         badge: `b${index + 1}`,
+        grade: 1,
       }));
       await Person.bulkCreate(people);
       await Badge.bulkCreate([{ badge: 'b1' }], { ignoreDuplicates: true });
@@ -194,8 +199,11 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
       const change = { method: 'PATCH', body: { name: 'Ava' } };
       expect((await send('/people/1', 'hr', change)).json).to.deep.equal({ ...WHOLE, name: 'Ava' });
       expect((await send('/people/1', '', change)).json).to.deep.equal({ ...SHOWN, name: 'Ava' });
-      const created = await send('/people', 'staff', { method: 'POST', body: { name: 'Di', badge: 'x' } });
-      expect(created.json).to.deep.equal({ id: 4, name: 'Di', status: 'new', badge: 'x' });
+      const created = await send('/people', 'staff', {
+        method: 'POST',
+        body: { name: 'Di', badge: 'x', grade: 2 },
+      });
+      expect(created.json).to.deep.equal({ id: 4, name: 'Di', status: 'new', badge: 'x', grade: 2 });
       expect(created.headers).to.include('Location: /people/4');
       if (name === 'routes with an interceptor') {
         expect(created.headers).to.include('X-Seen: nothing');
@@ -207,8 +215,8 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
     it('are unknown to fields, sort and q', async () => {
       for (const role of ['staff']) {
         for (const [of, known] of [
-          ['/people?fields=', 'id, name, status, badge.'],
-          ['/people/1?fields=', 'id, name, status, badge.'],
+          ['/people?fields=', 'id, name, status, badge, grade.'],
+          ['/people/1?fields=', 'id, name, status, badge, grade.'],
           ['/people?sort=', 'id, name.'],
           ['/people?sort=-', 'id, name.'],
         ] as const) {
@@ -253,7 +261,7 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
       });
       const unknown = await send('/people/1', '', { method: 'PATCH', body: { stattus: 1 } });
       expect(unknown.json.errors[0].detail).to.equal(
-        'There is no such property. The properties are name, note, badge.',
+        'There is no such property. The properties are name, note, badge, grade.',
       );
     });
 
@@ -302,7 +310,7 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         const { agent } = paths.site;
         const contract = new ApiContract((await agent.get('/openapi.json')).body);
         const { PersonRead, PersonCreate, PersonUpdate } = contract.schemas;
-        expect(PersonRead?.required).to.deep.equal(['id', 'name', 'status', 'badge']);
+        expect(PersonRead?.required).to.deep.equal(['id', 'name', 'status', 'badge', 'grade']);
         expect(PersonRead?.properties?.['salary']?.description).to.equal(
           'Absent where the request may not read it.',
         );

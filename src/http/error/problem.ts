@@ -106,11 +106,14 @@ function requestProblem(status: number, { message, errors }: InvalidQueryError |
 
 function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {
   const problem = FAULTS[fault.kind];
-  const missing = missingIssues(fault, plan, told);
-  const errors =
-    missing.length > 0
-      ? missing
-      : [...violationIssues(fault, plan, told), ...refusalIssues(fault, problem, plan, told)];
+  const missing = missingNames(fault, plan, told);
+  const others = { ...told, hidden: new Set([...told.hidden, ...missing]) };
+  const errors = [
+    // PostgreSQL tells the first.
+    ...missing.slice(0, 1).map(missingIssue),
+    ...violationIssues(fault, plan, others),
+    ...refusalIssues(fault, problem, plan, others),
+  ];
   if (errors.length === 0) return problem;
   const [only] = errors;
   return { ...problem, detail: errors.length === 1 && only ? only.detail : problem.detail, errors };
@@ -119,23 +122,20 @@ function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemCo
 const ALL_TOLD: ToldNames = Object.freeze({ hidden: new Set<string>(), unwritable: new Set<string>() });
 
 /** What a row has to have, and the request may not set. Sequelize says it, or the database. */
-function missingIssues(
+function missingNames(
   fault: DatabaseFault,
   plan: ResourcePlan | undefined,
   { unwritable }: ToldNames,
-): RequestIssue[] {
+): readonly string[] {
   if (!plan || fault.kind !== 'invalid' || unwritable.size === 0) return [];
-  const absent = fault.violations.filter(({ rule }) => rule === 'is_null').map(({ attribute }) => attribute);
+  const absent = fault.violations.flatMap(({ rule, attribute }) => (rule === 'is_null' ? attribute : null));
   const names = [...absent, ...(fault.column === null ? [] : refusedAttributes(plan.info, fault))];
-  return names.flatMap((name) =>
-    name !== null && unwritable.has(name)
-      ? {
-          pointer: bodyPointer(name),
-          code: 'readOnly',
-          detail: `${name} is required, and this request may not set it.`,
-        }
-      : [],
-  );
+  return [...plan.info.attributes.keys()].filter((name) => unwritable.has(name) && names.includes(name));
+}
+
+function missingIssue(name: string): RequestIssue {
+  const detail = `${name} is required, and this request may not set it.`;
+  return { pointer: bodyPointer(name), code: 'readOnly', detail };
 }
 
 /** Rules of Sequelize's `validate`; one of the whole model names itself where another names its attribute. */
