@@ -50,6 +50,18 @@ export const OPEN_ACCESS: Access = Object.freeze({
   digest: '',
 });
 
+/** Gives what is made of a form; made once for each. */
+export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
+  const open = make(OPEN_ACCESS.form);
+  const others = new WeakMap<AccessForm, T>();
+  return (form) => {
+    if (form === OPEN_ACCESS.form) return open;
+    const known = others.get(form) ?? make(form);
+    others.set(form, known);
+    return known;
+  };
+}
+
 /** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */
 export function closedAttributes(
   { scope, unwritable }: AccessForm,

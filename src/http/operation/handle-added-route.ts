@@ -3,6 +3,7 @@ import type { Action } from 'routing-controllers';
 import { checkJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
+import { hasAccessRules } from '../resources/application-access.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 import { commitRequest, inAddedSession, onPath } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
@@ -23,6 +24,7 @@ export function addedRouteHandler(
     shaper.guard(response);
     const sendAnswer = await commitRequest(action, inSession, async () => {
       const result = await controllerFor(action)[metadata.method]?.(...params);
+      if (hasAccessRules(request)) await shaper.ready(result, action);
       const answer = shapePage ? await shapePage(result, action) : { result };
       if (!('draft' in answer)) {
         const shown = shaper.shape(answer.result, metadata, action);

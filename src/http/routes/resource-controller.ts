@@ -17,6 +17,7 @@ import { type Controller, contextOf, controllerFor } from '../operation/run-meth
 import { compileRowRunners } from '../operation/run-rows.js';
 import { listShaper, pageShaper } from '../operation/shape-page.js';
 import { setRequestResource } from '../request/request-resource.js';
+import { setToldNames } from '../request/told-names.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -108,6 +109,7 @@ function accessGuard({ access, features }: Resource, operation: Endpoint) {
   ): Promise<void> => {
     try {
       const granted = await access(request, operation);
+      setToldNames(request, granted.form);
       readHeaders(request, absentFor(granted.form), granted);
     } catch (error) {
       return next(error);
