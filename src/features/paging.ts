@@ -18,7 +18,7 @@ export const paging: FeatureFactory = (context) => {
   const size = integer('size', 'How many items a page has.', pageSize.default, pageSize.max);
   const places = isOffset ? [page] : [cursor(context, 'after', 'before'), cursor(context, 'before', 'after')];
   return {
-    constants: { list: { kind: pagination } },
+    constants: { list: () => ({ kind: pagination }) },
     inputs: [...places, size],
     rewrite: { list: isOffset ? byNumber : byCursor },
   };

@@ -1,4 +1,5 @@
 /** What one request may see and write of a resource: part of its operation, so that nothing can go round it. */
+import type { ModelClass } from '../metadata/crud-options.js';
 import type { Predicate, Reference } from './operation.js';
 
 /** How a request may write a scoped attribute: the one value, one of several, or any. */
@@ -49,6 +50,18 @@ export const OPEN_ACCESS: Access = Object.freeze({
   digest: '',
 });
 
+/** Gives what is made of a form; made once for each. */
+export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
+  const open = make(OPEN_ACCESS.form);
+  const others = new WeakMap<AccessForm, T>();
+  return (form) => {
+    if (form === OPEN_ACCESS.form) return open;
+    const known = others.get(form) ?? make(form);
+    others.set(form, known);
+    return known;
+  };
+}
+
 /** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */
 export function closedAttributes(
   { scope, unwritable }: AccessForm,
@@ -63,7 +76,11 @@ export function closedAttributes(
  *
  * @param values that are written, by attribute
  */
-export type AccessSource = (values?: Readonly<Record<string, unknown>>) => Access | Promise<Access>;
+export interface AccessSource {
+  (values?: Readonly<Record<string, unknown>>): Access | Promise<Access>;
+  /** The same for another model, whose rows are loaded along. */
+  to(model: ModelClass): Access | Promise<Access>;
+}
 
 /** The value that every new row gets; undefined where there is a choice. */
 export function presetOf({ form, values }: Access, attribute: string): unknown {

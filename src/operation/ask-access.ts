@@ -33,36 +33,48 @@ interface Answers {
   readonly unwritable: readonly string[];
 }
 
+/** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
+export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
+
+/** Compiles the rules of reading. */
+export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
+  const ruled = [...fields].filter(([, { read }]) => read !== null);
+  return (request) =>
+    then(all(ruled.map(([, { read }]) => allows(read, request))), (answers) =>
+      ruled.flatMap(([name], index) => (answers[index] === true ? [] : name)),
+    );
+}
+
 /** Compiles the rules. */
-export function compileAskAccess(info: ModelInfo, plan: AccessPlan): AskAccess {
+export function compileAskAccess(
+  info: ModelInfo,
+  plan: AccessPlan,
+  askUnreadable: AskUnreadable = compileAskUnreadable(plan),
+): AskAccess {
   const forms = new BoundedCache<AccessForm>();
   const scoped = [...plan.scope];
   const fields = [...plan.fields];
   return (request, endpoint) => {
-    const ask = (rule: (request: Request) => unknown): Maybe<unknown> => guarded(rule, request);
-    const allows = (rule: AccessRule | null): Maybe<unknown> =>
-      typeof rule === 'function' ? ask(rule) : (rule ?? true);
-    const can = endpoint ? allows(plan.can.get(endpoint) ?? null) : true;
+    const can = endpoint ? allows(plan.can.get(endpoint) ?? null, request) : true;
     return then(can, (isAllowed) => {
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
       const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
       const asked = [
-        ...scoped.map(([, rule]) => ask(rule)),
-        plan.visible ? ask(plan.visible) : EVERYTHING,
-        ...fields.map(([, { read }]) => allows(read)),
-        ...fields.map((field) => (write ? allows(field[1][write]) : true)),
+        askUnreadable(request),
+        plan.visible ? guarded(plan.visible, request) : EVERYTHING,
+        ...scoped.map(([, rule]) => guarded(rule, request)),
+        ...fields.map(([, rules]) => (write ? allows(rules[write], request) : true)),
       ];
-      return then(all(asked), (answers) => {
-        const may = answers.slice(scoped.length + 1);
-        const refused = (from: number) =>
-          fields.flatMap(([name], index) => (may[from + index] === true ? [] : name));
-        return accessOf(info, forms, {
+      return then(all(asked), ([unreadable, visible, ...answers]) =>
+        accessOf(info, forms, {
           scope: scoped.map(([name], index) => [name, answers[index]] as const),
-          visible: answers[scoped.length],
-          unreadable: refused(0),
-          unwritable: refused(fields.length),
-        });
-      });
+          visible,
+          unreadable: unreadable as readonly string[],
+          unwritable: fields.flatMap(([name], index) =>
+            answers[scoped.length + index] === true ? [] : name,
+          ),
+        }),
+      );
     });
   };
 }
@@ -176,7 +188,14 @@ function denied(message: string): RefusedRequestError {
   return new RefusedRequestError(403, message);
 }
 
-/** Express takes null and undefined for "no error, go on". */
+function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
+  return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
+}
+
+/**
+ * What a rule answers. One that throws gives a promise that rejects: the promises of others must not be forgotten, because a
+ * rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go on".
+ */
 function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
   const fail = (thrown: unknown): never => {
     if (typeof thrown === 'object' && thrown !== null) throw thrown;
@@ -184,9 +203,9 @@ function guarded(rule: (request: Request) => unknown, request: Request): Maybe<u
   };
   try {
     const answer = rule(request);
-    return isPromise(answer) ? answer.then((value) => value, fail) : answer;
+    return isPromise(answer) ? Promise.resolve(answer).catch(fail) : answer;
   } catch (thrown) {
-    return fail(thrown);
+    return Promise.reject(thrown).catch(fail);
   }
 }
 

@@ -52,19 +52,21 @@ export function accessToWrite(
   );
 }
 
-/** What a repository of a model asks; null where the model has no rules, and nor has what it refers to. */
+/** What a repository of a model asks; null where the application has no rules. */
 export function accessSource(
   request: Request,
   model: ModelClass,
   access: RequestAccess | null,
 ): AccessSource | null {
-  const hasKeys = (accessRules(request)?.keysOf(model) ?? []).length > 0;
-  if (!access && !hasKeys) return null;
-  return (values) => {
+  const rules = accessRules(request);
+  if (!access && !rules) return null;
+  const grant = (values?: Readonly<Record<string, unknown>>) => {
     const granted = access ? access(request) : OPEN_ACCESS;
-    if (!values || !hasKeys) return granted;
-    return then(granted, (known) => accessToWrite(request, model, known, values));
+    return values ? then(granted, (known) => accessToWrite(request, model, known, values)) : granted;
   };
+  const to = (other: ModelClass) =>
+    (other === model ? access : rules?.accessTo(other))?.(request) ?? OPEN_ACCESS;
+  return Object.assign(grant, { to });
 }
 
 function withReferences(access: Access, keys: readonly RuledKey[], granted: readonly Access[]): Access {

@@ -2,6 +2,7 @@
 import {
   type Attributes,
   type CreationAttributes,
+  type FindOptions,
   InstanceError,
   literal,
   type Model,
@@ -10,6 +11,7 @@ import {
   type OrderItem,
   QueryTypes,
   type Sequelize,
+  Transaction,
   type WhereOptions,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
@@ -33,7 +35,7 @@ import { boundText, columnName, quoteText, renderSql } from '../sql/sql-fragment
 import { keysetRecordSource } from './keyset-record-source.js';
 import { type Pins, pinned, pinningModel, releasePins } from './pinned-record.js';
 import { RowFinder } from './row-finder.js';
-import type { Id } from './row-records.js';
+import type { Id, KeyOptions } from './row-records.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
 
 /** The transaction of a query, as an option. */
@@ -59,9 +61,11 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** The record with this key, or null. */
-  find(id: Id, fields: readonly string[] | undefined, scope: TransactionOption): Promise<M | null> {
+  find(id: Id, { fields, isLocked }: KeyOptions, scope: TransactionOption): Promise<M | null> {
     const attributes = fields ? { attributes: [...fields] } : {};
-    return this.#findByKey(id, { ...attributes, ...hookOptions(this.#model, 'read'), ...scope });
+    // Of this table only: a scope may join others.
+    const lock = isLocked ? { lock: { level: Transaction.LOCK.UPDATE, of: this.#model } } : {};
+    return this.#findByKey(id, { ...attributes, ...lock, ...hookOptions(this.#model, 'read'), ...scope });
   }
 
   /** All records that match. */
@@ -185,7 +189,7 @@ export class SequelizeRecords<M extends Model> {
     return new RowFinder(this.#model, criteria, options, this.#within);
   }
 
-  #findByKey(id: Id, options: WriteOptions & { attributes?: string[] }): Promise<M | null> {
+  #findByKey(id: Id, options: WriteOptions & FindOptions): Promise<M | null> {
     const where = this.#where(this.#byId(id), this.#aliased);
     return this.#model.findOne({ ...(where ? { where } : {}), ...options });
   }
