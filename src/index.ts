@@ -41,7 +41,7 @@ export type { SchemaClass } from './schema/synthesize-class.js';
 export type { Comparison, Filter, Junction } from './query/list-query.js';
 export { InvalidCursorError } from './query/cursor-codec.js';
 export type { Keyset } from './query/keyset.js';
-export type { ListQuery } from './query/list-query.js';
+export type { CursorListQuery, ListQuery, OffsetListQuery } from './query/list-query.js';
 export type { ReadQuery } from './query/list-query.js';
 
 // Data
@@ -85,7 +85,14 @@ export {
 export { type CrudRouterOptions, crudRouter } from './http/routes/crud-router.js';
 export { installExceptionHandlers } from './http/error/exception-handler.js';
 export { httpExceptionFor, statusFor } from './http/error/http-exception.js';
-export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/operation/inject.js';
+export {
+  InjectId,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
+  InjectSession,
+  InjectUnitOfWork,
+} from './http/operation/inject.js';
 export type { RoutingOptions } from './http/resources/settings.js';
 export type { RouteInfo } from './http/routes/route-info.js';
 export { serve } from './http/server/serve.js';

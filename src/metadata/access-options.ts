@@ -36,13 +36,30 @@ export type VisibleRule = OfRequest<FilterTemplate | typeof EVERYTHING | null | 
 /** The values that rows must have, by attribute. */
 export type Scope<M extends Model = Model> = { readonly [A in Attribute<M>]?: ScopeRule };
 
-/** What of one attribute may be seen and sent. An operation without a rule is allowed. */
+/**
+ * What of one attribute may be seen and sent. An operation without a rule is allowed. Only `true` allows; what a rule throws is
+ * the answer of the request.
+ *
+ * @example
+ * ```ts
+ * fields: { salary: { read: isHr, write: isHr }, status: { create: false, update: isStaff } }
+ * ```
+ */
 export interface FieldRules {
-  /** Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. */
+  /**
+   * Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. So are those of records
+   * in answers of other routes. `response.json()` cannot wait for a rule that gives a promise, and leaves the attribute out.
+   * Records that code of the application reads have the attribute, and what its getters make of it leaves. Default: true.
+   */
   readonly read?: AccessRule;
-  /** Stands for `create` and `update`. Where it is refused, a body with the attribute is answered with 422. */
+  /**
+   * Stands for `create` and `update`. Where it is refused, a body with the attribute is answered with 422. Code of the
+   * application may write it all the same. Default: true.
+   */
   readonly write?: AccessRule;
+  /** The same for creates. A row that needs a value gets it from its default, a hook or an override, or is answered with 422. */
   readonly create?: AccessRule;
+  /** The same for updates. */
   readonly update?: AccessRule;
 }
 

@@ -32,7 +32,7 @@ export interface Access {
   /** Rows that the values of a write have to name. Their slots are among `slots`. */
   readonly references: readonly Reference[];
   /** Tells the rows of this access from those of another; part of cursors. Empty where all rows may be seen. */
-  readonly digest: string;
+  digest(): string;
 }
 
 /** All rows and attributes: of resources without rules. */
@@ -47,8 +47,20 @@ export const OPEN_ACCESS: Access = Object.freeze({
   slots: Object.freeze({}),
   values: new Map<string, readonly unknown[]>(),
   references: Object.freeze([]),
-  digest: '',
+  digest: () => '',
 });
+
+/** Gives what is made of a form; made once for each. */
+export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
+  const open = make(OPEN_ACCESS.form);
+  const others = new WeakMap<AccessForm, T>();
+  return (form) => {
+    if (form === OPEN_ACCESS.form) return open;
+    const known = others.get(form) ?? make(form);
+    others.set(form, known);
+    return known;
+  };
+}
 
 /** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */
 export function closedAttributes(

@@ -33,36 +33,48 @@ interface Answers {
   readonly unwritable: readonly string[];
 }
 
+/** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
+export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
+
+/** Compiles the rules of reading. */
+export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
+  const ruled = [...fields].filter(([, { read }]) => read !== null);
+  return (request) =>
+    then(all(ruled.map(([, { read }]) => allows(read, request))), (answers) =>
+      ruled.flatMap(([name], index) => (answers[index] === true ? [] : name)),
+    );
+}
+
 /** Compiles the rules. */
-export function compileAskAccess(info: ModelInfo, plan: AccessPlan): AskAccess {
+export function compileAskAccess(
+  info: ModelInfo,
+  plan: AccessPlan,
+  askUnreadable: AskUnreadable = compileAskUnreadable(plan),
+): AskAccess {
   const forms = new BoundedCache<AccessForm>();
   const scoped = [...plan.scope];
   const fields = [...plan.fields];
   return (request, endpoint) => {
-    const ask = (rule: (request: Request) => unknown): Maybe<unknown> => guarded(rule, request);
-    const allows = (rule: AccessRule | null): Maybe<unknown> =>
-      typeof rule === 'function' ? ask(rule) : (rule ?? true);
-    const can = endpoint ? allows(plan.can.get(endpoint) ?? null) : true;
+    const can = endpoint ? allows(plan.can.get(endpoint) ?? null, request) : true;
     return then(can, (isAllowed) => {
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
       const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
       const asked = [
-        ...scoped.map(([, rule]) => ask(rule)),
-        plan.visible ? ask(plan.visible) : EVERYTHING,
-        ...fields.map(([, { read }]) => allows(read)),
-        ...fields.map((field) => (write ? allows(field[1][write]) : true)),
+        askUnreadable(request),
+        plan.visible ? guarded(plan.visible, request) : EVERYTHING,
+        ...scoped.map(([, rule]) => guarded(rule, request)),
+        ...fields.map(([, rules]) => (write ? allows(rules[write], request) : true)),
       ];
-      return then(all(asked), (answers) => {
-        const may = answers.slice(scoped.length + 1);
-        const refused = (from: number) =>
-          fields.flatMap(([name], index) => (may[from + index] === true ? [] : name));
-        return accessOf(info, forms, {
+      return then(all(asked), ([unreadable, visible, ...answers]) =>
+        accessOf(info, forms, {
           scope: scoped.map(([name], index) => [name, answers[index]] as const),
-          visible: answers[scoped.length],
-          unreadable: refused(0),
-          unwritable: refused(fields.length),
-        });
-      });
+          visible,
+          unreadable: unreadable as readonly string[],
+          unwritable: fields.flatMap(([name], index) =>
+            answers[scoped.length + index] === true ? [] : name,
+          ),
+        }),
+      );
     });
   };
 }
@@ -71,10 +83,11 @@ function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Ans
   const slots: Record<string, string> = {};
   const values = new Map<string, readonly unknown[]>();
   const conditions: Predicate[] = [];
-  const scope = new Map<string, ScopeMode>();
+  // A text in the place of nested lists, because it is made for each request.
+  let key = '';
   for (const [name, answer] of answers.scope) {
-    const mode = answer === EVERYTHING ? 'any' : Array.isArray(answer) ? 'several' : 'one';
-    scope.set(name, mode);
+    const mode = modeOf(answer);
+    key += mode;
     if (mode === 'any') continue;
     const given: readonly unknown[] = mode === 'several' ? (answer as unknown[]) : [answer];
     const texts = given.map((value) => textOf(info, name, value));
@@ -84,36 +97,37 @@ function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Ans
   }
   const visible = visibleRows(info, answers.visible);
   if (visible) conditions.push(visible);
-  const form = formOf(info, forms, scope, answers);
+  const { unreadable, unwritable } = answers;
+  if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
+  if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
+  const form = forms.get(key, () => formOf(info, answers));
   const where = allOf(form.where, ...conditions);
   return Object.freeze({
     form,
     where,
     slots: Object.freeze(slots),
     values,
-    references: [],
+    references: NONE,
     // Only lists by cursor ask for it.
-    get digest() {
-      return where === null ? '' : JSON.stringify([slots, conditions]);
-    },
+    digest: () => (where === null ? '' : JSON.stringify([slots, conditions])),
   });
 }
 
-function formOf(
-  info: ModelInfo,
-  forms: BoundedCache<AccessForm>,
-  scope: ReadonlyMap<string, ScopeMode>,
-  { unreadable, unwritable }: Answers,
-): AccessForm {
-  const key = JSON.stringify([[...scope], unreadable, unwritable]);
-  return forms.get(key, () => {
-    const single = [...scope].flatMap(([name, mode]) => (mode === 'one' ? name : []));
-    return Object.freeze({
-      scope,
-      where: allOf(...single.map((name) => equalTo(name, Object.freeze({ slot: slotOf(info, name) })))),
-      unreadable: new Set(unreadable),
-      unwritable: new Set(unwritable),
-    });
+const NONE: readonly [] = Object.freeze([]);
+
+function modeOf(answer: unknown): ScopeMode {
+  if (answer === EVERYTHING) return 'any';
+  return Array.isArray(answer) ? 'several' : 'one';
+}
+
+function formOf(info: ModelInfo, { scope, unreadable, unwritable }: Answers): AccessForm {
+  const modes = scope.map(([name, answer]) => [name, modeOf(answer)] as const);
+  const single = modes.flatMap(([name, mode]) => (mode === 'one' ? name : []));
+  return Object.freeze({
+    scope: new Map(modes),
+    where: allOf(...single.map((name) => equalTo(name, Object.freeze({ slot: slotOf(info, name) })))),
+    unreadable: new Set(unreadable),
+    unwritable: new Set(unwritable),
   });
 }
 
@@ -126,13 +140,17 @@ function anyOf(attribute: string, texts: readonly string[]): Comparison {
   return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: Object.freeze(texts) });
 }
 
+const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);
+
 /** @throws TypeError where the type of the attribute has no such value; the value is not told */
 function textOf(info: ModelInfo, attribute: string, value: unknown): string {
   if (value === null || value === undefined) throw denied(`This request has no access to ${info.name}.`);
   const type = info.attributes.get(attribute)?.type;
   const text = value instanceof Date ? value.toISOString() : String(value);
+  // Everything has a text, and a column of texts would take it: that of a function, of EVERYTHING among others, of NaN.
+  const isValue = value instanceof Date || VALUE_TYPES.has(typeof value);
   try {
-    if (type && (typeof value !== 'object' || value instanceof Date))
+    if (type && isValue && !Number.isNaN(value))
       return parseFilterValue(type, { text, position: 0 }, attribute);
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
@@ -172,7 +190,14 @@ function denied(message: string): RefusedRequestError {
   return new RefusedRequestError(403, message);
 }
 
-/** Express takes null and undefined for "no error, go on". */
+function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
+  return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
+}
+
+/**
+ * What a rule answers. One that throws gives a promise that rejects: the promises of others must not be forgotten, because a
+ * rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go on".
+ */
 function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
   const fail = (thrown: unknown): never => {
     if (typeof thrown === 'object' && thrown !== null) throw thrown;
@@ -180,9 +205,9 @@ function guarded(rule: (request: Request) => unknown, request: Request): Maybe<u
   };
   try {
     const answer = rule(request);
-    return isPromise(answer) ? answer.then((value) => value, fail) : answer;
+    return isPromise(answer) ? Promise.resolve(answer).catch(fail) : answer;
   } catch (thrown) {
-    return fail(thrown);
+    return Promise.reject(thrown).catch(fail);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import { type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
 import { parameterIssues, parseQueryString } from '../query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
-import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
+import { type Access, type AccessForm, perForm } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
 import type {
   AnswerDraft,
@@ -33,9 +33,10 @@ export interface EndpointFeatures {
   /**
    * Reads the query string of a request target.
    *
+   * @param others names that other code reads
    * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
    */
-  readQuery(target: string, access: Access): Inputs;
+  readQuery(target: string, access: Access, others?: readonly string[]): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
@@ -65,10 +66,8 @@ function compileEndpoint(
   const inputs = features
     .flatMap((feature) => feature.inputs ?? [])
     .filter(({ endpoints }) => endpoints.includes(endpoint));
-  const absentFor = absentInputs(
-    inputs,
-    Object.assign({}, ...features.map(({ constants }) => constants?.[endpoint])),
-  );
+  const constants = features.flatMap((feature) => feature.constants?.[endpoint] ?? []);
+  const absentFor = perForm((form) => absentInputs(inputs, constants, form));
   return Object.freeze({
     inputs,
     problems: features.flatMap(({ problems }) => problems?.[endpoint] ?? []),
@@ -85,23 +84,16 @@ function compileEndpoint(
   });
 }
 
-/** Made once for each form of access. */
-function absentInputs(inputs: readonly Input[], constants: Inputs): EndpointFeatures['absentFor'] {
-  const make = (form: AccessForm): Inputs => {
-    const values = inputs.flatMap((input) => {
-      const absent = input.absentFor ? input.absentFor(form) : input.absent;
-      return absent === undefined ? [] : { [memberOf(input)]: absent };
-    });
-    return Object.freeze(Object.assign({}, constants, ...values));
-  };
-  const open = make(OPEN_ACCESS.form);
-  const others = new WeakMap<AccessForm, Inputs>();
-  return (form) => {
-    if (form === OPEN_ACCESS.form) return open;
-    const known = others.get(form) ?? make(form);
-    others.set(form, known);
-    return known;
-  };
+function absentInputs(
+  inputs: readonly Input[],
+  constants: readonly ((form: AccessForm) => Inputs)[],
+  form: AccessForm,
+): Inputs {
+  const values = inputs.flatMap((input) => {
+    const absent = input.absentFor ? input.absentFor(form) : input.absent;
+    return absent === undefined ? [] : { [memberOf(input)]: absent };
+  });
+  return Object.freeze(Object.assign({}, ...constants.map((of) => of(form)), ...values));
 }
 
 function queryReader(
@@ -111,15 +103,15 @@ function queryReader(
 ): EndpointFeatures['readQuery'] {
   const names = inputs.map(({ name }) => name);
   const read = inputReader(inputs);
-  return (target, access) => {
-    const query = parseQueryString(target);
+  return (target, access, others = []) => {
+    const query = parseQueryString(target, others);
     const { parameters, issues } = query;
     const absent = absentFor(access.form);
     if (parameters.size === 0 && issues.length === 0) return absent;
     return read({
       textOf: (name) => parameters.get(name),
       inputs: absent,
-      issues: parameterIssues(plan, query, names),
+      issues: parameterIssues(plan, query, others.length > 0 ? [...names, ...others] : names),
       access,
     });
   };

@@ -20,7 +20,7 @@ export interface FeatureContext {
   readonly plan: ResourcePlan;
   /** The properties of the read schema. */
   readonly readable: readonly string[];
-  /** The attributes that answers with these properties are made of; null is all properties. */
+  /** The attributes that answers with these properties are made of; null is all properties. The same for the same object. */
   columnsOf(fields: readonly string[] | null): readonly string[];
   readonly cursors: CursorCodec;
 }
@@ -124,7 +124,7 @@ export type OperationSteps = {
 export interface Feature {
   readonly inputs?: readonly Input[];
   /** Members of the inputs that no request sets. */
-  readonly constants?: ByEndpoint<Inputs>;
+  readonly constants?: ByEndpoint<(form: AccessForm) => Inputs>;
   /** Called once at the start, for what does not depend on a request. Pure. Sequelize's own queries do not see it. */
   readonly prepare?: OperationSteps;
   /** The same for each request that has inputs, or may not see everything. */

@@ -76,6 +76,8 @@ export interface ReadOperation {
   readonly kind: 'read';
   readonly where: Predicate;
   readonly select: Selection;
+  /** Whether nothing else may change the row until the transaction has ended. */
+  readonly isLocked?: boolean;
 }
 
 /** A page of rows. */

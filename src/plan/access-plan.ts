@@ -9,6 +9,11 @@ export interface FieldPlan {
   readonly update: AccessRule | null;
 }
 
+/** Names of attributes that not every request may read. */
+export function restrictedNames(access: Pick<AccessPlan, 'fields'> | null): ReadonlySet<string> {
+  return new Set([...(access?.fields ?? [])].flatMap(([name, { read }]) => (read === null ? [] : name)));
+}
+
 /** The rules of a resource. */
 export interface AccessPlan {
   readonly can: ReadonlyMap<Endpoint, AccessRule>;

@@ -4,7 +4,7 @@ import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
-import type { AccessPlan, FieldPlan } from './access-plan.js';
+import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
 import type { OptionCheck } from './compile-options.js';
 import { operatorsOf } from './filter-operators.js';
 import type { ResourcePlan } from './resource-plan.js';
@@ -32,8 +32,8 @@ export function compileAccess(
   const { info, report } = check;
   for (const name of ['scope', 'visible', 'can', 'fields'] as const) {
     // A variable that was never set must not switch a rule off.
-    if (name in check.options && check.options[name] === undefined)
-      report(`${info.name}: ${name} is undefined; give it a value, or leave it out.`);
+    if (name in check.options && (check.options[name] ?? null) === null)
+      report(`${info.name}: ${name} is ${check.options[name]}; give it a value, or leave it out.`);
   }
   const can = compileCan(check);
   const scope = compileScope(check, shared);
@@ -46,7 +46,7 @@ export function compileAccess(
         'request, or true for everybody.',
     );
   }
-  const restricted = [...fields].filter(([, { read }]) => read !== null).map(([name]) => name);
+  const restricted = [...restrictedNames({ fields })];
   for (const name of restricted.filter((each) => defaultSort.some(({ attribute }) => attribute === each))) {
     report(
       `${info.name}: defaultSort names '${name}', which not every request may read; the order would tell its values.`,
@@ -100,7 +100,7 @@ function compileScope(check: OptionCheck, shared: SharedAccess): AccessPlan['sco
 
 function compileVisible({ info, options, report }: OptionCheck): AccessPlan['visible'] {
   const { visible } = options;
-  if (visible === undefined || typeof visible === 'function') return visible ?? null;
+  if ((visible ?? null) === null || typeof visible === 'function') return visible ?? null;
   report(
     `${info.name}: visible is ${showValue(visible)}; use a function of the request that gives a filter\`…\` or EVERYTHING.`,
   );

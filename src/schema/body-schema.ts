@@ -2,7 +2,7 @@
 import { plainToInstance } from 'class-transformer';
 import { type ValidationError, validate } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
-import type { Exposure, ResourcePlan } from '../plan/resource-plan.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { quotesValue } from '../util/quoted-value.js';
 import { classProperties, hasValidators } from './class-properties.js';
@@ -21,8 +21,10 @@ export interface BodySchema {
   readonly hasRules: boolean;
   /** The only properties a body may have. */
   readonly properties: ReadonlySet<string>;
-  /** Properties that a client can see but not set; naming them is a mistake of its own kind. */
+  /** Properties that a client could see or set, but not this one; naming them is a mistake of its own kind. */
   readonly readOnly: ReadonlySet<string>;
+  /** Properties of the class that this client cannot set; what it asks of them is not asked. */
+  readonly closed: ReadonlySet<string>;
   /** Reads what is right at first sight. */
   readonly read: BodyReader;
 }
@@ -47,50 +49,38 @@ export function bodySchema(
   closed: ReadonlySet<string> = NONE,
 ): BodySchema {
   const explicit = plan.explicitSchemas[kind];
-  if (explicit) return explicitBody(plan, explicit, closed);
-  if (closed.size === 0) {
-    return derivedBody(
-      plan,
-      kind,
-      (kind === 'create' ? createSchema : updateSchema)(plan.model),
-      plan.exposure,
-    );
-  }
-  const unwritable = new Set([...plan.exposure.unwritable, ...closed]);
-  const exposure = { ...plan.exposure, unwritable };
-  return derivedBody(plan, kind, deriveBodyClass(plan.info, exposure, kind), exposure);
-}
-
-function explicitBody(plan: ResourcePlan, explicit: Class, closed: ReadonlySet<string>): BodySchema {
-  const properties = [...classProperties(explicit, 'write')].filter((name) => !closed.has(name));
-  return describeBody(plan, explicit, new Set(properties), readNothing);
-}
-
-function derivedBody(
-  plan: ResourcePlan,
-  kind: BodyKind,
-  derived: SchemaClass,
-  exposure: Exposure,
-): BodySchema {
-  const attributes = writableAttributes(plan.info, exposure, kind);
-  const properties = new Set(attributes.map(({ name }) => name));
-  return describeBody(plan, derived, properties, compileBodyReader(derived, attributes, kind));
-}
-
-function describeBody(
-  plan: ResourcePlan,
-  target: Class,
-  properties: ReadonlySet<string>,
-  read: BodyReader,
-): BodySchema {
-  const visible = [...plan.info.attributes.keys()].filter((name) => !plan.exposure.unreadable.has(name));
-  return Object.freeze({
-    class: target,
-    hasRules: hasValidators(target),
+  const attributes = writableAttributes(plan.info, plan.exposure, kind).filter(
+    ({ name }) => !closed.has(name),
+  );
+  const offered = explicit ? classProperties(explicit, 'write') : writableNames(plan, kind);
+  const properties = new Set([...offered].filter((name) => !closed.has(name)));
+  const known = [...plan.info.attributes.keys()].filter(
+    (name) => offered.has(name) || !plan.exposure.unreadable.has(name),
+  );
+  const names = {
     properties,
-    readOnly: new Set(visible.filter((name) => !properties.has(name))),
-    read,
-  });
+    readOnly: new Set(known.filter((name) => !properties.has(name))),
+    closed,
+  };
+  if (explicit)
+    return Object.freeze({ class: explicit, hasRules: hasValidators(explicit), ...names, read: readNothing });
+  const derived = derivedClass(plan, kind, closed);
+  const read = compileBodyReader(derived, attributes, kind);
+  return Object.freeze({ class: derived, hasRules: hasValidators(derived), ...names, read });
+}
+
+function writableNames({ info, exposure }: ResourcePlan, kind: BodyKind): ReadonlySet<string> {
+  return new Set(writableAttributes(info, exposure, kind).map(({ name }) => name));
+}
+
+function derivedClass(
+  { model, info, exposure }: ResourcePlan,
+  kind: BodyKind,
+  closed: ReadonlySet<string>,
+): SchemaClass {
+  if (closed.size === 0) return (kind === 'create' ? createSchema : updateSchema)(model);
+  const unwritable = new Set([...exposure.unwritable, ...closed]);
+  return deriveBodyClass(info, { ...exposure, unwritable }, kind);
 }
 
 /**
@@ -128,7 +118,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
   const told = failures.filter(
     ({ property, constraints }) =>
       // What is undeclared at the top is refused already, or was set by the user's class itself.
-      !unsafe.has(property) && constraints?.[UNDECLARED] === undefined,
+      !unsafe.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...told.flatMap((failure) => failureIssues(failure, known)));
   if (issues.length > 0) throw new InvalidBodyError(issues.slice(0, MAX_ISSUES));

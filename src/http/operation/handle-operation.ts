@@ -90,7 +90,7 @@ function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
 }
 
 /** Hands an answer on: a text writes itself, and values go through what else looks at them. */
-function send(
+export function send(
   { status, headers, body }: AnswerDraft,
   response: Response,
   metadata: ActionMetadata,

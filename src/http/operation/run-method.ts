@@ -7,6 +7,7 @@ import type { WireRecord } from '../../response/record-serializer.js';
 import { type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { accessSource } from '../request/reference-access.js';
+import { hasAccessRules } from '../resources/application-access.js';
 import type { CrudContext } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -61,12 +62,13 @@ export function compileMethod(
     const result = await instanceFor(action)[method]?.(...values);
     if (result === response || (result === undefined && response.headersSent)) return null;
     releaseJson(response);
+    if (hasAccessRules(action.request)) await shaper.ready(result, action);
     return outcomeOf(resource, operation, result);
   };
 }
 
 /** What a method has returned, as records of an answer. */
-function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
+export function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
   if (operation === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
   if (operation === 'list') {
     const page = pageOf(resource, result);

@@ -61,7 +61,7 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
         return {
           page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
           count,
-          key: () => (rows[0] ? rowView.key(rows[0], parsers) : undefined),
+          key: () => (rows[0] ? rowView.key(rows[0], parsers, query.fields) : undefined),
           // Where there are no rows, nobody has said how to read one.
           texts: (fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).text)),
           values: (fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),

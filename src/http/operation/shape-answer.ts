@@ -6,6 +6,7 @@ import type { ListQuery } from '../../query/list-query.js';
 import { type Envelope, envelopeJson, envelopeOf } from '../../response/envelope.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import { answering } from '../resources/application-access.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
 
@@ -30,7 +31,8 @@ export function compileShape(resource: Resource, operation: Endpoint): Shape {
   return (outcome, input, format, { request, response }) => {
     const { query } = input;
     const status = ownStatus ?? response.statusCode;
-    const draft = { status, headers: NO_HEADERS, body: bodyOf(outcome, input, format) };
+    const body = answering(request, () => bodyOf(outcome, input, format));
+    const draft = { status, headers: NO_HEADERS, body };
     return present(draft, { inputs: query, count: outcome.count, key: outcome.key }, request);
   };
 }
@@ -59,7 +61,7 @@ function pageBody(
   const query = inputs as ListQuery;
   const wrap = (items: readonly WireRecord[]) =>
     envelopeOf(page ?? { items: [] }, query.kind, items, (place) =>
-      cursors.encode(place, { plan, ...query, access: access.digest }),
+      cursors.encode(place, { plan, ...query, access: access.digest() }),
     );
   const bare = wrap([]);
   // An override's page may hold anything in the place of a number, a record too, which the driver looks for.

@@ -5,20 +5,21 @@
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
-import { type Access, type AccessForm, closedAttributes, OPEN_ACCESS } from '../../operation/access.js';
+import { type Access, closedAttributes, perForm } from '../../operation/access.js';
 import type { ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { quote } from '../../query/query-string.js';
-import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
+import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { readBody } from './read-body.js';
 import { accessToWrite } from './reference-access.js';
 import type { RequestAccess } from './request-access.js';
 import { checkScopedValues } from './scoped-values.js';
+import { setToldNames } from './told-names.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
@@ -74,21 +75,42 @@ export function compileParser(
         : readHead(request, access);
     };
   }
-  const schemas = new WeakMap<AccessForm, BodySchema>();
-  const schemaFor = (form: AccessForm): BodySchema => {
-    const known = schemas.get(form) ?? bodySchema(plan, operation, closedAttributes(form, operation));
-    schemas.set(form, known);
-    return known;
-  };
-  schemaFor(OPEN_ACCESS.form);
+  const schemaFor = perForm((form) => bodySchema(plan, operation, closedAttributes(form, operation)));
   const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
   const limits = { limit: bodyLimit, ...types };
   return async (request) => {
     const access = await askAccess(request, operation);
     const head = readHead(request, access);
-    const values = await parseBody(schemaFor(access.form), await readBody(request, limits));
+    const body = await readBody(request, limits);
+    if (plan.access?.fields.size) setToldNames(request, access.form, body);
+    const values = await parseBody(schemaFor(access.form), body);
     checkScopedValues(operation, values, access);
     return { ...head, access: await accessToWrite(request, plan.model, access, values), values };
+  };
+}
+
+/** What a route of the user's asks of its resource. */
+export interface WantedArguments {
+  /** The generated operation that it stands for, if it does. */
+  readonly operation: Endpoint | undefined;
+  readonly hasId: boolean;
+  readonly hasList: boolean;
+  /** Query parameters that the route reads by itself. */
+  readonly others: readonly string[];
+}
+
+const NO_INPUTS: Inputs = Object.freeze({});
+
+/** The parser of what a route of the user's asks for. */
+export function compileWantedParser(
+  { plan, features, access: askAccess }: Omit<ParserSettings, 'bodyLimit'>,
+  { operation, hasId, hasList, others }: WantedArguments,
+): RequestParser {
+  const { readQuery, readHeaders } = features.list;
+  return async (request) => {
+    const access = await askAccess(request, operation);
+    const query = hasList ? readHeaders(request, readQuery(request.url, access, others), access) : NO_INPUTS;
+    return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
   };
 }
 

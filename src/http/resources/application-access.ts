@@ -8,6 +8,8 @@ import type { Repository } from '../../persistence/records/repository.js';
 import type { AccessPlan } from '../../plan/access-plan.js';
 import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
 import { describeModel } from '../../plan/describe-model.js';
+import { withMasks } from '../../response/record-masks.js';
+import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
 import {
   type AccessRules,
@@ -19,7 +21,7 @@ import {
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import type { Resource } from './resource.js';
 
-const RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible'];
+const RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];
 
 /** The rules of a model, and what asks them. */
 interface ModelAccess {
@@ -78,6 +80,32 @@ export function hasAccessRules(request: Request): boolean {
   return accessRules(request) !== undefined;
 }
 
+/**
+ * Makes an answer of a request, or a part of one: records in it are without what the request may not read. What is known only
+ * later is not known to be readable.
+ */
+export function answering<T>(request: Request, work: () => T): T {
+  const rules = accessRules(request);
+  if (!rules) return work();
+  const masks = (model: object) => {
+    const names = rules.accessTo(model as ModelClass)?.unreadable(request);
+    return names === undefined || names instanceof Promise ? null : names;
+  };
+  return withMasks(masks, work);
+}
+
+/** Waits for the rules of what an answer holds. */
+export async function askForAnswer(
+  request: Request,
+  result: unknown,
+  serializers: SerializerRegistry,
+): Promise<void> {
+  const rules = accessRules(request);
+  if (!rules) return;
+  for (const model of ruledModels(result, serializers))
+    await rules.accessTo(model as ModelClass)?.unreadable(request);
+}
+
 /** The same repository for what a request may see and write of its model. */
 export function repositoryWithin<R extends Repository>(request: Request, repository: R): R {
   const { model } = repository;
@@ -86,13 +114,12 @@ export function repositoryWithin<R extends Repository>(request: Request, reposit
 }
 
 function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {
-  const { scope, visible } = crudRecords().findLast((record) => record.model === model)?.options ?? {};
+  const declared = crudRecords().findLast((record) => record.model === model)?.options ?? {};
+  const options = Object.fromEntries(
+    RULES.flatMap((name) => (name in declared ? [[name, declared[name]]] : [])),
+  );
   const isScoped = Object.keys(shared.scope ?? {}).some((name) => name in model.getAttributes());
-  if (scope === undefined && visible === undefined && !isScoped) return null;
-  const options = {
-    ...(scope === undefined ? {} : { scope }),
-    ...(visible === undefined ? {} : { visible }),
-  };
+  if (Object.keys(options).length === 0 && !isScoped) return null;
   const info = describeModel(model);
   const problems: string[] = [];
   const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };

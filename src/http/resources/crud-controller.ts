@@ -89,7 +89,7 @@ const REQUESTED = new WeakMap<object, readonly WeakRef<CrudControllerClass>[]>()
  *   override async create(values: CreateValues<Article>, context: CrudContext<Article>) {
  *     return super.create({ ...values, slug: slugify(values.title) }, context);
  *   }
- *   @Post('/:id/publish') publish(@Param('id') id: string) { … }
+ *   @Post('/:id/publish') publish(@InjectRecord() article: Article) { … }
  * }
  * ```
  * @throws ConfigError when the source is none of these

@@ -2,6 +2,7 @@
 import { type Action, getFromContainer } from 'routing-controllers';
 import type { Class, Endpoint } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
+import { writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import {
   isAnswerSeen,
@@ -11,9 +12,12 @@ import {
 } from '../operation/decide-route.js';
 import { addedRouteHandler } from '../operation/handle-added-route.js';
 import { compileHandler } from '../operation/handle-operation.js';
+import { compileArguments, type ResourceArguments } from '../operation/resource-arguments.js';
 import { type Controller, contextOf, controllerFor } from '../operation/run-method.js';
 import { compileRowRunners } from '../operation/run-rows.js';
+import { listShaper, pageShaper } from '../operation/shape-page.js';
 import { setRequestResource } from '../request/request-resource.js';
+import { setToldNames } from '../request/told-names.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -33,6 +37,7 @@ import {
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { bindArguments } from './bind-arguments.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
@@ -46,18 +51,25 @@ export function registerResourceController(
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
-  const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
+  const actions = [...declared, ...generatedActions(resource, declared)];
+  const takes = new Map(
+    actions.flatMap(({ method }) => {
+      const given = compileArguments(resource, lineage, method, settings);
+      return given ? [[method, given] as const] : [];
+    }),
+  );
   storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
   const reasons = new Map(
     actions.map(({ method }) => [method, sequelizeReasons(resource, method, settings)]),
   );
   registerActions(
-    actions,
+    actions.map((action) => inWireForm(action, takes.get(action.method))),
     lineage,
     controller,
-    compileHandlers(resource, shaper, reasons, lineage, settings),
+    compileHandlers(resource, shaper, reasons, lineage, takes, settings),
   );
-  for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
+  for (const method of reasons.keys()) addGeneratedMetadata(resource, method, controller, lineage);
+  for (const [method, given] of takes) bindArguments(method, given, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
@@ -71,9 +83,9 @@ export function registerResourceController(
   return { controller, routes };
 }
 
-/** What a generated route sends is in wire form already; class-transformer would walk it again. */
-function inWireForm(action: ActionArgs): ActionArgs {
-  if (!generatedRouteOf(action.method)) return action;
+/** What a list sends is in wire form already, and what a generated route sends; class-transformer would walk it again. */
+function inWireForm(action: ActionArgs, given: ResourceArguments | undefined): ActionArgs {
+  if (!generatedRouteOf(action.method) && !given?.parameters.has('listQuery')) return action;
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
@@ -97,6 +109,7 @@ function accessGuard({ access, features }: Resource, operation: Endpoint) {
   ): Promise<void> => {
     try {
       const granted = await access(request, operation);
+      setToldNames(request, granted.form);
       readHeaders(request, absentFor(granted.form), granted);
     } catch (error) {
       return next(error);
@@ -169,6 +182,7 @@ function compileHandlers(
   shaper: ResultShaper,
   reasons: ReadonlyMap<string, readonly string[]>,
   lineage: readonly object[],
+  takes: ReadonlyMap<string, ResourceArguments>,
   settings: PathSettings,
 ): (action: ActionArgs) => ActionRunner {
   const isOurs = (route: GeneratedRoute): boolean =>
@@ -176,7 +190,16 @@ function compileHandlers(
   const rowRunner = GENERATED_ROUTES.some(isOurs) ? compileRowRunners(resource) : null;
   return ({ method }) => {
     const route = generatedRouteOf(method);
-    if (!route) return addedRouteHandler(controllerFor(resource), shaper, settings);
+    if (!route) {
+      const given = takes.get(method);
+      const isSeen = isAnswerSeen(method, lineage, settings);
+      const shapePage = given?.parameters.has('listQuery')
+        ? listShaper(resource, method, given, ({ response }) =>
+            isSeen || !writesPlainJson(response) ? 'values' : 'text',
+          )
+        : pageShaper(resource, method);
+      return addedRouteHandler(controllerFor(resource), shaper, settings, shapePage);
+    }
     const decisions = {
       rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
       isSeen: isAnswerSeen(method, lineage, settings),

@@ -12,6 +12,8 @@ import { type StatementTarget, singleTarget } from './statement-target.js';
 /** What is executed before a statement, which is executed only if that succeeds. */
 export interface Begin {
   readonly text: string;
+  /** Whether the connection keeps the statement. */
+  readonly isKept: boolean;
   /** Called when one of the two fails, before anything else is sent. */
   fail(error: Error): void;
 }
@@ -45,7 +47,7 @@ export class ConnectionExecutor {
    * first one: one that is stale ends the transaction that it is in.
    */
   execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
-    const statement = (begin ? this.#kept : this.#unkept).get(text);
+    const statement = (begin?.isKept ? this.#kept : this.#unkept).get(text);
     return new Promise((resolve, reject) => {
       const settle: Execution['settle'] = (error, result) =>
         error ? reject(asDatabaseError(error, statement, values)) : resolve(result as TextResult);

@@ -28,7 +28,7 @@ export class SessionTransaction extends Transaction {
   /** What has ended it, as Sequelize tells it. */
   declare finished?: 'commit' | 'rollback';
   /** Where statements run that are part of it. */
-  readonly target: StatementTarget = singleTarget((text, values) => this.#run(text, values));
+  readonly target: StatementTarget = singleTarget((text, values, isKept) => this.#run(text, values, isKept));
   readonly #sequelize: Sequelize;
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
@@ -127,14 +127,14 @@ export class SessionTransaction extends Transaction {
     return client;
   }
 
-  async #run(text: string, values: TextValues): Promise<TextResult> {
+  async #run(text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#soundClient(text, this.finished);
     while (this.#first) await this.#first;
     // What waited comes before the end, unless that was sent.
     const client = this.#soundClient(text, this.#isOver ? this.finished : undefined);
     // A tracer is shown statements, and not what goes before one.
     if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
-    if (!this.#hasBegun) return this.#runFirst(client, text, values);
+    if (!this.#hasBegun) return this.#runFirst(client, text, values, isKept);
     this.#executor.log(text, this.id);
     return this.#executor.execute(client, text, values);
   }
@@ -144,9 +144,9 @@ export class SessionTransaction extends Transaction {
   }
 
   /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins alone, then. */
-  #runFirst(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+  #runFirst(client: PooledClient, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#hasSent = true;
-    const result = this.#runWithBegin(client, text, values);
+    const result = this.#runWithBegin(client, text, values, isKept);
     const settle = (hasBegun: boolean) => () => {
       this.#hasBegun = hasBegun;
       this.#isDoomed = !hasBegun;
@@ -157,11 +157,16 @@ export class SessionTransaction extends Transaction {
   }
 
   /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
-  async #runWithBegin(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+  async #runWithBegin(
+    client: PooledClient,
+    text: string,
+    values: TextValues,
+    isKept: boolean,
+  ): Promise<TextResult> {
     const fail = (error: Error): void => {
       if (this.#isTaken) this.#closeUnlessFailed(error);
     };
-    const begin = { text: this.#begin, fail };
+    const begin = { text: this.#begin, isKept, fail };
     this.#executor.log(this.#begin, this.id);
     this.#executor.log(text, this.id);
     try {

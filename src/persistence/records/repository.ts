@@ -7,13 +7,14 @@ import { ConfigError } from '../../util/config-error.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
-import { MultipleResultsFound, noSuchRecord, RelationNotLoaded } from '../errors/errors.js';
+import { MultipleResultsFound, noSuchRecord, relationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
+import { withOrigin } from '../paging/page-origin.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
-import { type Id, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
+import { type Id, type KeyOptions, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
 import { includesWithin } from './scoped-includes.js';
 import { changesWithin, newRowWithin } from './scoped-values.js';
 import { SequelizeRecords } from './sequelize-records.js';
@@ -109,9 +110,16 @@ export class Repository<M extends Model = Model> {
 
   /** The row with this primary key, or null. */
   async find(id: Id, { fields }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    const { scope, access } = await this.context('select');
-    const found = await this.rows?.find(id, { fields, access, on: this.targetIn(scope) });
-    return found !== undefined ? found : this.records(access).find(id, fields, scope);
+    return this.findByKey(id, { fields, isLocked: false });
+  }
+
+  /** The row with this primary key, which nothing else may change until the transaction has ended. @internal */
+  async getLocked(id: Id): Promise<M> {
+    const record = await this.findByKey(id, { isLocked: true });
+    const { get, find } = Repository.prototype;
+    // A subclass may find less, or more of a row.
+    const isOwn = this.get !== get || this.find !== find;
+    return (isOwn ? record && (await this.get(id)) : record) ?? this.missing();
   }
 
   /**
@@ -145,7 +153,7 @@ export class Repository<M extends Model = Model> {
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
     const { scope, access } = await this.context('select');
     const found = await this.rows?.page(request, { access, on: this.targetIn(scope) });
-    return found ?? this.records(access).page(request, scope);
+    return withOrigin(found ?? (await this.records(access).page(request, scope)), this.model, request);
   }
 
   /**
@@ -160,7 +168,7 @@ export class Repository<M extends Model = Model> {
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
     const { scope, access } = await this.context('select');
     const found = await this.rows?.cursorPage(request, { access, on: this.targetIn(scope) });
-    return found ?? this.records(access).cursorPage(request, scope);
+    return withOrigin(found ?? (await this.records(access).cursorPage(request, scope)), this.model, request);
   }
 
   /**
@@ -221,12 +229,7 @@ export class Repository<M extends Model = Model> {
   related<K extends keyof M & string>(record: M, name: K): M[K] {
     const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
-    const relations = Object.keys(this.model.associations).join(', ') || 'none';
-    throw new RelationNotLoaded(
-      this.model.associations[name]
-        ? `The relation '${name}' of this ${this.model.name} was not loaded; include it in the query.`
-        : `${this.model.name} has no relation '${name}'; it has ${relations}.`,
-    );
+    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
   /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
@@ -244,6 +247,12 @@ export class Repository<M extends Model = Model> {
     if (this.session) return { access, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
     return { access, scope: transaction ? { transaction } : {} };
+  }
+
+  private async findByKey(id: Id, options: KeyOptions): Promise<M | null> {
+    const { scope, access } = await this.context(options.isLocked ? 'other' : 'select');
+    const found = await this.rows?.find(id, { ...options, access, on: this.targetIn(scope) });
+    return found !== undefined ? found : this.records(access).find(id, options, scope);
   }
 
   /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */

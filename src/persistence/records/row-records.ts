@@ -12,6 +12,7 @@ import type { ListOperation, Operation, Predicate } from '../../operation/operat
 import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
+import { perPair } from '../../util/per-pair.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
@@ -37,6 +38,14 @@ export interface RowOptions {
   readonly access: Access;
   /** Default: any connection of the pool. */
   readonly on?: StatementTarget | undefined;
+}
+
+/** How a row is read by its key. */
+export interface KeyOptions {
+  /** Default: all attributes. */
+  readonly fields?: readonly string[] | undefined;
+  /** Whether nothing else may change it until the transaction has ended. */
+  readonly isLocked: boolean;
 }
 
 /** What is known of a model. */
@@ -72,8 +81,8 @@ export class RowRecords<M extends Model = Model> {
   /** The row with the key in the slot `id`. */
   readonly #row: Predicate;
   readonly #isPlain = new Map<StatementKind, boolean>();
-  /** For the rows that were read last, whose columns are read by these parsers. */
-  #hydrate: { readonly parsers: readonly TextParser[]; readonly record: Hydrate } | null = null;
+  /** Makes records of rows whose columns are read by these parsers: statements that take turns have parsers of their own. */
+  readonly #hydrateFor: (parsers: readonly TextParser[]) => Hydrate;
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
@@ -81,20 +90,21 @@ export class RowRecords<M extends Model = Model> {
     this.#executor = new RowExecutor(info);
     this.#stored = storedAttributes(info);
     this.#columns = this.#stored.map(({ name }) => name);
+    this.#hydrateFor = perPair((parsers: readonly TextParser[]) => this.#hydrator(this.#stored, parsers));
     this.#row = allOf(equalTo(info.primaryKey.name, { slot: 'id' }), aliveRows(info));
   }
 
   /** The record with this key, or null; with these attributes only, where they are given. */
   async find(
     id: Id,
-    { fields, access, on }: RowOptions & { readonly fields?: readonly string[] | undefined },
+    { fields, isLocked, access, on }: RowOptions & KeyOptions,
   ): Promise<M | null | undefined> {
     const slots = this.#slotsOf(id, access);
     const attributes = fields ? this.#attributesOf(fields) : this.#stored;
     if (!slots || !attributes || !this.#can('list')) return undefined;
     const select = { columns: fields ?? this.#columns };
     const found = await this.#executor.run(
-      { kind: 'read', where: this.#rowWithin(access), select },
+      { kind: 'read', where: this.#rowWithin(access), select, isLocked },
       slots,
       on,
     );
@@ -237,9 +247,7 @@ export class RowRecords<M extends Model = Model> {
   #records({ rows, parsers }: FoundRows): M[] {
     // Where there are no rows, nobody has said how to read one.
     if (rows.length === 0) return [];
-    if (this.#hydrate?.parsers !== parsers)
-      this.#hydrate = { parsers, record: this.#hydrator(this.#stored, parsers) };
-    return rows.map(this.#hydrate.record) as M[];
+    return rows.map(this.#hydrateFor(parsers)) as M[];
   }
 
   #some({ rows, parsers }: FoundRows, attributes: readonly AttributeInfo[]): M[] {

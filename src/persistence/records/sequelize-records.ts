@@ -2,6 +2,7 @@
 import {
   type Attributes,
   type CreationAttributes,
+  type FindOptions,
   InstanceError,
   literal,
   type Model,
@@ -10,6 +11,7 @@ import {
   type OrderItem,
   QueryTypes,
   type Sequelize,
+  Transaction,
   type WhereOptions,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
@@ -29,11 +31,11 @@ import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteri
 import type { WriteValues } from '../rows/encode-rows.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { attributeOf, type ColumnSql, columnsOf, compilePredicate, selectRow } from '../sql/predicate-sql.js';
-import { boundText, columnName, renderSql } from '../sql/sql-fragment.js';
+import { boundText, columnName, quoteText, renderSql } from '../sql/sql-fragment.js';
 import { keysetRecordSource } from './keyset-record-source.js';
 import { type Pins, pinned, pinningModel, releasePins } from './pinned-record.js';
 import { RowFinder } from './row-finder.js';
-import type { Id } from './row-records.js';
+import type { Id, KeyOptions } from './row-records.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
 
 /** The transaction of a query, as an option. */
@@ -59,9 +61,11 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** The record with this key, or null. */
-  find(id: Id, fields: readonly string[] | undefined, scope: TransactionOption): Promise<M | null> {
+  find(id: Id, { fields, isLocked }: KeyOptions, scope: TransactionOption): Promise<M | null> {
     const attributes = fields ? { attributes: [...fields] } : {};
-    return this.#findByKey(id, { ...attributes, ...hookOptions(this.#model, 'read'), ...scope });
+    // Of this table only: a scope may join others.
+    const lock = isLocked ? { lock: { level: Transaction.LOCK.UPDATE, of: this.#model } } : {};
+    return this.#findByKey(id, { ...attributes, ...lock, ...hookOptions(this.#model, 'read'), ...scope });
   }
 
   /** All records that match. */
@@ -102,9 +106,10 @@ export class SequelizeRecords<M extends Model> {
     if (!record) return this.#missing();
     await this.#checkReferences(values, options);
     const change = values as Partial<Attributes<M>>;
+    const pins = this.#pinsOf(record.dataValues);
+    const release = this.#keepWithin(record, pins);
     try {
       if (!this.provesWrites) return await updateRecord(record, change, options);
-      const pins = this.#pinsOf(record.dataValues);
       const updated = await updateRecord(pinned(record, pins), change, options);
       await releasePins(this.#info, updated, pins, options);
       return updated;
@@ -112,6 +117,8 @@ export class SequelizeRecords<M extends Model> {
       if (error instanceof InstanceError) return this.#missing();
       if (error instanceof OptimisticLockError) return this.#conflict(id, options);
       throw error;
+    } finally {
+      release();
     }
   }
 
@@ -120,6 +127,28 @@ export class SequelizeRecords<M extends Model> {
     const individualHooks = hasDestroyHooks(this.#model);
     const where = this.#where(this.#byId(id), this.#bare);
     return this.#model.destroy({ ...(where ? { where } : {}), individualHooks, ...options });
+  }
+
+  /**
+   * Sequelize names the row of a record by its key alone, and the row may have left the access of the request since it was read.
+   * The UPDATE takes the whole condition. What is read after it takes what the row belongs to, because the change itself may
+   * have hidden the row.
+   *
+   * @returns what ends it
+   */
+  #keepWithin(record: M, pins: Pins): () => void {
+    if (!this.#within) return () => {};
+    const { where: ofRecord } = record;
+    const kept = Object.fromEntries(
+      [...pins].map(([name, value]) => [attributeOf(this.#info, name).column, value]),
+    );
+    // Sequelize asks with `true` for the condition of an UPDATE.
+    const where = (isUpdate?: boolean) => {
+      const byKey = Reflect.apply(ofRecord, record, [isUpdate]) as WhereOptions<Attributes<M>>;
+      return isUpdate ? this.#where(byKey, this.#bare) : { ...byKey, ...kept };
+    };
+    Object.defineProperty(record, 'where', { value: where, configurable: true });
+    return () => Reflect.deleteProperty(record, 'where');
   }
 
   /** What the row belongs to, and keeps. */
@@ -160,7 +189,7 @@ export class SequelizeRecords<M extends Model> {
     return new RowFinder(this.#model, criteria, options, this.#within);
   }
 
-  #findByKey(id: Id, options: WriteOptions & { attributes?: string[] }): Promise<M | null> {
+  #findByKey(id: Id, options: WriteOptions & FindOptions): Promise<M | null> {
     const where = this.#where(this.#byId(id), this.#aliased);
     return this.#model.findOne({ ...(where ? { where } : {}), ...options });
   }
@@ -175,8 +204,9 @@ export class SequelizeRecords<M extends Model> {
     column: ColumnSql,
   ): WhereOptions<Attributes<M>> | undefined {
     if (!this.#within) return where;
-    const quote = (text: string): string => this.#model.sequelize?.escape(text) ?? '';
-    const condition = renderSql(compilePredicate(this.#within, column), (value) => quote(boundText(value)));
+    const condition = renderSql(compilePredicate(this.#within, column), (value) =>
+      quoteText(boundText(value)),
+    );
     const own = literal(`(${condition})`);
     return (where ? { [Op.and]: [where, own] } : own) as WhereOptions<Attributes<M>>;
   }

@@ -80,6 +80,7 @@ export class RowExecutor {
     switch (operation.kind) {
       case 'read': {
         const statement = this.#compiler.read(operation);
+        if (operation.isLocked) return write(on, statement, slots);
         return on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name);
       }
       case 'list':

@@ -20,7 +20,7 @@ import { type LiftedPredicate, liftValues } from './lift-values.js';
 import { describeList, type ListSql } from './list-sql.js';
 import { compilePredicate } from './predicate-sql.js';
 import { compileSelect, type RowsSql } from './select-sql.js';
-import { joinSql, type SqlFragment, sql } from './sql-fragment.js';
+import { joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { bindSlots, type Statement, toStatement } from './statement.js';
 import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
@@ -78,11 +78,12 @@ export class OperationCompiler {
   }
 
   /** The rows of a predicate, in no order. */
-  read({ where, select }: ReadOperation): Statement {
+  read({ where, select, isLocked }: ReadOperation): Statement {
     const { columns, number } = this.#selection(select);
     const { table } = this;
-    return this.#bound(where, `select ${number} `, (lifted) =>
-      compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)] }),
+    const tail = raw(isLocked ? ' FOR UPDATE' : '');
+    return this.#bound(where, `${isLocked ? 'lock' : 'select'} ${number} `, (lifted) =>
+      compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)], tail }),
     );
   }
 

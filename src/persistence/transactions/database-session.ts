@@ -108,9 +108,14 @@ export class DatabaseSession implements SessionScope {
     try {
       return await work();
     } catch (cause) {
-      this.#failure ??= { cause };
+      this.refuse(cause);
       throw cause;
     }
+  }
+
+  /** Has nothing of the session be committed, because a part of it has failed. */
+  refuse(cause: unknown): void {
+    this.#failure ??= { cause };
   }
 
   /** Runs work that can be undone alone; when it throws, what it failed with and wanted after the commit is forgotten. */
@@ -162,6 +167,7 @@ export class DatabaseSession implements SessionScope {
    */
   async abort(reason: Error): Promise<void> {
     if (this.#isEnded) return;
+    if (this.#mode === 'write') this.#undone ??= reason;
     const ended = this.rollback(reason);
     this.#abortion = reason;
     await ended;
