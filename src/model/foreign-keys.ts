@@ -1,5 +1,6 @@
 /** Which attributes of a model refer to rows of which other models. */
 import type { Model, Sequelize } from 'sequelize';
+import { getForeignKeys } from 'sequelize-typescript/dist/associations/foreign-key/foreign-key-service.js';
 import type { ModelClass } from '../metadata/crud-options.js';
 
 /** An attribute that names a row of a model. */
@@ -30,8 +31,13 @@ export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {
       const { targetKey = target.primaryKeyAttribute } = association as TargetKey;
       return { attribute: foreignKey, target: target as ModelClass, key: targetKey };
     });
+  // `@ForeignKey` without a relation makes no constraint, and means a row of that model all the same.
+  const decorated = (getForeignKeys(model.prototype) ?? []).map(({ foreignKey, relatedClassGetter }) => {
+    const target = relatedClassGetter() as unknown as ModelClass;
+    return { attribute: foreignKey, target, key: target.primaryKeyAttribute };
+  });
   const found = new Map<string, ForeignKey>();
-  for (const each of [...belongs, ...declared]) {
+  for (const each of [...belongs, ...declared, ...decorated]) {
     found.set(`${each.attribute}\0${each.target.name}\0${each.key}`, each);
   }
   return [...found.values()];

@@ -32,7 +32,7 @@ export interface Access {
   /** Rows that the values of a write have to name. Their slots are among `slots`. */
   readonly references: readonly Reference[];
   /** Tells the rows of this access from those of another; part of cursors. Empty where all rows may be seen. */
-  readonly digest: string;
+  digest(): string;
 }
 
 /** All rows and attributes: of resources without rules. */
@@ -47,7 +47,7 @@ export const OPEN_ACCESS: Access = Object.freeze({
   slots: Object.freeze({}),
   values: new Map<string, readonly unknown[]>(),
   references: Object.freeze([]),
-  digest: '',
+  digest: () => '',
 });
 
 /** Gives what is made of a form; made once for each. */

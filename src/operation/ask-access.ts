@@ -83,10 +83,11 @@ function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Ans
   const slots: Record<string, string> = {};
   const values = new Map<string, readonly unknown[]>();
   const conditions: Predicate[] = [];
-  const scope = new Map<string, ScopeMode>();
+  // A text in the place of nested lists, because it is made for each request.
+  let key = '';
   for (const [name, answer] of answers.scope) {
-    const mode = answer === EVERYTHING ? 'any' : Array.isArray(answer) ? 'several' : 'one';
-    scope.set(name, mode);
+    const mode = modeOf(answer);
+    key += mode;
     if (mode === 'any') continue;
     const given: readonly unknown[] = mode === 'several' ? (answer as unknown[]) : [answer];
     const texts = given.map((value) => textOf(info, name, value));
@@ -96,36 +97,37 @@ function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Ans
   }
   const visible = visibleRows(info, answers.visible);
   if (visible) conditions.push(visible);
-  const form = formOf(info, forms, scope, answers);
+  const { unreadable, unwritable } = answers;
+  if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
+  if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
+  const form = forms.get(key, () => formOf(info, answers));
   const where = allOf(form.where, ...conditions);
   return Object.freeze({
     form,
     where,
     slots: Object.freeze(slots),
     values,
-    references: [],
+    references: NONE,
     // Only lists by cursor ask for it.
-    get digest() {
-      return where === null ? '' : JSON.stringify([slots, conditions]);
-    },
+    digest: () => (where === null ? '' : JSON.stringify([slots, conditions])),
   });
 }
 
-function formOf(
-  info: ModelInfo,
-  forms: BoundedCache<AccessForm>,
-  scope: ReadonlyMap<string, ScopeMode>,
-  { unreadable, unwritable }: Answers,
-): AccessForm {
-  const key = JSON.stringify([[...scope], unreadable, unwritable]);
-  return forms.get(key, () => {
-    const single = [...scope].flatMap(([name, mode]) => (mode === 'one' ? name : []));
-    return Object.freeze({
-      scope,
-      where: allOf(...single.map((name) => equalTo(name, Object.freeze({ slot: slotOf(info, name) })))),
-      unreadable: new Set(unreadable),
-      unwritable: new Set(unwritable),
-    });
+const NONE: readonly [] = Object.freeze([]);
+
+function modeOf(answer: unknown): ScopeMode {
+  if (answer === EVERYTHING) return 'any';
+  return Array.isArray(answer) ? 'several' : 'one';
+}
+
+function formOf(info: ModelInfo, { scope, unreadable, unwritable }: Answers): AccessForm {
+  const modes = scope.map(([name, answer]) => [name, modeOf(answer)] as const);
+  const single = modes.flatMap(([name, mode]) => (mode === 'one' ? name : []));
+  return Object.freeze({
+    scope: new Map(modes),
+    where: allOf(...single.map((name) => equalTo(name, Object.freeze({ slot: slotOf(info, name) })))),
+    unreadable: new Set(unreadable),
+    unwritable: new Set(unwritable),
   });
 }
 

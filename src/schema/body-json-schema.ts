@@ -59,10 +59,14 @@ const NOTES: Readonly<Record<keyof FieldPlan, string>> = {
   update: 'Refused where the request may not set it.',
 };
 
-/** The schema without what no request may have; what some may not have is optional. */
+/**
+ * The schema without what no request may have, and a body without what rows are scoped by; what some may not have is
+ * optional.
+ */
 export function withRules(schema: JsonSchema, access: AccessPlan | null, kind: keyof FieldPlan): JsonSchema {
   if (access === null) return schema;
-  const ruleOf = (name: string) => access.fields.get(name)?.[kind] ?? true;
+  const ruleOf = (name: string) =>
+    kind !== 'read' && access.scope.has(name) ? false : (access.fields.get(name)?.[kind] ?? true);
   const { required = [], properties = {}, ...others } = schema;
   const known = Object.entries(properties).filter(([name]) => ruleOf(name) !== false);
   const needed = required.filter((name) => ruleOf(name) === true);

@@ -94,6 +94,26 @@ const SPECIMENS: readonly Specimen[] = [
   },
 ];
 
+/** What stands beside a foreign key: a statement with a condition gives each parameter the type of its column, too. */
+const OTHER_COLUMNS: Readonly<Record<string, AnyType>> = {
+  data: DataTypes.JSONB,
+  tags: DataTypes.ARRAY(DataTypes.TEXT),
+  moment: DataTypes.DATE,
+  price: DataTypes.DECIMAL(10, 2),
+  isOpen: DataTypes.BOOLEAN,
+  state: DataTypes.ENUM('on', 'off'),
+  bytes: DataTypes.BLOB,
+};
+const OTHER_VALUES = {
+  data: { a: [1, '$1'] },
+  tags: ['x', 'y"'],
+  moment: '2026-01-31T08:00:00.000Z',
+  price: '1.50',
+  isOpen: true,
+  state: 'on',
+  bytes: 'AAE=',
+};
+
 const acting = (given: unknown) => (request: Request) =>
   (request.get('as') === 'several' ? [given] : given) as string;
 
@@ -118,6 +138,7 @@ function declare({ title, keyType, scopeType, scopes, options, field }: Specimen
   const table = schema ? { schema, tableName } : tableName;
   const references = { model: table as string, key: 'id' };
   column(keyType, { field: 'parent_id', references })(Child.prototype, 'parentId');
+  for (const [attribute, type] of Object.entries(OTHER_COLUMNS)) column(type)(Child.prototype, attribute);
   Table({ modelName: `Child_${name}`, tableName: `${name}_of`, timestamps: false })(Child);
   Crud({ prefix: `/${name}-of` })(Child);
   return { name, Parent: Parent as unknown as ModelClass, Child: Child as unknown as ModelClass };
@@ -186,11 +207,11 @@ describe('a scope of any model', () => {
         expect((await ask('POST', `/${name}`, created, as)).body).to.include({ text: 'c', tenantId: mine });
 
         for (const [method, path, body] of [
-          ['POST', `/${name}-of`, { id: 'y' }],
+          ['POST', `/${name}-of`, { id: 'y', ...OTHER_VALUES }],
           ['PATCH', `/${name}-of/x`, {}],
         ] as const) {
           const refer = (parentId: unknown) => ask(method, path, { ...body, parentId }, as);
-          expect((await refer(own)).body).to.include({ parentId: own });
+          expect((await refer(own)).body).to.deep.include({ ...body, parentId: own });
           const refused = await refer(other);
           expect(refused.status).to.equal(409);
           expect(await refer(fresh)).to.deep.equal(refused);

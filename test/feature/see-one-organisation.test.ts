@@ -45,4 +45,16 @@ describe('the sample tenants', function () {
       expect(await runCurl(command, base)).to.equal(output);
     });
   }
+
+  it('has no body with what the server sets, and documents who may be refused', async () => {
+    const document = (await (await fetch(`${base}/openapi.json`)).json()) as {
+      components: { schemas: Record<string, { properties: object; required?: string[] }> };
+    };
+    const { TaskCreate, TaskUpdate, ProjectCreate, ProjectRead } = document.components.schemas;
+    expect(TaskCreate?.properties).to.have.all.keys('projectId', 'title', 'author', 'isDraft');
+    expect(TaskCreate?.required).to.deep.equal(['projectId', 'title', 'author']);
+    expect(TaskUpdate?.properties).to.have.all.keys('projectId', 'title', 'author', 'isDraft');
+    expect(ProjectCreate?.properties).to.have.all.keys('name', 'budget');
+    expect(ProjectRead?.required).to.deep.equal(['id', 'organisationId', 'name']);
+  });
 });

@@ -61,7 +61,7 @@ function pageBody(
   const query = inputs as ListQuery;
   const wrap = (items: readonly WireRecord[]) =>
     envelopeOf(page ?? { items: [] }, query.kind, items, (place) =>
-      cursors.encode(place, { plan, ...query, access: access.digest }),
+      cursors.encode(place, { plan, ...query, access: access.digest() }),
     );
   const bare = wrap([]);
   // An override's page may hold anything in the place of a number, a record too, which the driver looks for.
