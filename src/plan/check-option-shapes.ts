@@ -11,7 +11,8 @@ interface Shape {
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const isIterable = (value: unknown): boolean => isObject(value) && Symbol.iterator in (value as object);
 /** A list or a map would be read as an object without a member, which is no rule. */
-const isPlain = (value: unknown): boolean => isObject(value) && !isIterable(value);
+/** An object of names, and no list or map of them. */
+export const isPlain = (value: unknown): boolean => isObject(value) && !isIterable(value);
 
 /** All options; null is one whose values are looked at where it is compiled. */
 const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {

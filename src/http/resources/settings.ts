@@ -4,6 +4,7 @@ import type { RoutingControllersOptions } from 'routing-controllers';
 import type { Scope } from '../../metadata/access-options.js';
 import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
+import { isPlain } from '../../plan/check-option-shapes.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
 import { ConfigError, collectProblems } from '../../util/config-error.js';
@@ -130,9 +131,13 @@ export function resolveSettings(
     ...pathProblems('routePrefix', routePrefix, '/api'),
     ...otherProblems,
     ...flagProblems('deny', deny),
-    ...(typeof scope === 'object' && scope !== null
+    ...(isPlain(scope)
       ? []
       : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
+    // A variable that was never set must not switch a rule off.
+    ...(['scope', 'deny'] as const)
+      .filter((name) => name in options && options[name] === undefined)
+      .map((name) => `${name} is undefined; give it a value, or leave it out.`),
   ];
   return Object.freeze({
     records,
