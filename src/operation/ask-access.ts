@@ -149,8 +149,8 @@ function denied(message: string): RefusedRequestError {
   return new RefusedRequestError(403, message);
 }
 
-/** Express takes null and undefined for "no error, go on". */
-function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
+/** Asks a rule. What it throws is an error: Express takes null and undefined for "no error, go on". */
+export function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
   const fail = (thrown: unknown): never => {
     if (typeof thrown === 'object' && thrown !== null) throw thrown;
     throw new TypeError('A rule of access threw something that is not an error.');
@@ -163,7 +163,8 @@ function guarded(rule: (request: Request) => unknown, request: Request): Maybe<u
   }
 }
 
-function isPromise(value: unknown): value is Promise<unknown> {
+/** Whether something has to be waited for. */
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 

@@ -102,6 +102,7 @@ describe('the public API', () => {
       'RouteInfo',
       'RoutingOptions',
       'RowCriteria',
+      'RowSecurityOptions',
       'SchemaClass',
       'Scope',
       'ScopeRule',

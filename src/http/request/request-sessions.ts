@@ -10,9 +10,11 @@ import {
   type ReadSession,
   type UnitOfWork,
 } from '../../persistence/records/unit-of-work.js';
+import type { RequestSettings } from '../../persistence/session/request-settings.js';
 import { currentSession, runInSession } from '../../persistence/session/session.js';
 import { DatabaseSession, SNAPSHOT } from '../../persistence/transactions/database-session.js';
 import { requestLogger } from './application-logger.js';
+import { requestSettings } from './row-security.js';
 
 const WORK = Symbol('work');
 
@@ -63,13 +65,13 @@ export class RequestSessions {
 
   /** The read session of the request, begun. */
   readSession(sequelize: Sequelize): Promise<ReadSession> {
-    const create = () => new DatabaseSession(sequelize, 'read', SNAPSHOT);
+    const create = () => new DatabaseSession(sequelize, 'read', { ...SNAPSHOT, settings: this.#settings });
     return openReadSession(this.#remember(this.#reads, sequelize, create));
   }
 
   /** Runs reads; what is not a read is refused by the database. They are part of what the parameters began, if they did. */
   runRead<T>(sequelize: Sequelize, work: () => T): T {
-    const create = () => new DatabaseSession(sequelize, 'get');
+    const create = () => new DatabaseSession(sequelize, 'get', { settings: this.#settings });
     return runInSession(this.#begun(sequelize) ?? this.#remember(this.#gets, sequelize, create), work);
   }
 
@@ -133,8 +135,16 @@ export class RequestSessions {
     return this.#remember(
       this.#writes,
       sequelize,
-      () => new DatabaseSession(sequelize, 'write', { logger: requestLogger(this.#request) }),
+      () =>
+        new DatabaseSession(sequelize, 'write', {
+          logger: requestLogger(this.#request),
+          settings: this.#settings,
+        }),
     );
+  }
+
+  get #settings(): RequestSettings | null {
+    return requestSettings(this.#request);
   }
 
   #remember(

@@ -13,6 +13,7 @@ import {
   registerActions,
 } from '../resources/controller-metadata.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { askSettings } from './ask-settings.js';
 
 /** Registers a controller that extends no generated one. */
 export function registerPlainController(
@@ -24,9 +25,9 @@ export function registerPlainController(
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
   const controllerFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
-  registerActions(declaredActions(lineage), lineage, controller, () =>
-    addedRouteHandler(controllerFor, shaper, settings),
-  );
+  const actions = declaredActions(lineage);
+  registerActions(actions, lineage, controller, () => addedRouteHandler(controllerFor, shaper, settings));
+  for (const { method } of actions) askSettings(controller, method, settings, true);
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
   return { controller, routes: [] };

@@ -33,6 +33,7 @@ import {
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { askSettings } from './ask-settings.js';
 
 /** Registers the controller of a resource. */
 export function registerResourceController(
@@ -57,7 +58,10 @@ export function registerResourceController(
     controller,
     compileHandlers(resource, shaper, reasons, lineage, settings),
   );
-  for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
+  for (const { method } of actions) {
+    askSettings(controller, method, settings, isUserCodeRun(resource, method, lineage, settings));
+    addGeneratedMetadata(resource, method, controller, lineage);
+  }
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
@@ -191,6 +195,24 @@ function compileHandlers(
     };
     return compileHandler(resource, route, decisions, shaper);
   };
+}
+
+/** Whether code of the user's may run in a request, before or behind our SQL. */
+function isUserCodeRun(
+  resource: Resource,
+  method: string,
+  lineage: readonly object[],
+  settings: PathSettings,
+): boolean {
+  const route = generatedRouteOf(method);
+  return (
+    !route ||
+    isMethodAsked(resource, route) ||
+    resource.plan.access !== null ||
+    resource.rowView.runsUserCode ||
+    isAnswerSeen(method, lineage, settings) ||
+    declaredParameters(lineage, method).length > 0
+  );
 }
 
 function fullPath(prefix: string, route: string | RegExp): string | RegExp {

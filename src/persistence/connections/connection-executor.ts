@@ -7,12 +7,20 @@ import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import { StatementCache } from '../protocol/statement-cache.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 
+/** A text with its values. */
+export interface TextStatement {
+  readonly text: string;
+  readonly values: TextValues;
+}
+
 /** How a statement is executed. */
 export interface ExecutionOptions {
-  /** Whether the connection keeps it. One that is stale ends the transaction that it is in. */
+  /** Whether the connection keeps it, and what is before it. One that is stale ends the transaction that it is in. */
   readonly isKept: boolean;
-  /** A text that is executed first, and kept. What is behind it is executed only if it succeeds. */
-  readonly before?: string;
+  /** What is executed first. What is behind it is executed only if it succeeds. */
+  readonly before?: readonly TextStatement[];
+  /** Told of a failure before anything else is sent. */
+  fail?(error: Error): void;
 }
 
 /** The statements of one Sequelize instance. */
@@ -34,16 +42,21 @@ export class ConnectionExecutor {
     client: PooledClient,
     text: string,
     values: TextValues,
-    { isKept, before }: ExecutionOptions,
+    { isKept, before, fail }: ExecutionOptions,
   ): Promise<TextResult> {
-    const statement = (isKept ? this.#kept : this.#unkept).get(text);
+    const statements = isKept ? this.#kept : this.#unkept;
+    const statement = statements.get(text);
     return new Promise((resolve, reject) => {
       const settle: Execution['settle'] = (error, result) =>
         error ? reject(asDatabaseError(error, statement, values)) : resolve(result as TextResult);
-      const end: Batch['end'] = (error) => markBroken(client, error);
-      const first = before === undefined ? {} : { before: this.#kept.get(before) };
+      const end: Batch['end'] = (error) => {
+        if (error) fail?.(error);
+        markBroken(client, error);
+      };
+      const first = before?.map((each) => ({ statement: statements.get(each.text), values: each.values }));
       try {
-        this.#executor.execute(client, { ...first, statement, executions: [{ values, settle }], end });
+        const batch = { statement, executions: [{ values, settle }], end };
+        this.#executor.execute(client, first ? { ...batch, before: first } : batch);
       } catch (error) {
         // Nobody knows what has been sent.
         client._invalid = true;

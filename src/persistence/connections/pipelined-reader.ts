@@ -11,6 +11,7 @@ import { tracedContext } from '../protocol/traced-batch.js';
 import type { ConnectionSource } from './connection-source.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import type { RepeatBudget } from './repeat-budget.js';
+import type { SettingsStatement } from './statement-target.js';
 import type { TableShare } from './table-share.js';
 
 /** After as many milliseconds without any answer all reads but the one that is slow are asked again elsewhere. */
@@ -29,6 +30,8 @@ export interface Asked {
   readonly values: TextValues;
   /** That of its table; null where there is none. */
   readonly share: TableShare | null;
+  /** What is set before it; null where there is nothing. */
+  readonly settings: SettingsStatement | null;
 }
 
 /** Executes a read on a connection of its own, unless it has been answered meanwhile. */
@@ -51,13 +54,14 @@ export class PipelinedRead implements Execution {
   /** Takes why there is no connection. */
   readonly fail: (error: unknown) => void;
   readonly share: TableShare | null;
+  readonly settings: SettingsStatement | null;
   readonly #retryElsewhere: RetryElsewhere;
   readonly #budget: RepeatBudget;
   #isAskedAgain = false;
   #isAnswered = false;
 
   constructor(
-    { statement, values, share }: Asked,
+    { statement, values, share, settings }: Asked,
     answer: Execution['settle'],
     fail: (error: unknown) => void,
     retryElsewhere: RetryElsewhere,
@@ -68,6 +72,7 @@ export class PipelinedRead implements Execution {
     this.statement = statement;
     this.values = values;
     this.share = share;
+    this.settings = settings;
     this.answer = answer;
     this.fail = fail;
     this.#retryElsewhere = retryElsewhere;
@@ -172,15 +177,25 @@ export class PipelinedReader {
   /** With all that come in this turn of the event loop. */
   #sendSoon(): void {
     setImmediate(() => {
+      if (!this.#client) return;
       const client = this.#client;
-      if (client) for (const batch of inBatches(this.#collected.splice(0))) this.#send(client, batch);
+      const batches = inBatches(this.#collected.splice(0));
+      // One system call for all of them.
+      const stream = batches.length > 1 ? client.connection?.stream : undefined;
+      stream?.cork();
+      try {
+        for (const batch of batches) this.#send(client, batch);
+      } finally {
+        stream?.uncork();
+      }
     });
   }
 
   #send(client: PooledClient, reads: readonly PipelinedRead[]): void {
-    const [{ statement }] = reads as readonly [PipelinedRead];
+    const [{ statement, settings }] = reads as readonly [PipelinedRead];
     this.#underway.push(reads);
     this.#executor.execute(client, {
+      ...(settings ? { before: [settings] } : {}),
       statement,
       executions: reads,
       end: (error) => {
@@ -244,18 +259,19 @@ export class PipelinedReader {
 
 /**
  * Reads of one statement go together: a transaction that reads one table holds no lock while it waits for one, so that it
- * is part of no deadlock.
+ * is part of no deadlock. Its settings are those of all of them: reads with others, or without any, are no part of it.
  */
-function inBatches(reads: readonly PipelinedRead[]): Iterable<PipelinedRead[]> {
-  const open = new Map<PreparedStatement, PipelinedRead[]>();
+function inBatches(reads: readonly PipelinedRead[]): readonly PipelinedRead[][] {
+  const open = new Map<unknown, PipelinedRead[]>();
   const batches: PipelinedRead[][] = [];
   for (const read of reads) {
-    const { statement } = read;
-    const batch = open.get(statement);
+    const { statement, settings } = read;
+    const kind = settings ? `${statement.name} ${settings.settings.key}` : statement;
+    const batch = open.get(kind);
     if (batch && batch.length < Math.min(BATCH_SIZE, BATCH_TIME / statement.cost)) batch.push(read);
     else {
       const next = [read];
-      open.set(statement, next);
+      open.set(kind, next);
       batches.push(next);
     }
   }

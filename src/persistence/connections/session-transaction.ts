@@ -9,7 +9,8 @@ import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isStale } from '../protocol/prepared-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
 import { transactionInternals } from '../session/connection-internals.js';
-import type { ConnectionExecutor } from './connection-executor.js';
+import type { RequestSettings } from '../session/request-settings.js';
+import type { ConnectionExecutor, TextStatement } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import type { StatementTarget } from './statement-target.js';
@@ -33,7 +34,9 @@ export class SessionTransaction extends Transaction {
   readonly #sequelize: Sequelize;
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
-  readonly #begin: string;
+  readonly #begin: TextStatement;
+  /** Those of its request, which it begins with. */
+  readonly #settings: RequestSettings | null;
   #client: PooledClient | undefined;
   #isHeld = false;
   /** Whether its end was sent, and nothing may come behind it. */
@@ -53,13 +56,15 @@ export class SessionTransaction extends Transaction {
     options: TransactionOptions,
     queue: ConnectionQueue,
     executor: ConnectionExecutor,
+    settings: RequestSettings | null,
   ) {
     super(sequelize, options);
     this.#sequelize = sequelize;
     this.#queue = queue;
     this.#executor = executor;
     // With the defaults of the instance.
-    this.#begin = beginText(transactionInternals(this)?.options ?? options);
+    this.#begin = { text: beginText(transactionInternals(this)?.options ?? options), values: [] };
+    this.#settings = settings;
   }
 
   /** Takes a connection. */
@@ -150,8 +155,9 @@ export class SessionTransaction extends Transaction {
 
   /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
   async #runWithBegin(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
-    const options = { isKept: true, before: this.#begin };
-    this.#executor.log(this.#begin, this.id);
+    const before = this.#settings ? [this.#begin, this.#settings] : [this.#begin];
+    const options = { isKept: true, before };
+    this.#executor.log(this.#begin.text, this.id);
     this.#executor.log(text, this.id);
     try {
       return await this.#executor.execute(client, text, values, options);
@@ -171,7 +177,14 @@ export class SessionTransaction extends Transaction {
       if ((error as { readonly code?: unknown }).code !== FAILED_TRANSACTION)
         this.#client?.connection?.stream.destroy();
     };
-    this.#send(this.#begin, fail).catch(() => {});
+    if (!this.#settings) this.#send(this.#begin.text, fail).catch(() => {});
+    else {
+      const { text, values } = this.#settings;
+      const client = soundClient({ id: this.id, connection: this.#client }, text);
+      this.#executor.log(`${this.#begin.text};`, this.id);
+      const options = { isKept: false, before: [this.#begin], fail };
+      this.#executor.execute(client, text, values, options).catch(() => {});
+    }
   }
 
   /**

@@ -10,6 +10,7 @@ import { hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
 import { MultipleResultsFound, noSuchRecord, RelationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
+import { currentSettings } from '../session/request-settings.js';
 import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
 import { type Id, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
@@ -107,9 +108,10 @@ export class Repository<M extends Model = Model> {
 
   /** The row with this primary key, or null. */
   async find(id: Id, { fields }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    const { scope, access } = await this.context('select');
+    const context = await this.context('select');
+    const { scope, access } = context;
     const found = await this.rows?.find(id, { fields, access, on: this.targetIn(scope) });
-    return found !== undefined ? found : this.records(access).find(id, fields, scope);
+    return found !== undefined ? found : this.read(context, (records, own) => records.find(id, fields, own));
   }
 
   /**
@@ -126,8 +128,7 @@ export class Repository<M extends Model = Model> {
 
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
-    const { scope, access } = await this.context('select');
-    return this.records(access).list(options, scope);
+    return this.read(await this.context('select'), (records, scope) => records.list(options, scope));
   }
 
   /**
@@ -136,9 +137,10 @@ export class Repository<M extends Model = Model> {
    * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const { scope, access } = await this.context('select');
+    const context = await this.context('select');
+    const { scope, access } = context;
     const found = await this.rows?.page(request, { access, on: this.targetIn(scope) });
-    return found ?? this.records(access).page(request, scope);
+    return found ?? this.read(context, (records, own) => records.page(request, own));
   }
 
   /**
@@ -151,9 +153,10 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const { scope, access } = await this.context('select');
+    const context = await this.context('select');
+    const { scope, access } = context;
     const found = await this.rows?.cursorPage(request, { access, on: this.targetIn(scope) });
-    return found ?? this.records(access).cursorPage(request, scope);
+    return found ?? this.read(context, (records, own) => records.cursorPage(request, own));
   }
 
   /**
@@ -243,22 +246,30 @@ export class Repository<M extends Model = Model> {
   ): Promise<T> {
     const written = this.rows ? await onRows(this.rows, { access, on: this.targetIn(scope) }) : undefined;
     if (written !== undefined) return written;
-    const records = this.records(access);
+    const records = new SequelizeRecords(this.model, access);
     const options = hookOptions(this.model, 'write');
     if (scope.transaction) return onRecords(records, { ...options, ...scope });
     // What a write reads it reads from the primary: a replica may be behind.
-    if (!hasWriteHooks(this.model)) return onRecords(records, { ...options, useMaster: true });
+    const needsSession = hasWriteHooks(this.model) || currentSettings() !== null;
+    if (!needsSession) return onRecords(records, { ...options, useMaster: true });
     const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
-    return session.run(async () => onRecords(records, { transaction: await session.begin() }));
+    return session.run(async () => onRecords(records, { ...options, transaction: await session.begin() }));
+  }
+
+  /** Reads by Sequelize in the transaction it belongs to, in one of its own where that has to have settings, or else alone. */
+  private async read<T>(
+    { scope, access }: QueryContext,
+    read: (records: SequelizeRecords<M>, scope: QueryContext['scope']) => Promise<T>,
+  ): Promise<T> {
+    const records = new SequelizeRecords(this.model, access);
+    if (scope.transaction || currentSettings() === null) return read(records, scope);
+    const session = new DatabaseSession(this.model.sequelize as Sequelize, 'get');
+    return session.run(async () => read(records, { transaction: await session.begin() }));
   }
 
   /** The records that need no Sequelize; null where all do. */
   private get rows(): RowRecords<M> | null {
     return isOnSequelize() ? null : rowRecords(this.model);
-  }
-
-  private records(access: Access): SequelizeRecords<M> {
-    return new SequelizeRecords(this.model, access);
   }
 
   /** Where statements of ours run; undefined is any connection of the pool. */
