@@ -27,7 +27,7 @@ import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
-import { SERVED, type World } from '../support/tenant-notes.js';
+import { Folder, SERVED, type World } from '../support/tenant-notes.js';
 
 /** Overrides of every method that ask `super`, and routes of their own. */
 function overridden(model: ModelClass) {
@@ -38,7 +38,10 @@ function overridden(model: ModelClass) {
       @InjectRecord() record: Model,
       @InjectRepository(model) rows: Repository,
     ) {
-      const [found, pages] = [await rows.find(id), await rows.list({ where: { points: 5 } })];
+      const [found, pages] = [
+        await rows.find(id),
+        await rows.list({ where: { points: 5 }, include: [Folder] }),
+      ];
       return { record, found, pages, first: await rows.page({ page: 1, size: 3 }) };
     }
 

@@ -85,8 +85,11 @@ export async function findingsOf(
       await site.direct.query(fill(world));
     }
     for (const statement of site.tap.take()) {
-      const reason = judge(statement, { ...scoped, column: 'owner' });
-      if (reason !== null) findings.push(reason);
+      const tables = [
+        { ...scoped, column: 'owner' },
+        { table: 'folders', column: 'owner', allowed: ['A'] },
+      ];
+      findings.push(...tables.flatMap((each) => judge(statement, each) ?? []));
     }
   }
   return [...new Set(findings)];
