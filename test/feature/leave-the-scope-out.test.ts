@@ -24,7 +24,8 @@ function without(endpoint: Endpoint): readonly FeatureFactory[] {
   return FEATURES.map((each) => (each === scope ? mutant : each));
 }
 
-describe('a scope that is left out', () => {
+describe('a scope that is left out', function () {
+  this.timeout(60_000);
   let ground: ProofGround;
 
   before(async () => {

@@ -116,7 +116,8 @@ const WAYS: Readonly<
   },
 };
 
-describe('two tenants', () => {
+describe('two tenants', function () {
+  this.timeout(60_000);
   let ground: ProofGround;
   const kinds = { read: 0, list: 0, insert: 0, update: 0, delete: 0 } satisfies Record<
     Operation['kind'],

@@ -79,11 +79,13 @@ export async function findingsOf(
     )) {
       const answer = await askAsA(site.listening, request);
       judgeAnswer(request, answer);
+      if (answer.status >= 300) continue;
       if ((await foreignRows(site, scoped)) !== foreign)
         findings.push(`${JSON.stringify(request)} has changed others' rows`);
-      else if (answer.status >= 300) continue;
       await site.direct.query(fill(world));
     }
+    if ((await foreignRows(site, scoped)) !== foreign)
+      findings.push("A request that failed has changed others' rows");
     for (const statement of site.tap.take()) {
       const tables = [
         { ...scoped, column: 'owner' },
