@@ -16,6 +16,8 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  InjectListQuery,
+  InjectRecord,
   InjectRepository,
   InjectUnitOfWork,
   type ListQuery,
@@ -100,7 +102,24 @@ class Overriding extends crudController(Person) {
   override create(values: CreateValues<Person>, context: CrudContext<Person>) {
     return super.create(values, context);
   }
+
+  @Get('/of/own')
+  own(@InjectListQuery() query: OffsetListQuery, @InjectRepository(Person) people: Repository<Person>) {
+    return people.page(query);
+  }
+
+  @Get('/:id/card')
+  card(@InjectRecord() person: Person) {
+    return { of: person };
+  }
+
+  @Get('/of/pages')
+  pages(@InjectRepository(Person) people: Repository<Person>) {
+    return people.page({ page: 1, size: 1 });
+  }
 }
+
+type OffsetListQuery = Extract<ListQuery, { kind: 'offset' }>;
 
 class Seeing implements InterceptorInterface {
   intercept({ response }: Action, result: object) {
@@ -114,7 +133,7 @@ class Intercepted extends crudController(Person) {}
 
 class InUnit extends crudController(Person) {
   override async list(query: ListQuery, _context: CrudContext<Person>, @InjectUnitOfWork() uow?: UnitOfWork) {
-    return (uow as UnitOfWork).repository(Person).page(query as Extract<ListQuery, { kind: 'offset' }>);
+    return (uow as UnitOfWork).repository(Person).page(query as OffsetListQuery);
   }
 }
 
@@ -291,6 +310,21 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         '/salary',
       ]);
     });
+
+    if (name === 'overrides') {
+      it('are absent from pages and records of added routes, and unknown to their queries', async () => {
+        expect((await send('/people/of/own?size=1', '')).json.items).to.deep.equal([SHOWN]);
+        expect((await send('/people/of/own?size=1', 'hr')).json.items).to.deep.equal([WHOLE]);
+        expect((await send('/people/of/own?size=1&fields=name,salary', 'hr')).json.items).to.deep.equal([
+          { name: 'Ada', salary: 30 },
+        ]);
+        expect((await send('/people/of/own?sort=salary', '')).status).to.equal(400);
+        expect((await send('/people/of/own?q=salary==30', '')).status).to.equal(400);
+        expect((await send('/people/of/pages', '')).json.items).to.deep.equal([SHOWN]);
+        expect((await send('/people/1/card', '')).json).to.deep.equal({ of: SHOWN });
+        expect((await send('/people/1/card', 'hr')).json).to.deep.equal({ of: WHOLE });
+      });
+    }
 
     if (name === 'generated routes') {
       it('are absent from answers of routes of the user, and of other controllers', async () => {

@@ -114,6 +114,9 @@ export class SequelizeRecords<M extends Model> {
       await releasePins(this.#info, updated, pins, options);
       return updated;
     } catch (error) {
+      // A row that is not found afterwards may have been moved.
+      if (error instanceof InstanceError && this.provesWrites)
+        await releasePins(this.#info, record, pins, options);
       if (error instanceof InstanceError) return this.#missing();
       if (error instanceof OptimisticLockError) return this.#conflict(id, options);
       throw error;

@@ -20,7 +20,7 @@ import { type TableTriggers, tableTriggers } from '../customization/table-trigge
 import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
-import type { TextResult } from '../protocol/batch.js';
+import type { TextResult, TextRow } from '../protocol/batch.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW } from '../sql/write-sql.js';
@@ -124,7 +124,10 @@ export class RowExecutor {
     const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
     const statement = this.#compiler.insert(shapes.join(), attributes, operation);
     const written = await this.#writeShared(statement, filled, null, on);
-    if (written.rows.length === 0) await this.#checkReferences(references, filled, on);
+    if (written.rows.length === 0 && references.length > 0) {
+      const { rows: marks } = await write(on, this.#compiler.check(references), filled);
+      this.#refuse(references, marks[0] ?? []);
+    }
     return written;
   }
 
@@ -139,17 +142,36 @@ export class RowExecutor {
       const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
+      if (references.length > 0) return this.#explain(operation, attributes(), statement, filled, on);
     }
-    const found = await write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
-    if (found.rows.length > 0) await this.#checkReferences(references, filled, on);
-    return found;
+    return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
+  }
+
+  /**
+   * What became of a row that an UPDATE with references may not have written.
+   *
+   * @throws DatabaseError where one of the rows that it refers to is not there
+   */
+  async #explain(
+    operation: UpdateOperation,
+    set: readonly AttributeInfo[],
+    update: Statement,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<FoundRows> {
+    const { references = [], returning } = operation;
+    const found = await write(on, this.#compiler.unwritten(set, operation), slots);
+    const marks = found.rows[0]?.slice(returning.columns.length);
+    if (!marks) return found;
+    this.#refuse(references, marks);
+    // What was not there has come meanwhile.
+    const again = marks[references.length] === 't' ? await write(on, update, slots) : null;
+    return again && again.rows.length > 0 ? again : found;
   }
 
   /** @throws DatabaseError where one of the rows is not there */
-  async #checkReferences(references: readonly Reference[], slots: Slots, on: StatementTarget): Promise<void> {
-    if (references.length === 0) return;
-    const { rows } = await write(on, this.#compiler.check(references), slots);
-    const missing = references.find((_, index) => rows[0]?.[index] !== 't');
+  #refuse(references: readonly Reference[], marks: TextRow): void {
+    const missing = references.find((_, index) => marks[index] !== 't');
     if (missing) throw missingReference(this.#info, missing.attribute);
   }
 

@@ -24,7 +24,7 @@ import { joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { bindSlots, type Statement, toStatement } from './statement.js';
 import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
-import { compileDelete, compileInsert, compileUpdate, referredRow } from './write-sql.js';
+import { compileDelete, compileInsert, compileUpdate, differsSql, referredRow } from './write-sql.js';
 
 /** Compiles the operations on one table. */
 export class OperationCompiler {
@@ -91,6 +91,17 @@ export class OperationCompiler {
   check(references: readonly Reference[]): Statement {
     const rows = references.map(referredRow).map((row) => compilePredicate(row, this.table.column));
     return toStatement(sql`SELECT ${joinSql(rows, ', ')}`);
+  }
+
+  /** A row that an UPDATE has not written. Behind its columns: whether each reference is there, and whether it has other values. */
+  unwritten(
+    set: readonly AttributeInfo[],
+    { where, references = [], returning }: Pick<UpdateOperation, 'where' | 'references' | 'returning'>,
+  ): Statement {
+    const { column } = this.table;
+    const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
+    const columns = [...this.#selection(returning).columns, ...rows, differsSql(set, column)];
+    return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
 
   /** What all pages of a list have in common. */

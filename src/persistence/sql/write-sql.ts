@@ -2,7 +2,7 @@
 import type { AttributeInfo } from '../../model/model-info.js';
 import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
-import { attributeOf, compilePredicate } from './predicate-sql.js';
+import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
 import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
@@ -65,12 +65,17 @@ export function compileUpdate({ source, column }: TableSql, update: UpdateSql): 
   const { set, updatedAt, where, returning } = update;
   const assignments = set.map((each) => assign(each, writtenSlot(each.name)));
   if (updatedAt) assignments.push(assign(updatedAt, NOW));
-  // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
-  const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
-  const conditions = whereSql([compilePredicate(where, column), joinSql(differences, ' OR ')]);
+  const conditions = whereSql([compilePredicate(where, column), differsSql(set, column)]);
   return toStatement(
     sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`,
   );
+}
+
+/** Whether a row has other values. */
+export function differsSql(set: readonly AttributeInfo[], column: ColumnSql): SqlFragment {
+  // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
+  const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
+  return joinSql(differences, ' OR ');
 }
 
 /** Deletes rows, or marks them as deleted. */
