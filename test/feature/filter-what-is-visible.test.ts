@@ -139,6 +139,20 @@ describe('a condition of what is visible', () => {
     }
   });
 
+  it('is asked of a row before it is changed, and not after', async () => {
+    const hide = { method: 'PATCH', path: '/pages/2', body: { isPublic: false } };
+    const undo = () => Page.update({ isPublic: true }, { where: { id: 2 } });
+    rule = () => filter`isPublic==true`;
+    const { status, body } = await paths.same(hide, undo);
+    expect([status, JSON.parse(body)]).to.deep.equal([
+      200,
+      { id: 2, title: '', isPublic: false, at: null, big: null },
+    ]);
+    expect((await paths.same({ path: '/pages/2' })).status).to.equal(404);
+    expect((await paths.same(hide)).status).to.equal(404);
+    await undo();
+  });
+
   const NOTHING: Readonly<Record<string, () => unknown>> = {
     'an undefined value': () => filter`title==${undefined}`,
     'a null value': () => filter`title==${null}`,

@@ -13,9 +13,11 @@ import {
   EVERYTHING,
   type Id,
   InjectRepository,
+  InjectSession,
   InjectUnitOfWork,
   type ListQuery,
   type ModelClass,
+  type ReadSession,
   type Repository,
   type UnitOfWork,
   type UpdateValues,
@@ -115,6 +117,14 @@ class TaskController extends crudController(Task) {
   @Get('/of/all')
   async all(@InjectRepository(Task) tasks: Repository<Task>) {
     return [(await tasks.list()).length, (await tasks.unscoped().list()).length];
+  }
+
+  @Get('/of/session')
+  async session(@InjectSession() session: ReadSession, @InjectRepository(Task) tasks: Repository<Task>) {
+    const joined = tasks.with(session);
+    const { total } = await session.repository(Task).page({ page: 1, size: 1 });
+    const [one, other] = [await joined.one({ title: 'a1' }), await joined.find(2)];
+    return [total, (await joined.list()).length, one.id, other];
   }
 
   @Post('/of/unit')
@@ -268,6 +278,10 @@ describe('a leak', () => {
     expect(JSON.parse(body)).to.deep.equal({ unserved: [], undeclared: ['a1', 'a2', 'a3'] });
     expect((await same('/tasks/of/others')).status).to.equal(403);
     expect((await paths.same({ path: '/tasks/of/others', headers: { title: 'b1' } })).status).to.equal(403);
+  });
+
+  it('is not made by a read session, and by a repository that joins another one', async () => {
+    expect((await same('/tasks/of/session')).json).to.deep.equal([3, 3, 1, null]);
   });
 
   it('is said aloud by unscoped()', async () => {

@@ -24,7 +24,8 @@ function without(endpoint: Endpoint): readonly FeatureFactory[] {
   return FEATURES.map((each) => (each === scope ? mutant : each));
 }
 
-describe('a scope that is left out', () => {
+describe('a scope that is left out', function () {
+  this.timeout(60_000);
   let ground: ProofGround;
 
   before(async () => {
@@ -83,6 +84,10 @@ describe('a scope that is left out', () => {
       ['INSERT INTO "notes" ("id", "owner") VALUES (DEFAULT, $1), (1, $2)', 'A', 'C'],
       ['INSERT INTO "notes" ("owner") SELECT $1::text WHERE EXISTS (SELECT 1 FROM "folders")', 'A'],
       ['SELECT 1 / (("owner" = \'A\') IS TRUE)::int AS "proof" FROM "notes" WHERE "id" = 1'],
+      [
+        'SELECT 1 FROM "folders" LEFT OUTER JOIN "notes" AS "n" ON "n"."id" = 1 AND "n"."owner" = $1 LIMIT 1',
+        'A',
+      ],
       ['SELECT 1 FROM "folders" WHERE "label" = \'"notes"\''],
     ] as const;
     const outOfScope = [
@@ -104,6 +109,9 @@ describe('a scope that is left out', () => {
       ['INSERT INTO "notes" ("id", "owner") VALUES (1, $1), (2, $2)', 'A', 'B'],
       ['INSERT INTO "notes" ("owner") SELECT "owner" FROM "folders"'],
       ['WITH "all" AS (SELECT 1 FROM "notes") SELECT 1'],
+      ['SELECT 1 FROM "notes" JOIN "notes" AS "other" ON true WHERE "other"."owner" = $1', 'A'],
+      ['SELECT 1 FROM "folders" JOIN "notes" ON "folders"."owner" = $1', 'A'],
+      ['SELECT 1 FROM "folders" JOIN "notes" ON true WHERE "owner" = $1', 'A'],
       ['TRUNCATE "notes"'],
       ['LOCK TABLE "notes"'],
     ] as const;

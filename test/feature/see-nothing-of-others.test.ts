@@ -1,6 +1,7 @@
 /** Two tenants whose rows lie between one another: no byte of any route tells of the other's, and no write reaches them. */
 import { expect } from 'chai';
-import { Get, Param } from 'routing-controllers';
+import { Get, Post } from 'routing-controllers';
+import type { Model } from 'sequelize-typescript';
 import {
   type BootstrapOptions,
   type CreateValues,
@@ -8,6 +9,9 @@ import {
   type CrudController,
   crudController,
   type Id,
+  InjectId,
+  InjectListQuery,
+  InjectRecord,
   InjectRepository,
   InjectUnitOfWork,
   type ListQuery,
@@ -23,20 +27,33 @@ import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
-import { SERVED, type World } from '../support/tenant-notes.js';
+import { Folder, SERVED, type World } from '../support/tenant-notes.js';
 
-/** Overrides of every method that ask `super`, and a route of its own. */
+/** Overrides of every method that ask `super`, and routes of their own. */
 function overridden(model: ModelClass) {
   class Overridden extends crudController(model) {
     @Get('/:id/alike')
-    async alike(@Param('id') id: string, @InjectRepository(model) rows: Repository) {
-      const key = Number(id) || 0;
-      const [found, ...pages] = [
-        await rows.find(key),
-        await rows.list({ where: { points: 5 } }),
-        await rows.page({ page: 1, size: 3 }),
+    async alike(
+      @InjectId() id: number,
+      @InjectRecord() record: Model,
+      @InjectRepository(model) rows: Repository,
+    ) {
+      const [found, pages] = [
+        await rows.find(id),
+        await rows.list({ where: { points: 5 }, include: [Folder] }),
       ];
-      return { found, pages };
+      return { record, found, pages, first: await rows.page({ page: 1, size: 3 }) };
+    }
+
+    @Get('/of/points')
+    points(@InjectListQuery() query: ListQuery, @InjectRepository(model) rows: Repository) {
+      const where = { points: [5, 6, 7] };
+      return query.kind === 'cursor' ? rows.cursorPage({ ...query, where }) : rows.page({ ...query, where });
+    }
+
+    @Post('/:id/touch')
+    touch(@InjectRecord() record: Model, @InjectRepository(model) rows: Repository) {
+      return rows.update(Number(record.get('id')), { points: 8 } as never);
     }
 
     override list(query: ListQuery, context: CrudContext) {
@@ -99,7 +116,8 @@ const WAYS: Readonly<
   },
 };
 
-describe('two tenants', () => {
+describe('two tenants', function () {
+  this.timeout(60_000);
   let ground: ProofGround;
   const kinds = { read: 0, list: 0, insert: 0, update: 0, delete: 0 } satisfies Record<
     Operation['kind'],

@@ -70,7 +70,7 @@ export function requestsOf(route: DescribedRoute, samples: Samples): WholeReques
   const conditions = samples.tags.map((tag) => ({ 'If-None-Match': tag }));
   return [
     ...requests,
-    ...paths.map((path) => ({ method: 'HEAD', path })),
+    ...both.map((path) => ({ method: 'HEAD', path })),
     ...both.flatMap((path) => conditions.map((each) => ({ method, path, headers: each }))),
   ];
 }
@@ -99,7 +99,10 @@ function valuesOf({ name, schema }: DescribedParameter, samples: Samples): strin
   if (name === 'after' || name === 'before') return ['x', ...samples.cursors];
   if (/^If-/i.test(name)) return ['*', ...samples.tags];
   const choices = schema.items?.enum ?? schema.enum;
-  if (choices) return [...choices.map(String), choices.slice(0, 2).join(','), 'nothing'];
+  if (choices) {
+    const some = name === 'fields' ? choices.slice(0, 3) : choices;
+    return [...some.map(String), choices.slice(0, 2).join(','), 'nothing'];
+  }
   if (schema.type === 'boolean') return ['true', 'false', 'x'];
   if (schema.type === 'integer') return ['1', '2', '3', '99', '0', 'x'];
   throw new Error(`No values are known for the parameter ${name}; add some that could tell of others' rows.`);

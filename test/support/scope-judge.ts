@@ -17,7 +17,20 @@ const TOKEN =
   /\s+|E'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\d+|[A-Za-z_]\w*|\d+(?:\.\d+)?|::|<>|[<>!]=|\|\||[^\s\w]/gy;
 /** What stands before the name of a table. */
 const BEFORE_TABLE = new Set(['FROM', 'JOIN', 'UPDATE', 'INTO', 'ONLY']);
-const AFTER_WHERE = new Set(['ORDER', 'GROUP', 'HAVING', 'LIMIT', 'OFFSET', 'FOR', 'RETURNING', 'UNION']);
+const AFTER_CLAUSE = new Set([
+  'WHERE',
+  'LEFT',
+  'INNER',
+  'JOIN',
+  'ORDER',
+  'GROUP',
+  'HAVING',
+  'LIMIT',
+  'OFFSET',
+  'FOR',
+  'RETURNING',
+  'UNION',
+]);
 
 /** What is wrong with a statement; null where nothing is. */
 export function judge(statement: SentStatement, scoped: ScopedTable): string | null {
@@ -44,23 +57,45 @@ function judgeQuery(nodes: readonly Node[], statement: SentStatement, scoped: Sc
     const reason = typeof node === 'string' ? null : judgeQuery(node, statement, scoped);
     if (reason !== null) return reason;
   }
-  const at = nodes.findIndex((node, index) => node === `"${scoped.table}"` && nodes[index + 1] !== '.');
-  if (at < 0) return null;
-  if (!BEFORE_TABLE.has(wordAt(nodes, nodes[at - 1] === '.' ? at - 3 : at - 1)))
-    return 'It names the table in a way that this test does not know';
+  for (const [at, node] of nodes.entries()) {
+    const isTable = node === `"${scoped.table}"` && nodes[at + 1] !== '.' && wordAt(nodes, at - 1) !== 'AS';
+    const reason = isTable ? judgeTable(nodes, at, statement, scoped) : null;
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** Judges what a query does with a table that it names. */
+function judgeTable(
+  nodes: readonly Node[],
+  at: number,
+  statement: SentStatement,
+  scoped: ScopedTable,
+): string | null {
+  const before = wordAt(nodes, nodes[at - 1] === '.' ? at - 3 : at - 1);
+  if (!BEFORE_TABLE.has(before)) return 'It names the table in a way that this test does not know';
   const verb = wordAt(nodes, 0);
   if (verb === 'INSERT') return judgeInsert(nodes, at, statement, scoped);
   if (verb !== 'SELECT' && verb !== 'UPDATE' && verb !== 'DELETE')
     return 'It does with the table what this test does not know';
   if (verb === 'UPDATE' && setColumns(nodes).includes(`"${scoped.column}"`))
     return 'It changes what rows belong to';
-  const where = nodes.findIndex((_, index) => wordAt(nodes, index) === 'WHERE');
-  const rest = where < 0 ? [] : nodes.slice(where + 1);
-  const end = rest.findIndex((_, index) => AFTER_WHERE.has(wordAt(rest, index)));
-  const conditions = [...conjuncts(end < 0 ? rest : rest.slice(0, end)), ...proofs(nodes)];
-  return conditions.some((each) => isScope(each, statement, scoped))
-    ? null
-    : 'It has no condition of the scope';
+  const conditions = [...conjuncts(clause(nodes, 'WHERE', 0)), ...proofs(nodes)];
+  if (before === 'JOIN') conditions.push(...conjuncts(clause(nodes, 'ON', at)));
+  const alias = wordAt(nodes, at + 1) === 'AS' ? nodes[at + 2] : nodes[at];
+  const isAlone = !nodes.some((_, index) => wordAt(nodes, index) === 'JOIN');
+  const holds = conditions.some(
+    (each) => (each[1] === '.' ? each[0] === alias : isAlone) && isScope(each, statement, scoped),
+  );
+  return holds ? null : 'It has no condition of the scope';
+}
+
+/** What follows a word, up to the next part of the query. */
+function clause(nodes: readonly Node[], word: string, from: number): readonly Node[] {
+  const start = nodes.findIndex((_, index) => index >= from && wordAt(nodes, index) === word);
+  const rest = start < 0 ? [] : nodes.slice(start + 1);
+  const end = rest.findIndex((_, index) => AFTER_CLAUSE.has(wordAt(rest, index)));
+  return end < 0 ? rest : rest.slice(0, end);
 }
 
 /** `1 / (condition)::int`, with which a statement fails unless the condition holds. */

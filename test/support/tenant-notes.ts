@@ -97,6 +97,8 @@ const OWN: readonly Row[] = [
   [10, 'A', 'ape', -3, true, 4, false],
   [13, 'A', 'ass', 5, false, 1, true],
   [16, 'A', 'same', 7, true, null, false],
+  // As rows from before there was a scope may: its folder is another's.
+  [18, 'A', 'alien', 5, true, 5, false],
   [3, 'C', 'cat', 5, true, null, false],
   [9, 'C', 'cow', 6, true, 3, false],
 ];
@@ -133,9 +135,9 @@ export type World = keyof typeof WORLDS;
 
 /** Fills the tables anew. Keys of new rows are the same in each world. */
 export function fill(world: World): string {
-  const folders = world === 'absent' ? ['A', null, 'C', 'A'] : ['A', 'B', 'C', 'A'];
+  const folders = ['A', world === 'absent' ? null : 'B', 'C', 'A', 'B'];
   const owned = folders.flatMap((owner, index) =>
-    owner ? `(${index + 1}, '${owner}', '${owner === 'A' ? '' : '~'}of ${owner}')` : [],
+    owner ? `(${index + 1}, '${owner}', '${owner === 'A' ? '' : `~${world} `}of ${owner}')` : [],
   );
   const rows = [...OWN, ...WORLDS[world]].map(
     ([id, owner, code, points, isOpen, folder, isDeleted]) =>
