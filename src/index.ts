@@ -9,6 +9,7 @@ export {
   type AccessRule,
   EVERYTHING,
   type FieldRules,
+  type RowSecurityOptions,
   type Scope,
   type ScopeRule,
   type ScopeValue,

@@ -63,6 +63,16 @@ export interface FieldRules {
   readonly update?: AccessRule;
 }
 
+/** The row security of PostgreSQL: what its policies are told of each request. */
+export interface RowSecurityOptions {
+  /**
+   * The settings of a request, by name, as texts. A name has a dot, as PostgreSQL wants it. Asked once for each request, after
+   * `dependencies` and before the body is read. Null and undefined, for all or for one, refuse the request with 403; another
+   * name or value is answered with 500, and no value is logged.
+   */
+  readonly settings: OfRequest<Readonly<Record<string, string | null | undefined>> | null | undefined>;
+}
+
 /** Who sees and writes which rows and attributes of a resource. */
 export interface AccessOptions<M extends Model = Model> {
   /**

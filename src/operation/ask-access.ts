@@ -198,7 +198,7 @@ function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
  * What a rule answers. One that throws gives a promise that rejects: the promises of others must not be forgotten, because a
  * rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go on".
  */
-function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
+export function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
   const fail = (thrown: unknown): never => {
     if (typeof thrown === 'object' && thrown !== null) throw thrown;
     throw new TypeError('A rule of access threw something that is not an error.');
@@ -211,7 +211,8 @@ function guarded(rule: (request: Request) => unknown, request: Request): Maybe<u
   }
 }
 
-function isPromise(value: unknown): value is Promise<unknown> {
+/** Whether something has to be waited for. */
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }
 

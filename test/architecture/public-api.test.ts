@@ -107,6 +107,7 @@ describe('the public API', () => {
       'RouteInfo',
       'RoutingOptions',
       'RowCriteria',
+      'RowSecurityOptions',
       'SchemaClass',
       'Scope',
       'ScopeRule',

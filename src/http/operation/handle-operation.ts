@@ -15,7 +15,7 @@ import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { compileMethod } from './run-method.js';
-import { type RowRunner, sessionTarget } from './run-rows.js';
+import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape } from './shape-answer.js';
 
 /** What is decided about a route at the start. */
@@ -56,7 +56,7 @@ export function compileHandler(
 
     let ours = input && rows?.isOpen() ? rows : null;
     if (ours && input && !isShaped && isAlone(sequelize, request)) {
-      const outcome = await ours.run(input);
+      const outcome = await ours.run(input, aloneTarget(sequelize, request));
       if (outcome)
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
       ours = null;

@@ -1,6 +1,8 @@
 /** Runs an operation with our SQL: rows of texts, which are written into JSON as they are. */
+import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
@@ -10,6 +12,7 @@ import { RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
@@ -24,6 +27,12 @@ export interface RowRunner {
    * @param on default: any connection of the pool
    */
   run(input: RequestArguments, on?: StatementTarget): Promise<Outcome | null>;
+}
+
+/** Where statements run that are in no session: with the settings of the request; undefined is any connection of the pool. */
+export function aloneTarget(sequelize: Sequelize | undefined, request: Request): StatementTarget | undefined {
+  const settings = requestSettings(request);
+  return settings && sequelize ? currentTarget(sequelize, settings) : undefined;
 }
 
 /** Where statements run that join the session of the running code; undefined is any connection of the pool. */

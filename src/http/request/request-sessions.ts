@@ -14,6 +14,7 @@ import {
 import { currentSession, runInSession } from '../../persistence/session/session.js';
 import { DatabaseSession, SNAPSHOT } from '../../persistence/transactions/database-session.js';
 import { requestLogger } from './application-logger.js';
+import { requestSettings } from './row-security.js';
 
 const WORK = Symbol('work');
 
@@ -149,7 +150,8 @@ export class RequestSessions {
 
   #session(mode: 'get' | 'read' | 'write', sequelize: Sequelize): DatabaseSession {
     const snapshot = mode === 'read' ? SNAPSHOT : {};
-    const options = mode === 'write' ? { logger: requestLogger(this.request) } : snapshot;
+    const own = mode === 'write' ? { logger: requestLogger(this.request) } : snapshot;
+    const options = { ...own, settings: requestSettings(this.request) };
     const known = this.#open[mode].get(sequelize);
     const outer = known || mode !== 'write' ? undefined : this.#join(sequelize);
     const session = known ?? outer ?? new DatabaseSession(sequelize, mode, options);

@@ -37,6 +37,7 @@ import {
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { askSettings } from './ask-settings.js';
 import { bindArguments } from './bind-arguments.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
@@ -68,7 +69,10 @@ export function registerResourceController(
     controller,
     compileHandlers(resource, shaper, reasons, lineage, takes, settings),
   );
-  for (const method of reasons.keys()) addGeneratedMetadata(resource, method, controller, lineage);
+  for (const method of reasons.keys()) {
+    askSettings(controller, method, settings, isUserCodeRun(resource, method, lineage, settings));
+    addGeneratedMetadata(resource, method, controller, lineage);
+  }
   for (const [method, given] of takes) bindArguments(method, given, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
@@ -221,10 +225,28 @@ export function registerPlainController(
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
   const instanceFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
-  registerActions(declaredActions(lineage), lineage, controller, () =>
-    addedRouteHandler(instanceFor, shaper, settings),
-  );
+  const actions = declaredActions(lineage);
+  registerActions(actions, lineage, controller, () => addedRouteHandler(instanceFor, shaper, settings));
+  for (const { method } of actions) askSettings(controller, method, settings, true);
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
   return { controller, routes: [] };
+}
+
+/** Whether code of the user's may run in a request, before or behind our SQL. */
+function isUserCodeRun(
+  resource: Resource,
+  method: string,
+  lineage: readonly object[],
+  settings: PathSettings,
+): boolean {
+  const route = generatedRouteOf(method);
+  return (
+    !route ||
+    isMethodAsked(resource, route) ||
+    resource.plan.access !== null ||
+    resource.rowView.runsUserCode ||
+    isAnswerSeen(method, lineage, settings) ||
+    declaredParameters(lineage, method).length > 0
+  );
 }

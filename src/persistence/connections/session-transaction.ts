@@ -9,7 +9,8 @@ import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isStale } from '../protocol/prepared-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
 import { transactionInternals } from '../session/connection-internals.js';
-import type { ConnectionExecutor } from './connection-executor.js';
+import type { RequestSettings } from '../session/request-settings.js';
+import type { ConnectionExecutor, TextStatement } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
 import { type StatementTarget, singleTarget } from './statement-target.js';
@@ -32,7 +33,9 @@ export class SessionTransaction extends Transaction {
   readonly #sequelize: Sequelize;
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
-  readonly #begin: string;
+  readonly #begin: TextStatement;
+  /** Those of its request, which it begins with. */
+  readonly #settings: RequestSettings | null;
   #client: PooledClient | undefined;
   #isHeld = false;
   /** Whether its end was sent, and nothing may come behind it. */
@@ -54,13 +57,15 @@ export class SessionTransaction extends Transaction {
     options: TransactionOptions,
     queue: ConnectionQueue,
     executor: ConnectionExecutor,
+    settings: RequestSettings | null,
   ) {
     super(sequelize, options);
     this.#sequelize = sequelize;
     this.#queue = queue;
     this.#executor = executor;
     // With the defaults of the instance.
-    this.#begin = beginText(transactionInternals(this)?.options ?? options);
+    this.#begin = { text: beginText(transactionInternals(this)?.options ?? options), values: [] };
+    this.#settings = settings;
   }
 
   /** Takes a connection. */
@@ -166,8 +171,9 @@ export class SessionTransaction extends Transaction {
     const fail = (error: Error): void => {
       if (this.#isTaken) this.#closeUnlessFailed(error);
     };
-    const begin = { text: this.#begin, isKept, fail };
-    this.#executor.log(this.#begin, this.id);
+    const before = this.#settings ? [this.#begin, this.#settings] : [this.#begin];
+    const begin = { before, keepsBefore: true, isKept, fail };
+    this.#executor.log(this.#begin.text, this.id);
     this.#executor.log(text, this.id);
     try {
       return await this.#executor.execute(client, text, values, begin);
@@ -182,10 +188,18 @@ export class SessionTransaction extends Transaction {
   #beginAlone(): void {
     this.#hasSent = true;
     this.#hasBegun = true;
-    this.#send(this.#begin, (error) => this.#closeUnlessFailed(error)).catch(() => {
+    this.#sendBegin((error) => this.#closeUnlessFailed(error)).catch(() => {
       // It was not sent, as a query was given up that may still run.
       if (this.#client?._invalid) this.#client.connection?.stream.destroy();
     });
+  }
+
+  async #sendBegin(fail: (error: Error) => void): Promise<unknown> {
+    if (!this.#settings) return this.#send(this.#begin.text, fail);
+    const { text, values } = this.#settings;
+    this.#executor.log(`${this.#begin.text};`, this.id);
+    const begin = { before: [this.#begin], keepsBefore: false, isKept: false, fail };
+    return this.#executor.execute(this.#soundClient(text), text, values, begin);
   }
 
   /** What is sent behind a BEGIN that fails would be committed by itself, unless a transaction has failed already. */

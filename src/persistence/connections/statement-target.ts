@@ -1,5 +1,11 @@
 /** Where statements run: on connections of a pool, one for each statement, or on the one connection of a transaction. */
-import type { TextResult, TextValues } from '../protocol/batch.js';
+import type { Preceding, TextResult, TextValues } from '../protocol/batch.js';
+import type { RequestSettings } from '../session/request-settings.js';
+
+/** What sets the settings of a request before a statement, in its transaction. */
+export interface SettingsStatement extends Preceding {
+  readonly settings: RequestSettings;
+}
 
 /** Runs statements whose values are texts. */
 export interface StatementTarget {

@@ -1,30 +1,19 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
-import type { Attributes, Model, Sequelize, Transaction, WhereOptions } from 'sequelize';
+import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { type Access, type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
+import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { ConfigError } from '../../util/config-error.js';
-import { statementRunner } from '../connections/statement-runner.js';
-import type { StatementTarget } from '../connections/statement-target.js';
-import { hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
 import { MultipleResultsFound, noSuchRecord, relationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
 import type { WriteValues } from '../rows/encode-rows.js';
-import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
-import { DatabaseSession } from '../transactions/database-session.js';
-import { type Id, type KeyOptions, type RowOptions, type RowRecords, rowRecords } from './row-records.js';
+import { currentSession, type TransactionScope } from '../session/session.js';
+import type { Id, KeyOptions } from './row-records.js';
+import { type QueryContext, readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
 import { changesWithin, newRowWithin } from './scoped-values.js';
-import { SequelizeRecords } from './sequelize-records.js';
-import type { WriteOptions } from './update-record.js';
-
-/** What a query of a repository belongs to. */
-interface QueryContext {
-  readonly scope: { readonly transaction?: Transaction };
-  readonly access: Access;
-}
 
 /**
  * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
@@ -136,13 +125,15 @@ export class Repository<M extends Model = Model> {
 
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
-    const { scope, access } = await this.context('select');
     const { include } = options;
     const isWithin = include !== undefined && this.access !== null;
     const seen = isWithin
       ? { include: await includesWithin(this.model as unknown as ModelClass, include, this.access) }
       : {};
-    return this.records(access).list({ ...options, ...seen }, scope);
+    const context = await this.context('select');
+    return readRecords(this.model, context, null, (records, scope) =>
+      records.list({ ...options, ...seen }, scope),
+    );
   }
 
   /**
@@ -151,9 +142,13 @@ export class Repository<M extends Model = Model> {
    * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const { scope, access } = await this.context('select');
-    const found = await this.rows?.page(request, { access, on: this.targetIn(scope) });
-    return withOrigin(found ?? (await this.records(access).page(request, scope)), this.model, request);
+    const found = await readRecords<M, OffsetPage<M>>(
+      this.model,
+      await this.context('select'),
+      (rows, on) => rows.page(request, on),
+      (records, scope) => records.page(request, scope),
+    );
+    return withOrigin(found, this.model, request);
   }
 
   /**
@@ -166,9 +161,13 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const { scope, access } = await this.context('select');
-    const found = await this.rows?.cursorPage(request, { access, on: this.targetIn(scope) });
-    return withOrigin(found ?? (await this.records(access).cursorPage(request, scope)), this.model, request);
+    const found = await readRecords<M, CursorPage<M>>(
+      this.model,
+      await this.context('select'),
+      (rows, on) => rows.cursorPage(request, on),
+      (records, scope) => records.cursorPage(request, scope),
+    );
+    return withOrigin(found, this.model, request);
   }
 
   /**
@@ -178,7 +177,8 @@ export class Repository<M extends Model = Model> {
   async create(values: CreateValues<M>): Promise<M> {
     const context = await this.context('other', values);
     const written = newRowWithin(values, this.model.name, context.access);
-    return this.write(
+    return writeRecords(
+      this.model,
       context,
       (rows, on) => rows.insert(written, on),
       (records, options) => records.create(written, options),
@@ -194,7 +194,8 @@ export class Repository<M extends Model = Model> {
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
     const context = await this.context('other', values);
     const written = changesWithin(values, this.model.name, context.access);
-    const updated = await this.write<M | null>(
+    const updated = await writeRecords<M, M | null>(
+      this.model,
       context,
       (rows, on) => rows.update(id, written, on),
       (records, options) => records.update(id, written, options),
@@ -208,7 +209,8 @@ export class Repository<M extends Model = Model> {
    * @throws NotFoundError when there is no such row, or it is already soft-deleted
    */
   async delete(id: Id): Promise<void> {
-    const deleted = await this.write<number | boolean>(
+    const deleted = await writeRecords<M, number | boolean>(
+      this.model,
       await this.context('other'),
       (rows, on) => rows.delete(id, on),
       (records, options) => records.delete(id, options),
@@ -250,41 +252,12 @@ export class Repository<M extends Model = Model> {
   }
 
   private async findByKey(id: Id, options: KeyOptions): Promise<M | null> {
-    const { scope, access } = await this.context(options.isLocked ? 'other' : 'select');
-    const found = await this.rows?.find(id, { ...options, access, on: this.targetIn(scope) });
-    return found !== undefined ? found : this.records(access).find(id, options, scope);
-  }
-
-  /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
-  private async write<T>(
-    { scope, access }: QueryContext,
-    onRows: (rows: RowRecords<M>, on: RowOptions) => Promise<T | undefined>,
-    onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>,
-  ): Promise<T> {
-    const written = this.rows ? await onRows(this.rows, { access, on: this.targetIn(scope) }) : undefined;
-    if (written !== undefined) return written;
-    const records = this.records(access);
-    const options = hookOptions(this.model, 'write');
-    if (scope.transaction) return onRecords(records, { ...options, ...scope });
-    // What a write reads it reads from the primary: a replica may be behind.
-    if (!hasWriteHooks(this.model) && !records.provesWrites)
-      return onRecords(records, { ...options, useMaster: true });
-    const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
-    return session.run(async () => onRecords(records, { transaction: await session.begin() }));
-  }
-
-  /** The records that need no Sequelize; null where all do. */
-  private get rows(): RowRecords<M> | null {
-    return isOnSequelize() ? null : rowRecords(this.model);
-  }
-
-  private records(access: Access): SequelizeRecords<M> {
-    return new SequelizeRecords(this.model, access);
-  }
-
-  /** Where statements of ours run; undefined is any connection of the pool. */
-  private targetIn({ transaction }: QueryContext['scope']): StatementTarget | undefined {
-    return transaction && statementRunner(this.model.sequelize as Sequelize).within(transaction);
+    return readRecords<M, M | null>(
+      this.model,
+      await this.context(options.isLocked ? 'other' : 'select'),
+      (rows, on) => rows.find(id, { ...options, ...on }),
+      (records, scope) => records.find(id, options, scope),
+    );
   }
 
   private missing(): never {

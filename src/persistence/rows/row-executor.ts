@@ -14,7 +14,7 @@ import type {
   Value,
 } from '../../operation/operation.js';
 import type { Keyset } from '../../query/keyset.js';
-import { statementRunner } from '../connections/statement-runner.js';
+import { currentTarget } from '../connections/current-target.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
 import { missingReference } from '../errors/missing-reference.js';
@@ -40,7 +40,7 @@ export interface RowPage extends FoundRows {
   readonly prev?: Keyset | null;
 }
 
-/** Runs the operations on one model, on connections of its pool unless another target is given. */
+/** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
 export class RowExecutor {
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
@@ -75,7 +75,7 @@ export class RowExecutor {
   run(
     operation: Operation,
     slots: Slots = NO_SLOTS,
-    on: StatementTarget = statementRunner(this.#info.model.sequelize as Sequelize),
+    on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<RowPage | null> {
     switch (operation.kind) {
       case 'read': {
