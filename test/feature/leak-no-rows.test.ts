@@ -1,146 +1,25 @@
 /** Each leak that was found in comparable libraries, by name: a scope holds on all of these ways, whoever runs the SQL. */
 import { expect } from 'chai';
-import express, { type Request } from 'express';
-import { Get, HttpError, Post } from 'routing-controllers';
+import express from 'express';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import {
-  bootstrap,
-  Crud,
-  type CrudContext,
-  crudController,
-  crudRouter,
-  EVERYTHING,
-  type Id,
-  InjectRepository,
-  InjectSession,
-  InjectUnitOfWork,
-  type ListQuery,
-  type ModelClass,
-  type ReadSession,
-  type Repository,
-  type UnitOfWork,
-  type UpdateValues,
-} from '../../src/index.js';
+import { bootstrap, crudRouter, EVERYTHING } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { listen } from '../support/listen.js';
-import { startTestApp, type TestApp } from '../support/test-app.js';
+import {
+  FAILURES,
+  MODELS,
+  OwnTasks,
+  SERVED,
+  Task,
+  TaskController,
+  tenantOf,
+  Undeclared,
+  Unserved,
+} from '../support/tenant-tasks.js';
 import { ask, TwoPaths, type WholeRequest } from '../support/two-paths.js';
 
-/** What a rule may do instead of naming a tenant, and what the answer is then. */
-const FAILURES: Readonly<Record<string, readonly [rule: () => unknown, status: number]>> = {
-  'gives undefined': [() => undefined, 403],
-  'gives null': [() => null, 403],
-  'gives a promise of undefined': [async () => undefined, 403],
-  'gives an array with null in it': [() => ['A', null], 403],
-  'gives an object': [() => ({ ne: 'A' }), 500],
-  'gives a function': [() => () => 'A', 500],
-  'gives EVERYTHING as one of several': [() => ['A', EVERYTHING], 500],
-  'gives a number that is none': [() => Number('A'), 500],
-  'gives an array in an array': [() => [['A']], 500],
-  'reads a principal that is not there': [() => (undefined as unknown as Request).url, 500],
-  'throws an HttpError': [() => fail(new HttpError(401, 'Sign in.')), 401],
-  'rejects with an HttpError': [async () => fail(new HttpError(401, 'Sign in.')), 401],
-  'rejects with an error': [async () => fail(new Error('~secret')), 500],
-  'throws undefined': [() => fail(undefined), 500],
-  'rejects with nothing': [() => Promise.reject(), 500],
-};
-
-function fail(error: unknown): never {
-  throw error;
-}
-
-const tenantOf = (request: Request): never => {
-  const [rule] = FAILURES[request.get('rule') ?? ''] ?? [() => request.get('tenant')];
-  const answer = rule();
-  if (answer === 'everything') return EVERYTHING as never;
-  return (typeof answer === 'string' && answer.includes(',') ? answer.split(',') : answer) as never;
-};
-
-abstract class Owned extends Model {
-  @PrimaryKey
-  @AutoIncrement
-  @Column(DataType.INTEGER)
-  declare id: number;
-
-  @Column({ type: DataType.TEXT, allowNull: false, field: 'tenant_id' })
-  declare tenant: string;
-
-  @Column({ type: DataType.TEXT, allowNull: false })
-  declare title: string;
-}
-
-const LISTS = { filterAllow: ['title', 'tenant', 'id'], sortAllow: ['title', 'tenant', 'id'] } as never;
-const TABLE = {
-  tableName: 'tasks',
-  timestamps: true,
-  paranoid: true,
-  createdAt: false,
-  updatedAt: false,
-} as const;
-
-@Crud({ ...(LISTS as object), scope: { tenant: tenantOf } })
-@Table(TABLE)
-class Task extends Owned {}
-
-@Crud({ ...(LISTS as object), prefix: '/walks', pagination: 'cursor', scope: { tenant: tenantOf } })
-@Table(TABLE)
-class Walk extends Owned {}
-
-/** Has a scope of its own, and no routes. */
-@Crud({ scope: { title: (request) => request.get('title') } })
-@Table({ tableName: 'unserved', timestamps: false })
-class Unserved extends Owned {}
-
-/** Has the scope of `bootstrap`, and no options of its own. */
-@Table({ tableName: 'undeclared', timestamps: false })
-class Undeclared extends Owned {}
-
-class TaskController extends crudController(Task) {
-  override async list(query: ListQuery, context: CrudContext<Task>) {
-    const page = await super.list(query, context);
-    return { ...page, items: page.items };
-  }
-  override update(id: Id, values: UpdateValues<Task>, context: CrudContext<Task>) {
-    return super.update(id, { ...values, title: `${values.title}!` }, context);
-  }
-
-  @Get('/of/others')
-  async others(
-    @InjectRepository(Unserved) unserved: Repository,
-    @InjectRepository(Undeclared) rest: Repository,
-  ) {
-    const titles = async (rows: Repository) => (await rows.list()).map((row) => (row as Owned).title);
-    return { unserved: await titles(unserved), undeclared: await titles(rest) };
-  }
-
-  @Get('/of/all')
-  async all(@InjectRepository(Task) tasks: Repository<Task>) {
-    return [(await tasks.list()).length, (await tasks.unscoped().list()).length];
-  }
-
-  @Get('/of/session')
-  async session(@InjectSession() session: ReadSession, @InjectRepository(Task) tasks: Repository<Task>) {
-    const joined = tasks.with(session);
-    const { total } = await session.repository(Task).page({ page: 1, size: 1 });
-    const [one, other] = [await joined.one({ title: 'a1' }), await joined.find(2)];
-    return [total, (await joined.list()).length, one.id, other];
-  }
-
-  @Post('/of/unit')
-  async unit(@InjectUnitOfWork() unit: UnitOfWork) {
-    const tasks = unit.repository(Task);
-    await tasks.create({ title: 'new' } as never);
-    const seen = await tasks.list({ where: { title: ['new', 'b1'] } });
-    const { total } = await unit.savepoint(() => tasks.page({ page: 1, size: 1 }));
-    return { seen: seen.map(({ tenant }) => tenant), total, other: await tasks.find(2) };
-  }
-}
-
 const WAITING = 'SELECT 1 FROM pg_locks WHERE NOT granted';
-
-const MODELS = [Task, Walk, Unserved, Undeclared] as ModelClass[];
-const SERVED = [Task, Walk] as ModelClass[];
 
 describe('a leak', () => {
   let paths: TwoPaths;
@@ -284,6 +163,44 @@ describe('a leak', () => {
     expect((await same('/tasks/of/session')).json).to.deep.equal([3, 3, 1, null]);
   });
 
+  it('is not made by a repository of the application, whose rules are asked once for each request', async () => {
+    let rules = 0;
+    const { app } = await buildApp({
+      models: [Task],
+      controllers: [OwnTasks],
+      logger: log,
+      scope: {
+        title: () => {
+          rules += 1;
+          return EVERYTHING;
+        },
+      },
+    });
+    await using listening = await listen(app);
+    for (const [method, path, expected, body] of [
+      ['GET', '/tasks', 200],
+      ['GET', '/tasks/1', 200],
+      ['GET', '/tasks/2', 404],
+      ['GET', '/tasks/of/both', 200],
+      ['PATCH', '/tasks/1', 200, {}],
+      ['PATCH', '/tasks/2', 404, {}],
+      ['DELETE', '/tasks/2', 404],
+      ['DELETE', '/tasks/1', 204],
+      ['POST', '/tasks', 201, { title: 'x' }],
+    ] as const) {
+      rules = 0;
+      const answer = await ask(listening, {
+        method,
+        path,
+        headers: { tenant: 'A' },
+        ...(body ? { body } : {}),
+      });
+      expect([answer.status, rules], `${method} ${path}`).to.deep.equal([expected, 1]);
+      if (path === '/tasks/of/both') expect(JSON.parse(answer.body)).to.deep.equal({ tasks: 3 + 6 });
+    }
+    expect(await Task.count({ where: { tenant: 'B' } })).to.equal(3);
+  });
+
   it('is said aloud by unscoped()', async () => {
     expect((await same('/tasks/of/all')).json).to.deep.equal([3, 6]);
   });
@@ -359,59 +276,5 @@ describe('a leak', () => {
     expect((await seen('/two/tasks', 'A')).items).to.deep.equal([]);
     expect(titles({ json: await seen('/two/walks', 'B') })).to.deep.equal(['b2']);
     expect(titles(await same('/tasks', 'B'))).to.deep.equal(['b1', 'b2', 'b3']);
-  });
-});
-
-describe('sixteen tenants at the same time', () => {
-  const TENANTS = Array.from({ length: 16 }, (_, index) => `T${index}`);
-  let site: TestApp;
-
-  before(async () => {
-    site = await startTestApp({
-      models: SERVED,
-      bootstrap: { fastPath: true, logger: new CapturedLog() },
-      engine: { groupCommit: true, pool: { max: 2 } },
-    });
-  });
-
-  after(async () => site[Symbol.asyncDispose]());
-
-  it('share connections and batches, and see and change their own rows', async () => {
-    await using listening = await listen(site.app);
-    const send = (tenant: string, method: string, path: string, body?: object) =>
-      ask(listening, { method, path, headers: { tenant }, ...(body ? { body } : {}) });
-    const ids = new Map<string, number[]>();
-    for (let round = 0; round < 3; round += 1) {
-      await Promise.all(
-        TENANTS.map(async (tenant) => {
-          const created = await send(tenant, 'POST', '/tasks', { title: `of ${tenant}` });
-          const row = JSON.parse(created.body);
-          expect(row.tenant).to.equal(tenant);
-          ids.set(tenant, [...(ids.get(tenant) ?? []), row.id]);
-        }),
-      );
-      await Promise.all(
-        TENANTS.map(async (tenant, index) => {
-          const other = ids.get(TENANTS[(index + 1) % 16] as string)?.[0];
-          const own = ids.get(tenant)?.[0];
-          const answers = await Promise.all([
-            send(tenant, 'GET', '/tasks'),
-            send(tenant, 'GET', '/walks?size=100'),
-            send(tenant, 'GET', `/tasks/${own}`),
-            send(tenant, 'GET', `/tasks/${other}`),
-            send(tenant, 'PATCH', `/tasks/${own}`, { title: `${round} of ${tenant}` }),
-            send(tenant, 'PATCH', `/tasks/${other}`, { title: `by ${tenant}` }),
-            send(tenant, 'DELETE', `/tasks/${other}`),
-          ]);
-          expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 404, 200, 404, 404]);
-          const lists = answers.slice(0, 2).map(({ body }) => JSON.parse(body).items as Task[]);
-          for (const items of lists) {
-            expect(items.map(({ id }) => id)).to.deep.equal(ids.get(tenant));
-            expect(new Set(items.map((item) => item.tenant))).to.deep.equal(new Set([tenant]));
-          }
-        }),
-      );
-    }
-    expect(await Task.count({ where: { title: TENANTS.map((tenant) => `by ${tenant}`) } })).to.equal(0);
   });
 });
