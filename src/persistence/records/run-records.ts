@@ -64,6 +64,8 @@ async function runOnRows<M extends Model, T>(
   onRows: OnRows<M, T>,
 ): Promise<T | undefined> {
   const rows = isOnSequelize() ? null : rowRecords(model);
+  if (!rows) return undefined;
+  // There may be no runner where there are no rows: not with a version of Sequelize that is not known.
   const on = transaction && statementRunner(model.sequelize as Sequelize).within(transaction);
-  return rows ? onRows(rows, { access, on }) : undefined;
+  return onRows(rows, { access, on });
 }
