@@ -20,6 +20,7 @@ import {
   type Repository,
   type UpdateValues,
 } from '../../src/index.js';
+import { OPERATIONS } from '../../src/metadata/endpoint.js';
 import type { Operation } from '../../src/operation/operation.js';
 import { RowExecutor } from '../../src/persistence/rows/row-executor.js';
 import { OperationCompiler } from '../../src/persistence/sql/operation-compiler.js';
@@ -159,6 +160,10 @@ describe('two tenants', function () {
       const { sequelize } = ground.site.engine;
       const { app, crud } = await buildApp({ models: SERVED, logger: new CapturedLog(), ...options() });
       await using listening = await listen(app);
+      for (const model of SERVED) {
+        const served = crud.routes.filter(({ resource }) => resource === model.name);
+        expect(served.map(({ operation }) => operation)).to.include.members([...OPERATIONS]);
+      }
       for (const name of hooks) sequelize.addHook(name as 'afterFind', 'idle', () => {});
       try {
         expect(await ground.findings({ listening, crud, worlds })).to.deep.equal([]);
