@@ -15,6 +15,8 @@ export interface Contender {
   readonly wire: Wire;
   /** Packages whose versions the report names. */
   readonly packages: readonly string[];
+  /** Whether the rows have to be of a tenant. */
+  readonly isScoped?: boolean;
 }
 
 /** The one that all ratios are to. */
@@ -41,8 +43,11 @@ export const CONTENDERS: readonly Contender[] = [
   own('ours-read-schema', 'crud-controllers, read schema', 'extension'),
   own('ours-getter', 'crud-controllers, getter', 'extension'),
   own('ours-unit-of-work', 'crud-controllers, unit of work', 'extension'),
+  limit('node-http-scope', 'node:http + pg, scope', ['pg'], true),
+  own('ours-scope', 'crud-controllers, scope', 'extension', true),
   own('ours-group-commit', 'crud-controllers, group commit'),
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
+  own('ours-rls', 'crud-controllers, row security'),
   own('ours-unprepared', 'crud-controllers, no prepared statements'),
   own('ours-traced', 'crud-controllers, OpenTelemetry'),
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
@@ -57,8 +62,16 @@ export const CONTENDERS: readonly Contender[] = [
   peer('finale-rest', 'finale-rest', finale, ['finale-rest']),
 ];
 
-function limit(name: string, title: string, packages: readonly string[]): Contender {
-  return { name, title, group: 'limit', script: join(OWN, `${name}.js`), wire: handWritten, packages };
+function limit(name: string, title: string, packages: readonly string[], isScoped = false): Contender {
+  return {
+    name,
+    title,
+    group: 'limit',
+    script: join(OWN, `${name}.js`),
+    wire: handWritten,
+    packages,
+    isScoped,
+  };
 }
 
 function written(name: string, title: string, packages: readonly string[]): Contender {
@@ -75,7 +88,7 @@ function peer(
   return { name, title, group, script: join(PEERS, `${name}.js`), wire, packages };
 }
 
-function own(name: string, title: string, group: Contender['group'] = 'ours'): Contender {
+function own(name: string, title: string, group: Contender['group'] = 'ours', isScoped = false): Contender {
   const packages = ['express', 'routing-controllers', 'sequelize', 'pg'];
-  return { name, title, group, script: join(OWN, `${name}.js`), wire: ours, packages };
+  return { name, title, group, script: join(OWN, `${name}.js`), wire: ours, packages, isScoped };
 }

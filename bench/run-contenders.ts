@@ -35,7 +35,8 @@ export async function runAll(
 ): Promise<Run> {
   say(`Creating ${ROWS.toLocaleString('en')} rows`);
   await using server = await startServer();
-  const database = await server.createArticles(ROWS);
+  const isScoped = contenders.some((contender) => contender.isScoped);
+  const database = await server.createArticles(ROWS, isScoped);
   const entrants: Entrant[] = [];
   try {
     for (const contender of contenders) {

@@ -5,7 +5,8 @@ module.exports = class CountingReporter extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
     runner.once(Runner.constants.EVENT_RUN_END, () => {
-      process.send?.({ passed: this.stats.passes, failed: this.stats.failures });
+      const { passes, failures, pending } = this.stats;
+      process.send?.({ passed: passes, failed: failures, skipped: pending });
     });
   }
 };

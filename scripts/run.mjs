@@ -1,12 +1,13 @@
-/** `npm start`, `npm test` and `npm run bench`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test`, `npm run combinations` and `npm run bench`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { bench } from './bench.mjs';
+import { combinations } from './combinations.mjs';
 import { setUp } from './set-up.mjs';
 import { start } from './start.mjs';
 import { StepFailed } from './step.mjs';
 import { test } from './test.mjs';
 
-const commands = { start, test, bench };
+const commands = { start, test, combinations, bench };
 
 const command = commands[process.argv[2]];
 if (!command) {

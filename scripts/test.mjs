@@ -2,32 +2,23 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
+import { shortCombinations } from './combinations.mjs';
+import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP } from './mocha.mjs';
 import { programs, root, runScript, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
+const COVERED = { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
 const ALL = 'dist/test/**/*.test.js';
-const OVER_HTTP = 'dist/test/feature/**/*.test.js';
-/** One connection per pool as well: whatever needs a second one for a request waits for ever there. */
-const OTHER = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1', CRUD_TEST_PATH: 'general' };
-
-/** These choose path and pool themselves, below Express: the other run has them. */
-const BELOW_HTTP = ['deal-reads', 'share-connections', 'wait-for-a-connection', 'write-together'].flatMap(
-  (name) => ['--ignore', `dist/test/feature/${name}.test.js`],
-);
 
 export async function test() {
-  const counts = { runs: 0, passed: 0, failed: 0 };
+  const counts = noCounts();
   try {
     await step('Format and lint', lint);
     await step('Compile', compile);
     remove(COVERAGE);
     await step(
-      'Test on Express 5, and beside it on Express 4, with one connection, on the general path',
-      () =>
-        together([
-          mocha(counts, [ALL]),
-          mocha(counts, [OVER_HTTP, ...BELOW_HTTP], { env: OTHER, atEnd: true }),
-        ]),
+      'Test on Express 5, and beside it on Express 4, with one connection, on the general path; then in other combinations',
+      () => together([mocha(counts, [ALL], { env: COVERED }), testOtherwise(counts)]),
     );
     await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
@@ -46,16 +37,11 @@ async function compile() {
   await runScript(programs.tsc);
 }
 
-async function mocha(counts, files, { env = {}, ...options } = {}) {
-  await runScript(programs.mocha, ['--reporter', 'scripts/counting-reporter.cjs', ...files], {
-    ...options,
-    env: { ...env, NODE_V8_COVERAGE: path.join(root, COVERAGE) },
-    onMessage({ passed, failed }) {
-      counts.runs += 1;
-      counts.passed += passed;
-      counts.failed += failed;
-    },
-  });
+/** What is shorter than the first run, and beside it costs no time. */
+async function testOtherwise(counts) {
+  const env = { ...COVERED, ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
+  await mocha(counts, [OVER_HTTP, ...BELOW_HTTP], { env, atEnd: true });
+  await shortCombinations(counts);
 }
 
 /** Two runs wait for different things most of the time. The first that fails is told when both have ended. */

@@ -6,6 +6,7 @@ import { healthRouter } from './health/health-router.js';
 import { installLastHandler } from './http/error/exception-handler.js';
 import { setLogger } from './http/request/application-logger.js';
 import { rememberRoutes } from './http/request/describe-path.js';
+import { RowSecurity } from './http/request/row-security.js';
 import { declareResources } from './http/resources/declare-resources.js';
 import { createResources } from './http/resources/resource.js';
 import { type ResourceOptions, resolveSettings } from './http/resources/settings.js';
@@ -16,6 +17,7 @@ import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } fro
 import { docsRouter } from './openapi/docs-router.js';
 import { createDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
+import { RowSecurityCheck } from './persistence/engine/check-row-security.js';
 import { warnMissingParts } from './persistence/engine/missing-parts.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
@@ -57,7 +59,7 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, warnings, plans, router, health, docs, application, routeTable } =
+  const { settings, warnings, plans, router, rowSecurity, health, docs, application, routeTable } =
     buildApplication(options);
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
@@ -68,6 +70,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   installLastHandler(app, settings.logger);
   for (const known of [app, application]) BUILT.set(known, { application, routeTable });
   for (const line of warnings) settings.logger.warn(line);
+  await rowSecurity?.start();
   await warnMissingParts(plans, settings.logger);
   return application;
 }
@@ -113,12 +116,14 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
-  const plans = compilePlan(declarations, { describeExposure, classProperties }, problems);
+  const plans = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
   throwProblems(docs ? docsConflicts(documentation, plans, routePrefix) : []);
   const resources = createResources(plans, declarations, { ...settings, features });
-  const { router, routes } = mountResources({ ...settings, resources, controllers: handWritten });
+  const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
+  const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
+  const { router, routes } = mountResources({ ...settings, rls, resources, controllers: handWritten });
   const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
   const application: CrudApplication = Object.freeze({
     get routes() {
@@ -132,6 +137,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     warnings,
     plans,
     router,
+    rowSecurity,
     health,
     docs: docs && documentation,
     application,

@@ -4,6 +4,18 @@ import 'reflect-metadata';
 // Declare
 export type { Attribute, CreateValues, UpdateValues } from './metadata/attributes.js';
 export { Crud } from './metadata/crud.js';
+export {
+  type AccessOptions,
+  type AccessRule,
+  EVERYTHING,
+  type FieldRules,
+  type RowSecurityOptions,
+  type Scope,
+  type ScopeRule,
+  type ScopeValue,
+  type VisibleRule,
+} from './metadata/access-options.js';
+export { type FilterTemplate, type FilterValue, filter } from './metadata/filter-template.js';
 export type {
   Class,
   CrudOptions,
@@ -30,7 +42,7 @@ export type { SchemaClass } from './schema/synthesize-class.js';
 export type { Comparison, Filter, Junction } from './query/list-query.js';
 export { InvalidCursorError } from './query/cursor-codec.js';
 export type { Keyset } from './query/keyset.js';
-export type { ListQuery } from './query/list-query.js';
+export type { CursorListQuery, ListQuery, OffsetListQuery } from './query/list-query.js';
 export type { ReadQuery } from './query/list-query.js';
 
 // Data
@@ -52,7 +64,8 @@ export type {
   PageRequest,
   RowCriteria,
 } from './persistence/paging/page.js';
-export { type Id, Repository } from './persistence/records/repository.js';
+export { Repository } from './persistence/records/repository.js';
+export type { Id } from './persistence/records/row-records.js';
 export { type RepositoryClass, repository, type Source } from './persistence/records/resolve-source.js';
 export {
   dbSession,
@@ -73,7 +86,14 @@ export {
 export { type CrudRouterOptions, crudRouter } from './http/routes/crud-router.js';
 export { installExceptionHandlers } from './http/error/exception-handler.js';
 export { httpExceptionFor, statusFor } from './http/error/http-exception.js';
-export { InjectRepository, InjectSession, InjectUnitOfWork } from './http/operation/inject.js';
+export {
+  InjectId,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
+  InjectSession,
+  InjectUnitOfWork,
+} from './http/operation/inject.js';
 export type { RoutingOptions } from './http/resources/settings.js';
 export type { RouteInfo } from './http/routes/route-info.js';
 export { serve } from './http/server/serve.js';

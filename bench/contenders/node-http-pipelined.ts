@@ -9,7 +9,7 @@ import { serveArticles } from './support/http.js';
 import { LeanQuery, type TextRow } from './support/lean-query.js';
 import { quote } from './support/quote.js';
 import {
-  COUNT,
+  countStatement,
   insertStatement,
   type PageQuery,
   pageStatement,
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
       read: async (id) => first(await nextLane(lanes).query(readStatement(id))),
       page: async (query) => `${await page(lanes, query)}}`,
       countedPage: async (query) => {
-        const [text, [total]] = await Promise.all([page(lanes, query), queryPool(COUNT)]);
+        const [text, [total]] = await Promise.all([page(lanes, query), queryPool(countStatement())]);
         return `${text},"total":${total?.[0]}}`;
       },
       create: async (body) => {

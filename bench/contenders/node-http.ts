@@ -6,7 +6,7 @@ import { serveArticles } from './support/http.js';
 import { quote } from './support/quote.js';
 import {
   type ArticleRow,
-  COUNT,
+  countStatement,
   insertStatement,
   type PageQuery,
   pageStatement,
@@ -45,7 +45,7 @@ function toJson(row: ArticleRow): string {
 }
 
 async function count(): Promise<number> {
-  const { rows } = await pool.query<{ total: number }>(COUNT);
+  const { rows } = await pool.query<{ total: number }>(countStatement());
   return rows[0]?.total ?? 0;
 }
 

@@ -11,8 +11,8 @@ import { processorTimeOfFamily } from './processor-time.js';
 
 /** A server to measure on. Disposing it stops it, and deletes what it held. */
 export interface Server extends AsyncDisposable {
-  /** Creates a database with a table of that many rows. */
-  createArticles(rows: number): Promise<Database>;
+  /** Creates a database with a table of that many rows, which are of a tenant where that is asked for. */
+  createArticles(rows: number, isScoped?: boolean): Promise<Database>;
   /** Microseconds, of all its processes; null where they are not of this machine. */
   processorTime(): number | null;
 }
@@ -70,8 +70,8 @@ function useServer(url: string): Server {
 function serverOf(url: string, processorTime: () => number | null, stop: () => Promise<void>): Server {
   const databases: Database[] = [];
   return {
-    async createArticles(rows) {
-      const database = await createDatabase(url, rows);
+    async createArticles(rows, isScoped = false) {
+      const database = await createDatabase(url, rows, isScoped);
       databases.push(database);
       return database;
     },
@@ -83,14 +83,14 @@ function serverOf(url: string, processorTime: () => number | null, stop: () => P
   };
 }
 
-async function createDatabase(adminUrl: string, rows: number): Promise<Database> {
+async function createDatabase(adminUrl: string, rows: number, isScoped: boolean): Promise<Database> {
   const name = `bench_${randomBytes(6).toString('hex')}`;
   const admin = await connect(adminUrl);
   await admin.query(`CREATE DATABASE ${name}`).finally(() => admin.end());
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const client = await connect(url.href);
-  for (const statement of fillStatements(rows)) await client.query(statement);
+  for (const statement of fillStatements(rows, isScoped)) await client.query(statement);
   return new Database(url.href, name, client, adminUrl, rows);
 }
 

@@ -58,6 +58,26 @@ export interface paths {
         patch: operations["updateCity"];
         trace?: never;
     };
+    "/cities/capitals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List capitals
+         * @description What the method `listCapitals` of the controller answers.
+         */
+        get: operations["listCapitalsCity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cities/{id}/reviews/summary": {
         parameters: {
             query?: never;
@@ -1010,12 +1030,102 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    listCapitalsCity: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. One past the end has no items. */
+                page?: number;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description The order; `-` is descending. An attribute is named once. Default: `id`. The primary key is appended, so that the order is total. */
+                sort?: ("id" | "-id" | "name" | "-name" | "population" | "-population")[];
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
+                 *     | `countryCode` | string | `==` `=in=` |
+                 *     | `featureCode` | string | `==` `=in=` |
+                 *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
+                 */
+                q?: string;
+                /** @description Only these properties are answered. */
+                fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text",
+                     *           "countryCode": "ABC",
+                     *           "population": 1,
+                     *           "latitude": 1,
+                     *           "longitude": 1,
+                     *           "featureCode": "text",
+                     *           "adminCode": "text",
+                     *           "municipalityCode": "text"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "size": 20,
+                     *       "pages": 1,
+                     *       "has_next": false,
+                     *       "has_prev": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CityPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["MethodNotAllowed"];
+            /** @description Something else went wrong. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Something else went wrong. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     summarizeReviewsCity: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                id: string;
+                /** @description The id. */
+                id: number;
             };
             cookie?: never;
         };
@@ -1030,6 +1140,8 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             /** @description Something else went wrong. */
             "4XX": {

@@ -5,6 +5,7 @@ import { fields } from './fields.js';
 import { filter } from './filter.js';
 import { location } from './location.js';
 import { paging } from './paging.js';
+import { scope } from './scope.js';
 import { softDelete } from './soft-delete.js';
 import { sort } from './sort.js';
 
@@ -15,6 +16,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   filter,
   fields,
   softDelete,
+  scope,
   condition,
   location,
 ];

@@ -1,30 +1,62 @@
-/** The properties of answers: `fields`. */
+/** The properties of answers: `fields`, and what a request may not read. */
+import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import { BoundedCache } from '../util/bounded-cache.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 
-/** Some of the properties. */
-export const fields: FeatureFactory = ({ readable, columnsOf }) => {
+/** Some of the properties. The same choice is the same object, so that what is made for it is made once. */
+export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
+  const choices = new BoundedCache<readonly string[]>();
+  const choice = (names: readonly string[]) => choices.get(names.join('\0'), () => Object.freeze([...names]));
+  const readableFor = perForm(({ unreadable }) =>
+    unreadable.size === 0 ? readable : choice(readable.filter((name) => !unreadable.has(name))),
+  );
+  const absentFor = (form: AccessForm) => (form.unreadable.size === 0 ? null : readableFor(form));
+  const shown = readable.filter((name) => plan.access?.fields.get(name)?.read !== false);
+  const mask = (form: AccessForm): Inputs => ({ fields: absentFor(form) });
+  const key = plan.info.primaryKey.name;
+  const found = perChoice((names) => {
+    const columns = columnsOf(names);
+    return columns.length > 0 ? columns : [key];
+  });
+  // The address of what was written has the key.
+  const written = perChoice((names) => [...new Set([...columnsOf(names), key])]);
   const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O =>
-    inputs.fields ? { ...operation, select: { columns: columnsOf(inputs.fields) } } : operation;
+    inputs.fields ? { ...operation, select: found(inputs.fields) } : operation;
+  const giveBack = <O extends { readonly returning: Selection }>(operation: O, inputs: Inputs): O =>
+    inputs.fields ? { ...operation, returning: written(inputs.fields) } : operation;
   return {
     inputs: [
       {
         in: 'query',
         name: 'fields',
         endpoints: ['list', 'read'],
-        absent: null,
+        absentFor,
         turn: 2,
-        read: (text, { issues }) => parseFields(readable, text, issues),
-        describe: () => chosenNames('Only these properties are answered.', readable, readable.length),
+        read: (text, { issues, access }) => choice(parseFields(readableFor(access.form), text, issues)),
+        describe: () => chosenNames('Only these properties are answered.', shown, shown.length),
       },
     ],
-    rewrite: { list: select, read: select },
+    constants: { create: mask, update: mask },
+    rewrite: { list: select, read: select, create: giveBack, update: giveBack },
   };
 };
+
+/** The selection of a choice. */
+function perChoice(
+  columnsOf: (names: readonly string[]) => readonly string[],
+): (names: readonly string[]) => Selection {
+  const made = new WeakMap<readonly string[], Selection>();
+  return (names) => {
+    const known = made.get(names) ?? Object.freeze({ columns: columnsOf(names) });
+    made.set(names, known);
+    return known;
+  };
+}
 
 /** Parses `name,population`. What is wrong is added to `issues`. */
 export function parseFields(

@@ -18,7 +18,7 @@ export const paging: FeatureFactory = (context) => {
   const size = integer('size', 'How many items a page has.', pageSize.default, pageSize.max);
   const places = isOffset ? [page] : [cursor(context, 'after', 'before'), cursor(context, 'before', 'after')];
   return {
-    constants: { list: { kind: pagination } },
+    constants: { list: () => ({ kind: pagination }) },
     inputs: [...places, size],
     rewrite: { list: isOffset ? byNumber : byCursor },
   };
@@ -69,7 +69,7 @@ function cursor(
     endpoints: ['list'],
     absent: null,
     turn: 3,
-    read(text, { textOf, inputs, issues }): Keyset | null {
+    read(text, { textOf, inputs, issues, access }): Keyset | null {
       if (textOf(other) !== undefined) {
         if (name === 'before') issues.push(EXCLUSIVE);
         return null;
@@ -77,7 +77,7 @@ function cursor(
       // When something is wrong with the order or the filter, there is nothing to compare the cursor with.
       if (issues.length > 0) return null;
       const { sort = [], filter = null } = inputs;
-      return cursors.decode(text, { plan, sort, filter }, name);
+      return cursors.decode(text, { plan, sort, filter, access: access.digest() }, name);
     },
     describe: () => ({
       description:

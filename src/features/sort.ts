@@ -1,4 +1,5 @@
 /** The order of a list: `sort`. */
+import { perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../plan/compile-options.js';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
@@ -10,6 +11,10 @@ import { chosenNames } from './chosen-names.js';
 /** A total order. */
 export const sort: FeatureFactory = ({ plan }) => {
   const { sortable, defaultSort } = plan;
+  const planFor = perForm(({ unreadable }) => ({
+    ...plan,
+    sortable: sortable.filter((name) => !unreadable.has(name)),
+  }));
   const shown = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
   return {
     inputs: [
@@ -19,7 +24,7 @@ export const sort: FeatureFactory = ({ plan }) => {
         endpoints: ['list'],
         absent: defaultSort,
         turn: 2,
-        read: (text, { issues }) => parseSort(plan, text, issues),
+        read: (text, { issues, access }) => parseSort(planFor(access.form), text, issues),
         describe: () =>
           chosenNames(
             `The order; \`-\` is descending. An attribute is named once. Default: \`${shown.join(',')}\`. ` +

@@ -1,19 +1,17 @@
 /** What a user may say in `@Crud(...)`: types only, nothing is checked or computed here. */
 import type { RequestHandler } from 'express';
 import type { Model, ModelStatic } from 'sequelize';
+import type { AccessOptions } from './access-options.js';
 import type { Attribute } from './attributes.js';
+import type { Endpoint } from './endpoint.js';
+
+export { type Endpoint, OPERATIONS } from './endpoint.js';
 
 /** A sequelize-typescript model class. */
 export type ModelClass<M extends Model = Model> = ModelStatic<M>;
 
 /** Any class, abstract ones excluded. */
 export type Class<T = unknown> = new (...args: never[]) => T;
-
-/** The five operations a resource can have. */
-export const OPERATIONS = ['list', 'read', 'create', 'update', 'delete'] as const;
-
-/** One of `list`, `read`, `create`, `update`, `delete`. */
-export type Endpoint = (typeof OPERATIONS)[number];
 
 /** The same, by the name that users import. */
 export type Operation = Endpoint;
@@ -93,7 +91,7 @@ export type IdType = 'integer' | 'bigint' | 'uuid' | 'string' | ((raw: string) =
  * class City extends Model {}
  * ```
  */
-export interface CrudOptions<M extends Model = Model> {
+export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** Path of the resource. Default: `/` and the kebab-case plural of the model's name (`BlogPost` -> `/blog-posts`). */
   prefix?: string;
   /** OpenAPI tags. Default: the model's name. */

@@ -9,6 +9,7 @@ import {
   type ModelStatic,
   Sequelize,
   type Transaction,
+  Utils,
 } from 'sequelize';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 
@@ -173,4 +174,43 @@ export interface AmbientTransactions {
 /** What `Sequelize.useCLS` was given. */
 export function ambientTransactions(sequelize: object): AmbientTransactions | undefined {
   return (sequelize.constructor as { _cls?: AmbientTransactions })._cls;
+}
+
+/** A relation that a query loads along, as Sequelize understands it. */
+export interface ConformedInclude extends IncludeOptions {
+  model: ModelStatic<Model>;
+  include?: ConformedInclude[];
+}
+
+/** The relations of a query, in whatever form they are given, each with its model. */
+export function conformedIncludes(model: object, include: unknown): ConformedInclude[] {
+  const options: { include?: ConformedInclude[] } = {
+    include: Utils.cloneDeep([include].flat() as object) as ConformedInclude[],
+  };
+  const internals = withFields(
+    model as IncludingModel,
+    'Model',
+    '_conformIncludes _expandIncludeAll',
+    missing,
+  );
+  internals._conformIncludes(options, model);
+  internals._expandIncludeAll(options);
+  return options.include ?? [];
+}
+
+interface IncludingModel {
+  _conformIncludes(options: object, model: object): void;
+  _expandIncludeAll(options: object): void;
+}
+
+/** The model of the rows between two models; undefined where there are none. */
+export function throughModel(
+  { associations }: ModelStatic<Model>,
+  { model, as }: ConformedInclude,
+): ModelStatic<Model> | undefined {
+  const found = Object.values(associations).find(
+    (each) => each.target === model && (as === undefined || each.as === as),
+  );
+  return (found as { readonly through?: { readonly model?: ModelStatic<Model> } } | undefined)?.through
+    ?.model;
 }

@@ -2,10 +2,16 @@
 import { exampleValue } from '../features/example-value.js';
 import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';
+import type { ProblemStatus } from '../operation/feature.js';
 import { classJsonSchema, objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { PathParameter } from './document-path.js';
-import type { DescribedResource } from './generated-operation.js';
+import {
+  type DescribedResource,
+  success as generatedSuccess,
+  pathParameter as idParameter,
+  listParameters,
+} from './generated-operation.js';
 import {
   jsonContent,
   type OperationObject,
@@ -17,14 +23,23 @@ import { pascalCase, toWords } from './resource-names.js';
 
 /** Describes an added route, whose path has these parameters. */
 export function addedOperation(
-  { plan, names }: DescribedResource,
+  resource: DescribedResource,
   method: string,
   action: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
+  const { plan, names } = resource;
+  const listed = action.takes.has('listQuery') ? listParameters(resource) : [];
+  const own = action.parameters.flatMap(requestParameters);
   const parameters = [
-    ...pathParameters.map((parameter) => pathParameter(parameter, action.parameters)),
-    ...action.parameters.flatMap(requestParameters),
+    ...pathParameters.map((parameter) =>
+      takesId(action) && parameter.name === 'id'
+        ? idParameter(plan, parameter)
+        : pathParameter(parameter, action.parameters),
+    ),
+    ...listed,
+    // Where both read a parameter, the list refuses what it does not take.
+    ...own.filter((each) => !listed.some(({ name, in: place }) => name === each.name && place === each.in)),
   ];
   const body = requestBody(action.parameters);
   const words = toWords(method);
@@ -36,23 +51,40 @@ export function addedOperation(
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: {
-      ...successes(action),
-      ...problemReferences([...(action.refusedStatus ? [action.refusedStatus] : []), 405]),
+      ...successes(resource, action),
+      ...problemReferences(addedProblems(resource, action)),
       '4XX': OTHER_PROBLEM,
       '5XX': OTHER_PROBLEM,
     },
   };
 }
 
-function successes({
-  successStatus = 200,
-  undefinedStatus,
-}: ActionDescription): OperationObject['responses'] {
+/** The statuses of what is known to go wrong. */
+function addedProblems({ plan }: DescribedResource, action: ActionDescription): readonly ProblemStatus[] {
+  const { takes, refusedStatus } = action;
+  const statuses = new Set<ProblemStatus>([
+    405,
+    ...(takes.size > 0 ? ([400] as const) : []),
+    ...(takes.size > 0 && plan.access ? ([403] as const) : []),
+    ...(takesId(action) ? ([404] as const) : []),
+    ...(refusedStatus === undefined ? [] : [refusedStatus]),
+  ]);
+  return [...statuses].sort((first, second) => first - second);
+}
+
+function takesId({ takes }: ActionDescription): boolean {
+  return takes.has('id') || takes.has('record');
+}
+
+function successes(
+  resource: DescribedResource,
+  { takes, successStatus = 200, undefinedStatus }: ActionDescription,
+): OperationObject['responses'] {
   const isEmpty = successStatus === 204 || successStatus === 205;
-  const success = {
-    description: 'The answer of the method.',
-    ...(isEmpty ? {} : { content: jsonContent({}) }),
-  };
+  const success =
+    takes.has('listQuery') && !isEmpty
+      ? generatedSuccess(resource, 'list')
+      : { description: 'The answer of the method.', ...(isEmpty ? {} : { content: jsonContent({}) }) };
   const isOwnStatus =
     undefinedStatus !== undefined && undefinedStatus !== successStatus && undefinedStatus < 400;
   return {

@@ -104,7 +104,8 @@ function successStatus(operation: Endpoint, { successStatus: given }: ActionDesc
   return given ?? (operation === 'create' ? 201 : 200);
 }
 
-function success(resource: DescribedResource, operation: Endpoint): ResponseObject {
+/** What an operation answers when it succeeds. */
+export function success(resource: DescribedResource, operation: Endpoint): ResponseObject {
   const { headers } = resource.features[operation];
   return {
     description: WORDS[operation].success,
@@ -119,13 +120,18 @@ function successContent({ plan, names }: DescribedResource, operation: Endpoint)
   return jsonContent(record, recordExample(plan));
 }
 
+/** The parameters that a list has in its query string and headers. */
+export function listParameters({ features }: DescribedResource): readonly ParameterObject[] {
+  return features.list.inputs.flatMap(inputParameter);
+}
+
 function inputParameter({ in: place, name, describe }: Input): ParameterObject[] {
   const description = describe?.();
   return description ? [{ name, in: place, required: false, ...description }] : [];
 }
 
 /** The id; a user who moved the operation to another path may have others there. */
-function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParameter): ParameterObject {
+export function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParameter): ParameterObject {
   const isId = name === 'id';
   return {
     name: shownAs,

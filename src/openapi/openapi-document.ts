@@ -102,7 +102,7 @@ class DocumentDraft {
     };
   }
 
-  /** The generated operation that the route serves, where it is one. */
+  /** The generated operation whose schemas the route needs, if it needs any. */
   #addRoute(
     resource: DescribedResource,
     { verb, path, method }: ControllerRoute,
@@ -120,7 +120,8 @@ class DocumentDraft {
       ? generatedOperation(resource, generated, action, parameters)
       : addedOperation(resource, method, action, parameters);
     known.item[documented] ??= this.#withOwnId(described);
-    return generated?.operation;
+    // What a method with a list query answers is made of the same schemas.
+    return generated?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
   }
 
   /** One method of a controller can have several routes. */

@@ -2,7 +2,8 @@
 import type { Request } from 'express';
 import { type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
 import { parameterIssues, parseQueryString } from '../query/query-string.js';
-import { InvalidQueryError, type RequestIssue } from '../schema/request-issue.js';
+import { InvalidQueryError } from '../schema/request-issue.js';
+import { type Access, type AccessForm, perForm } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
 import type {
   AnswerDraft,
@@ -27,16 +28,17 @@ export interface EndpointFeatures {
   readonly problems: readonly ProblemStatus[];
   /** The headers of an answer that succeeds. */
   readonly headers: Readonly<Record<string, HeaderDescription>>;
-  /** What a request without any input asks for. */
-  readonly absent: Inputs;
+  /** What a request without any input asks for; the same object for the same form. */
+  absentFor(form: AccessForm): Inputs;
   /**
    * Reads the query string of a request target.
    *
+   * @param others names that other code reads
    * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
    */
-  readQuery(target: string): Inputs;
+  readQuery(target: string, access: Access, others?: readonly string[]): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
-  readHeaders(request: Request, inputs: Inputs): Inputs;
+  readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
   readonly operation: OperationMaker;
   /** Adds to an answer. */
@@ -64,58 +66,74 @@ function compileEndpoint(
   const inputs = features
     .flatMap((feature) => feature.inputs ?? [])
     .filter(({ endpoints }) => endpoints.includes(endpoint));
-  const absences = inputs.flatMap((input) =>
-    input.absent === undefined ? [] : { [memberOf(input)]: input.absent },
-  );
-  const absent: Inputs = Object.freeze(
-    Object.assign({}, ...features.map(({ constants }) => constants?.[endpoint]), ...absences),
-  );
+  const constants = features.flatMap((feature) => feature.constants?.[endpoint] ?? []);
+  const absentFor = perForm((form) => absentInputs(inputs, constants, form));
   return Object.freeze({
     inputs,
     problems: features.flatMap(({ problems }) => problems?.[endpoint] ?? []),
     headers: Object.assign({}, ...features.map(({ headers }) => headers?.[endpoint])),
-    absent,
+    absentFor,
     readQuery: queryReader(
       context,
       inputs.filter((input) => input.in === 'query'),
-      absent,
+      absentFor,
     ),
     readHeaders: headerReader(inputs.filter((input) => input.in === 'header')),
-    operation: compileOperation(context, features, endpoint, absent),
+    operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
   });
+}
+
+function absentInputs(
+  inputs: readonly Input[],
+  constants: readonly ((form: AccessForm) => Inputs)[],
+  form: AccessForm,
+): Inputs {
+  const values = inputs.flatMap((input) => {
+    const absent = input.absentFor ? input.absentFor(form) : input.absent;
+    return absent === undefined ? [] : { [memberOf(input)]: absent };
+  });
+  return Object.freeze(Object.assign({}, ...constants.map((of) => of(form)), ...values));
 }
 
 function queryReader(
   { plan }: FeatureContext,
   inputs: readonly Input[],
-  absent: Inputs,
+  absentFor: EndpointFeatures['absentFor'],
 ): EndpointFeatures['readQuery'] {
   const names = inputs.map(({ name }) => name);
   const read = inputReader(inputs);
-  return (target) => {
-    const query = parseQueryString(target);
+  return (target, access, others = []) => {
+    const query = parseQueryString(target, others);
     const { parameters, issues } = query;
+    const absent = absentFor(access.form);
     if (parameters.size === 0 && issues.length === 0) return absent;
-    return read((name) => parameters.get(name), absent, parameterIssues(plan, query, names));
+    return read({
+      textOf: (name) => parameters.get(name),
+      inputs: absent,
+      issues: parameterIssues(plan, query, others.length > 0 ? [...names, ...others] : names),
+      access,
+    });
   };
 }
 
 function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
-  return (request, before) => {
+  return (request, before, access) => {
     const isGiven = inputs.some(({ name }) => request.get(name) !== undefined);
-    return isGiven ? read((name) => request.get(name), before, []) : before;
+    return isGiven
+      ? read({ textOf: (name) => request.get(name), inputs: before, issues: [], access })
+      : before;
   };
 }
 
 /** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
 function inputReader(inputs: readonly Input[]) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
-  return (textOf: Reading['textOf'], before: Inputs, issues: RequestIssue[]): Inputs => {
+  return ({ textOf, inputs: before, issues, access }: Reading): Inputs => {
     const found: Record<string, unknown> = { ...before };
-    const reading: Reading = { textOf, inputs: found, issues };
+    const reading: Reading = { textOf, inputs: found, issues, access };
     for (const input of inTurn) {
       const text = textOf(input.name);
       if (text !== undefined) found[memberOf(input)] = input.read(text, reading);

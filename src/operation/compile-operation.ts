@@ -1,5 +1,6 @@
 /** The features of a resource -> the operation of each request, most of which is made once at the start. */
 import type { Endpoint } from '../metadata/crud-options.js';
+import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
 import type { Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
 import type { Operation, Selection } from './operation.js';
 import { equalTo } from './predicates.js';
@@ -8,30 +9,46 @@ import { equalTo } from './predicates.js';
 export type WrittenValues = Readonly<Record<string, unknown>>;
 
 /** Makes the operation of a request, with the slot `id` where the endpoint has one. */
-export type OperationMaker = (inputs: Inputs, values?: WrittenValues) => Operation;
+export type OperationMaker = (inputs: Inputs, access: Access, values?: WrittenValues) => Operation;
 
 /** One step of a feature; that it fits the endpoint is what `ByEndpoint` says. */
-type Step = (operation: Operation, inputs: Inputs) => Operation;
+type Step = (operation: Operation, inputs: Inputs, access: Access) => Operation;
 
 /** Compiles the operations of an endpoint. What inputs do not change is the same object each time. */
 export function compileOperation(
   context: FeatureContext,
   features: readonly Feature[],
   endpoint: Endpoint,
-  absent: Inputs,
+  absentFor: (form: AccessForm) => Inputs,
 ): OperationMaker {
   const stepsOf = (kind: 'prepare' | 'rewrite') =>
     features.flatMap((feature) => (feature[kind]?.[endpoint] as Step | undefined) ?? []);
-  const apply = (steps: readonly Step[], operation: Operation, inputs: Inputs): Operation =>
-    steps.reduce((before, step) => step(before, inputs), operation);
+  const apply = (steps: readonly Step[], operation: Operation, inputs: Inputs, access: Access): Operation =>
+    steps.reduce((before, step) => step(before, inputs, access), operation);
   const rewrites = stepsOf('rewrite');
-  const prepared = apply(stepsOf('prepare'), bareOperations(context)[endpoint], absent);
-  const usual = Object.freeze(apply(rewrites, prepared, absent));
-  return (inputs, values = {}) => {
-    const operation = inputs === absent ? usual : apply(rewrites, prepared, inputs);
-    if (operation.kind === 'insert') return { ...operation, rows: [values] };
-    return operation.kind === 'update' ? { ...operation, set: values } : operation;
+  const absent = absentFor(OPEN_ACCESS.form);
+  const prepared = apply(stepsOf('prepare'), bareOperations(context)[endpoint], absent, OPEN_ACCESS);
+  const usual = Object.freeze(apply(rewrites, prepared, absent, OPEN_ACCESS));
+  const usualOf = new WeakMap<AccessForm, Operation>([[OPEN_ACCESS.form, usual]]);
+  return (inputs, access, values) => {
+    const { form } = access;
+    // New rows get values of their request.
+    const isUsual = inputs === absentFor(form) && access.where === form.where && endpoint !== 'create';
+    let operation = isUsual ? usualOf.get(form) : undefined;
+    if (operation === undefined) {
+      const bare = endpoint === 'create' ? given(prepared, access, values) : prepared;
+      operation = apply(rewrites, bare, inputs, access);
+      if (isUsual) usualOf.set(form, Object.freeze(operation));
+    }
+    return operation.kind === 'update' ? given(operation, access, values) : operation;
   };
+}
+
+/** An operation with the values of a body, and what these have to refer to. */
+function given(operation: Operation, { references }: Access, values: WrittenValues = {}): Operation {
+  const guards = references.length > 0 ? { references } : null;
+  if (operation.kind === 'insert') return { ...operation, rows: [values], ...guards };
+  return operation.kind === 'update' ? { ...operation, set: values, ...guards } : operation;
 }
 
 /** What endpoints do without any feature. */

@@ -6,6 +6,7 @@ import type { CursorCodec } from '../query/cursor-codec.js';
 import type { CursorListQuery, ListQuery, OffsetListQuery } from '../query/list-query.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import type { Access, AccessForm } from './access.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -19,7 +20,7 @@ export interface FeatureContext {
   readonly plan: ResourcePlan;
   /** The properties of the read schema. */
   readonly readable: readonly string[];
-  /** The attributes that answers with these properties are made of; null is all properties. */
+  /** The attributes that answers with these properties are made of; null is all properties. The same for the same object. */
   columnsOf(fields: readonly string[] | null): readonly string[];
   readonly cursors: CursorCodec;
 }
@@ -38,6 +39,8 @@ export interface Reading {
   textOf(name: string): string | undefined;
   /** What was read before. */
   readonly inputs: Inputs;
+  /** What the request may see. */
+  readonly access: Access;
   /** What is wrong with the request is added here. */
   readonly issues: RequestIssue[];
 }
@@ -51,6 +54,8 @@ export interface Input {
   readonly member?: string;
   /** What it is in a request without it. */
   readonly absent?: unknown;
+  /** The same for requests that may not see everything. Default: `absent`. */
+  absentFor?(form: AccessForm): unknown;
   /** When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. */
   readonly turn?: number;
   read(text: string, reading: Reading): unknown;
@@ -108,17 +113,21 @@ export interface OperationByEndpoint {
 
 /** What a feature makes of operations. */
 export type OperationSteps = {
-  readonly [E in Endpoint]?: (operation: OperationByEndpoint[E], inputs: Inputs) => OperationByEndpoint[E];
+  readonly [E in Endpoint]?: (
+    operation: OperationByEndpoint[E],
+    inputs: Inputs,
+    access: Access,
+  ) => OperationByEndpoint[E];
 };
 
 /** What a resource's feature does. Each member is optional; a feature that is off does not exist. */
 export interface Feature {
   readonly inputs?: readonly Input[];
   /** Members of the inputs that no request sets. */
-  readonly constants?: ByEndpoint<Inputs>;
+  readonly constants?: ByEndpoint<(form: AccessForm) => Inputs>;
   /** Called once at the start, for what does not depend on a request. Pure. Sequelize's own queries do not see it. */
   readonly prepare?: OperationSteps;
-  /** The same for each request that has inputs. */
+  /** The same for each request that has inputs, or may not see everything. */
   readonly rewrite?: OperationSteps;
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
   readonly present?: ByEndpoint<

@@ -1,5 +1,6 @@
 /** What a request asks of the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
+import type { ModelInfo } from '../model/model-info.js';
 import type { SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
 
@@ -15,7 +16,7 @@ export interface Slot {
 export type Value = string | Slot;
 
 /** A condition on the rows of one table. */
-export type Predicate = Comparison | Junction;
+export type Predicate = Comparison | Junction | Exists;
 
 /** An attribute compared with values of its column's type. */
 export interface Comparison {
@@ -30,6 +31,23 @@ export interface Comparison {
 export interface Junction {
   readonly kind: 'and' | 'or';
   readonly operands: readonly Predicate[];
+}
+
+/** Whether a table has a row with this key that meets a condition. */
+export interface Exists {
+  readonly kind: 'exists';
+  readonly target: ModelInfo;
+  /** An attribute of the target. */
+  readonly key: string;
+  readonly value: Value;
+  /** On the rows of the target. */
+  readonly where: Predicate;
+}
+
+/** The row that a written foreign key has to name: one that the request may see. */
+export interface Reference extends Pick<Exists, 'target' | 'key' | 'where'> {
+  /** The attribute that is written. */
+  readonly attribute: string;
 }
 
 /** What of the rows is answered: names of attributes, in the order of their columns. */
@@ -58,6 +76,8 @@ export interface ReadOperation {
   readonly kind: 'read';
   readonly where: Predicate;
   readonly select: Selection;
+  /** Whether nothing else may change the row until the transaction has ended. */
+  readonly isLocked?: boolean;
 }
 
 /** A page of rows. */
@@ -76,6 +96,8 @@ export interface ListOperation {
 export interface InsertOperation {
   readonly kind: 'insert';
   readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Where there are any, there is one row. Default: none. */
+  readonly references?: readonly Reference[];
   readonly returning: Selection;
 }
 
@@ -84,6 +106,8 @@ export interface UpdateOperation {
   readonly kind: 'update';
   readonly where: Predicate;
   readonly set: Readonly<Record<string, unknown>>;
+  /** Apart from the predicate, because a row that is there is not missing. Default: none. */
+  readonly references?: readonly Reference[];
   readonly returning: Selection;
 }
 

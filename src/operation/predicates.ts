@@ -29,3 +29,16 @@ export function aliveRows(info: Pick<ModelInfo, 'model' | 'paranoid'>): Comparis
     values: Object.freeze(['true']),
   });
 }
+
+/** The same predicate with the texts of its slots bound. */
+export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Predicate {
+  const bind = (value: Value): Value => (typeof value === 'string' ? value : (slots[value.slot] ?? value));
+  switch (predicate.kind) {
+    case 'comparison':
+      return { ...predicate, values: predicate.values.map(bind) };
+    case 'exists':
+      return { ...predicate, value: bind(predicate.value), where: bindTexts(predicate.where, slots) };
+    default:
+      return { ...predicate, operands: predicate.operands.map((each) => bindTexts(each, slots)) };
+  }
+}

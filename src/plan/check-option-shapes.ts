@@ -10,6 +10,9 @@ interface Shape {
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
 const isIterable = (value: unknown): boolean => isObject(value) && Symbol.iterator in (value as object);
+/** A list or a map would be read as an object without a member, which is no rule. */
+/** An object of names, and no list or map of them. */
+export const isPlain = (value: unknown): boolean => isObject(value) && !isIterable(value);
 
 /** All options; null is one whose values are looked at where it is compiled. */
 const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
@@ -28,6 +31,10 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   dependencies: { fits: Array.isArray, text: 'a list of Express handlers and middleware classes' },
   idType: null,
   unknownQuery: null,
+  scope: { fits: isPlain, text: 'an object of attributes and functions of the request' },
+  visible: null,
+  can: { fits: isPlain, text: 'an object of operations and functions of the request' },
+  fields: { fits: isPlain, text: 'an object of attributes and rules such as { read: isStaff }' },
 };
 
 /** The options without those of a wrong shape, each of which is reported; unknown ones are reported, too. */

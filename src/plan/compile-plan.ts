@@ -1,5 +1,7 @@
 /** All declarations of an application -> its frozen plans. Every problem of every resource is thrown at once. */
 import { throwProblems } from '../util/config-error.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
 import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
@@ -7,17 +9,22 @@ import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';
  * Compiles an application.
  *
  * @param earlier problems that were found before, so that everything that is wrong is said at once
+ * @param shared what `bootstrap` says of who sees what
  * @throws ConfigError with one line per problem
  */
 export function compilePlan(
   declarations: readonly ResourceDeclaration[],
   decorators: DecoratorReader,
   earlier: readonly string[] = [],
+  shared: SharedAccess = {},
 ): readonly ResourcePlan[] {
-  const compilations = declarations.map((declaration) => compileResource(declaration, decorators));
+  const compilations = declarations.map((declaration) => compileResource(declaration, decorators, shared));
+  const plans = compilations.flatMap(({ plan }) => plan ?? []);
   const found = compilations.flatMap(({ problems }) => problems);
-  throwProblems([...earlier, ...found, ...pathProblems(compilations.flatMap(({ claim }) => claim ?? []))]);
-  return Object.freeze(compilations.flatMap(({ plan }) => plan ?? []));
+  const strays = strayScopes(plans, found.length === 0 ? shared : {});
+  const paths = pathProblems(compilations.flatMap(({ claim }) => claim ?? []));
+  throwProblems([...earlier, ...found, ...strays, ...paths]);
+  return Object.freeze(plans);
 }
 
 /** Two models on one path: the second would never be reached. Paths are compared as Express does, ignoring case. */
@@ -34,4 +41,15 @@ function pathProblems(claims: readonly PathClaim[]): string[] {
     } else owners.set(path, claim);
   }
   return problems;
+}
+
+/** Attributes of `bootstrap`'s scope that no model has: a typo there would show all rows to everybody. */
+function strayScopes(resources: readonly ResourcePlan[], { scope = {} }: SharedAccess): string[] {
+  const known = [...new Set(resources.flatMap(({ info }) => [...info.attributes.keys()]))];
+  return Object.keys(scope)
+    .filter((name) => !known.includes(name))
+    .map(
+      (name) =>
+        `bootstrap: scope names '${name}', which no model has.${didYouMean(name, known)} Write the name of an attribute.`,
+    );
 }

@@ -7,6 +7,7 @@ import { isModel } from '../model/record.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
+import { compileAccess, type SharedAccess } from './compile-access.js';
 import { compileId } from './compile-id.js';
 import {
   compileDefaultSort,
@@ -42,6 +43,7 @@ export type ResourceCompilation =
 export function compileResource(
   { model, options: given }: ResourceDeclaration,
   decorators: DecoratorReader,
+  shared: SharedAccess = {},
 ): ResourceCompilation {
   const { info, problems: modelProblems } = introspectModel(model);
   if (!info) return { plan: null, problems: modelProblems, claim: null };
@@ -75,10 +77,15 @@ export function compileResource(
     dependencies: compileDependencies(check),
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
   };
-  problems.push(...bodyProblems(compiled));
+  const access = compileAccess(check, compiled, shared);
+  problems.push(...bodyProblems({ ...compiled, access }));
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
-  return { plan: Object.freeze({ ...compiled, parseId: id.parser, idKind: id.kind }), problems: [], claim };
+  return {
+    plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind }),
+    problems: [],
+    claim,
+  };
 }
 
 /** What of the attributes no body could write, or none as it was sent. */
@@ -87,9 +94,14 @@ function bodyProblems({
   exposure,
   endpoints,
   explicitSchemas,
-}: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas'>): string[] {
+  access,
+}: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>): string[] {
   const problems: string[] = [];
-  if (endpoints.has('create') && !explicitSchemas.create) problems.push(...exposure.undecided.values());
+  if (endpoints.has('create') && !explicitSchemas.create) {
+    // What rows are scoped by, the server writes.
+    const undecided = [...exposure.undecided].filter(([name]) => !access?.scope.has(name));
+    problems.push(...undecided.map(([, problem]) => problem));
+  }
   if (!endpoints.has('create') && !endpoints.has('update')) return problems;
   for (const { name, type } of info.attributes.values()) {
     if (exposure.unwritable.has(name)) continue;

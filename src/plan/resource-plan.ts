@@ -8,6 +8,7 @@ import type {
   ModelClass,
 } from '../metadata/crud-options.js';
 import type { ModelInfo } from '../model/model-info.js';
+import type { AccessPlan } from './access-plan.js';
 import type { IdKind, IdParser } from './compile-id.js';
 
 /** One column of an order. */
@@ -64,4 +65,6 @@ export interface ResourcePlan {
   /** `custom`: ids are read by a function of the user's, which may give anything. */
   readonly idKind: IdKind;
   readonly unknownQuery: 'reject' | 'ignore';
+  /** Who sees and writes what; null is everybody everything. */
+  readonly access: AccessPlan | null;
 }

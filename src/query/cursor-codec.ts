@@ -23,6 +23,8 @@ export interface CursorScope {
   readonly plan: ResourcePlan;
   readonly sort: readonly SortTerm[];
   readonly filter: Filter | null;
+  /** Tells the rows that the request may see from those of others; empty for all. */
+  readonly access: string;
 }
 
 /** Makes and reads cursors. */
@@ -120,20 +122,21 @@ const digests = new WeakMap<ResourcePlan, BoundedCache<string>>();
 
 /** The typed filter, not its text: blanks and spellings do not make another list. */
 function digestOf(scope: CursorScope): string {
-  const { plan, sort, filter } = scope;
+  const { plan, sort, filter, access } = scope;
   if (filter !== null) return computeDigest(scope);
   const known = digests.get(plan) ?? new BoundedCache<string>();
   digests.set(plan, known);
   const order = sort.map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`);
-  return known.get(order.join('\0'), () => computeDigest(scope));
+  return known.get([...order, access].join('\0'), () => computeDigest(scope));
 }
 
-function computeDigest({ plan, sort, filter }: CursorScope): string {
+function computeDigest({ plan, sort, filter, access }: CursorScope): string {
   const scope = [
     plan.name,
     plan.prefix,
     sort.map(({ attribute, descending }) => [attribute, descending]),
     filter,
+    ...(access === '' ? [] : [access]),
   ];
   return hash('sha256', JSON.stringify(scope), 'base64url').slice(0, DIGEST_LENGTH);
 }

@@ -10,7 +10,7 @@ export interface ListCriteria {
   readonly filter: Filter | null;
   /** A total order: the primary key is part of it. */
   readonly sort: readonly SortTerm[];
-  /** The properties to answer with; null is all. */
+  /** The properties to answer with, of those that the request may read; null is all there are. */
   readonly fields: readonly string[] | null;
 }
 
@@ -52,6 +52,6 @@ export interface Comparison {
 
 /** The query of `GET /{id}`. */
 export interface ReadQuery {
-  /** The properties to answer with; null is all. */
+  /** The properties to answer with, of those that the request may read; null is all there are. */
   readonly fields: readonly string[] | null;
 }

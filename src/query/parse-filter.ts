@@ -15,19 +15,28 @@ type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
 
 const LIST_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=in=', '=out=']);
 const PAIR_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=between=', '=notbetween=']);
-const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
+/** Operators whose value is a pattern. */
+export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
   '=like=',
   '=notlike=',
   '=ilike=',
   '=inotlike=',
 ]);
 
+/** The attributes that may be filtered by, each with its operators. */
+export type FilterablePlan = Pick<ResourcePlan, 'info' | 'filters'>;
+
 /** Parses `q`; what is wrong with it is added to `issues`. A blank filter is null. */
-export function parseFilter(plan: ResourcePlan, text: string, issues: RequestIssue[]): Filter | null {
-  const before = issues.length;
+export function parseFilter(plan: FilterablePlan, text: string, issues: RequestIssue[]): Filter | null {
   const typing = new FilterTyping(plan, issues);
   const syntax = typing.collect(() => parseFilterSyntax(text));
-  const filter = syntax && typing.node(syntax);
+  return syntax && typeFilter(plan, syntax, issues);
+}
+
+/** Gives names, operators and values the meaning that they have for a model; what is wrong is added to `issues`. */
+export function typeFilter(plan: FilterablePlan, syntax: SyntaxNode, issues: RequestIssue[]): Filter | null {
+  const before = issues.length;
+  const filter = new FilterTyping(plan, issues).node(syntax);
   return issues.length > before ? null : filter;
 }
 
@@ -35,7 +44,7 @@ class FilterTyping {
   readonly #uses = new Map<string, number>();
 
   constructor(
-    private readonly plan: ResourcePlan,
+    private readonly plan: FilterablePlan,
     private readonly issues: RequestIssue[],
   ) {}
 

@@ -24,8 +24,12 @@ export function quote(value: string): string {
 
 const NO_QUERY: QueryString = Object.freeze({ parameters: new Map(), issues: Object.freeze([]) });
 
-/** Decodes the query string of a request target such as `/cities?page=2`. */
-export function parseQueryString(target: string): QueryString {
+/**
+ * Decodes the query string of a request target such as `/cities?page=2`.
+ *
+ * @param skipped names that other code reads
+ */
+export function parseQueryString(target: string, skipped: readonly string[] = []): QueryString {
   const start = target.indexOf('?');
   if (start < 0) return NO_QUERY;
   const parameters = new Map<string, string>();
@@ -36,6 +40,7 @@ export function parseQueryString(target: string): QueryString {
     const rawName = separator < 0 ? pair : pair.slice(0, separator);
     const name = decode(rawName);
     const value = decode(separator < 0 ? '' : pair.slice(separator + 1));
+    if (name !== undefined && skipped.includes(name)) continue;
     if (name === undefined || value === undefined) issues.push(encodingIssue(name ?? rawName));
     else if (parameters.has(name)) issues.push(repeatedIssue(name));
     else parameters.set(name, value);

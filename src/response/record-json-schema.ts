@@ -5,7 +5,7 @@ import { hasGetter, hasPartialRecords } from '../model/attribute-notes.js';
 import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import { columnSchema, withComment } from '../schema/body-json-schema.js';
+import { columnSchema, withComment, withRules } from '../schema/body-json-schema.js';
 import { classProperty, type JsonProperty, objectSchema } from '../schema/class-json-schema.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
@@ -18,7 +18,7 @@ const UNKNOWN: JsonProperty = Object.freeze({ schema: Object.freeze({}), isRequi
 /** The schema of the records of a resource. */
 export function recordJsonSchema(plan: ResourcePlan): JsonSchema {
   const { read } = plan.explicitSchemas;
-  return objectSchema(read ? classRecord(plan, read) : derivedRecord(plan));
+  return withRules(objectSchema(read ? classRecord(plan, read) : derivedRecord(plan)), plan.access, 'read');
 }
 
 /** The same, with any choice of the properties: what `fields` gives. */

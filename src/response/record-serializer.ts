@@ -1,6 +1,7 @@
 /** Records -> plain objects as they leave, through the resource's read schema. */
 import type { Class } from '../metadata/crud-options.js';
 import type { RecordInfo } from '../model/model-info.js';
+import { restrictedNames } from '../plan/access-plan.js';
 import type { Exposure, ResourcePlan } from '../plan/resource-plan.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
@@ -8,6 +9,7 @@ import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
 import { holdsUnsafeKey, withoutUnsafeKeys } from '../schema/wire-value.js';
+import { perPair } from '../util/per-pair.js';
 import { ownFormat, wireFormat } from './wire-format.js';
 
 /** A record as JSON has it. */
@@ -25,12 +27,19 @@ export interface CompiledSerializer {
   /** The values that the read schema makes its answers of; null where it makes nothing of them. */
   readonly values: ((record: object) => WireRecord) | null;
   readonly readClass: Class | null;
+  /** The properties of an answer without some attributes; null is all properties. The same for the same object. */
+  without(mask: readonly string[]): readonly string[] | null;
+  readonly model: object;
+  /** Attributes that not every request may read. */
+  readonly restricted: readonly string[];
 }
 
 /** What is known of a model whose records are shown, served or not. */
 export interface RecordPlan {
   readonly info: RecordInfo;
   readonly exposure: Pick<Exposure, 'unreadable'>;
+  /** Attributes that not every request may read. */
+  readonly restricted: readonly string[];
   /** The user's read schema. */
   readonly explicit: Class | null;
   /** The class that is derived where there is none. */
@@ -56,8 +65,9 @@ export function readableProperties(plan: ResourcePlan): readonly string[] {
 }
 
 /** What of a resource's plan its records are shown by. */
-export function recordPlan({ info, exposure, model, explicitSchemas }: ResourcePlan): RecordPlan {
-  return { info, exposure, explicit: explicitSchemas.read, deriveClass: () => readSchema(model) };
+export function recordPlan({ info, exposure, model, explicitSchemas, access }: ResourcePlan): RecordPlan {
+  const restricted = Object.freeze([...restrictedNames(access)]);
+  return { info, exposure, restricted, explicit: explicitSchemas.read, deriveClass: () => readSchema(model) };
 }
 
 /** The properties of the read schema: the user's class where he gave one, else the readable attributes. */
@@ -70,15 +80,24 @@ function sourceNames({ info, exposure, explicit }: RecordPlan): string[] {
 export function compileSerializer(plan: RecordPlan, nested: NestedRecords): CompiledSerializer {
   const names = sourceNames(plan);
   const isTransformed = names.some((name) => hasTransform(plan.info, name, 'read'));
+  const shared = { model: plan.info.model, restricted: plan.restricted, without: choices(plan, names) };
   if (!plan.explicit && !isTransformed) {
-    return { serialize: direct(plan, nested), values: null, readClass: null };
+    return { serialize: direct(plan, nested), values: null, readClass: null, ...shared };
   }
   const readClass = plan.explicit ?? plan.deriveClass();
   return {
     serialize: throughClass(plan, readClass, names, nested),
     values: (record) => withTextForBytes(pick(record, names), readClass),
     readClass,
+    ...shared,
   };
+}
+
+function choices({ explicit }: RecordPlan, names: readonly string[]): CompiledSerializer['without'] {
+  const choose = perPair((mask: readonly string[]) =>
+    names.filter((name) => !mask.includes(name)).map((name) => (explicit ? shownName(explicit, name) : name)),
+  );
+  return (mask) => (mask.length === 0 ? null : choose(mask));
 }
 
 /** What no class shapes is as it leaves; JSON has a form for all but bytes. */

@@ -5,10 +5,12 @@ import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
 import { enter, isModel, isRecord, modelOf } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';
+import { pristineRow } from '../persistence/customization/hydrate-record.js';
 import { deriveReadClass } from '../schema/derive-read-class.js';
 import { describeExposure, isHidden } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { resultToPlain } from '../schema/read-through-class.js';
+import { maskOf } from './record-masks.js';
 import { type CompiledSerializer, compileSerializer, type NestedRecords } from './record-serializer.js';
 
 /** Finds the serializer of a record by its model class. */
@@ -39,24 +41,49 @@ export function nestedRecords(serializers: SerializerRegistry): NestedRecords {
     serialize: (value) => serializeResult(value, serializers),
     show: (record, model) => showRecord(record, serializers, model),
     valuesFor(record, target) {
-      const { readClass, values } = serializerFor(record, serializers);
-      return readClass !== null && extendsClass(target, readClass) && values ? values(record) : null;
+      const { readClass, values, model, restricted } = serializerFor(record, serializers);
+      if (readClass === null || !extendsClass(target, readClass) || !values) return null;
+      const shown = values(record);
+      for (const name of maskOf(model, restricted)) delete shown[name];
+      return shown;
     },
   };
 }
 
-/** Iterative, because JSON of others may be deep; and most results hold none, so that nothing is copied. */
+/** The models that have rules of reading, and whose records a result holds, as far as that shows without code of the user's. */
+export function ruledModels(result: unknown, serializers: SerializerRegistry): ReadonlySet<object> {
+  const models = new Set<object>();
+  for (const value of recordsIn(result, serializers)) {
+    if (!isRecord(value) && isTornRecord(value)) continue;
+    const { model, restricted } = serializerFor(value, serializers);
+    if (restricted.length > 0) models.add(model);
+  }
+  return models;
+}
+
+/** Most results hold none, so that nothing is copied. */
 function holdsRecord(root: unknown, serializers: SerializerRegistry): boolean {
+  return recordsIn(root, serializers).next().done === false;
+}
+
+/** Iterative, because JSON of others may be deep. */
+function* recordsIn(root: unknown, serializers: SerializerRegistry): Generator<object> {
   const seen = new Set<object>();
   const pending: unknown[] = [root];
   while (pending.length > 0) {
     const value = pending.pop();
     if (typeof value !== 'object' || value === null || seen.has(value)) continue;
     seen.add(value);
-    if (isShown(value, serializers)) return true;
-    for (const part of partsOf(value)) pending.push(part);
+    const isOne = isShown(value, serializers);
+    if (isOne) yield value;
+    for (const part of isOne ? relationsOf(value) : partsOf(value)) pending.push(part);
   }
-  return false;
+}
+
+/** What was loaded along with a record. One that is as its row has nothing but its columns. */
+function relationsOf(record: object): readonly unknown[] {
+  const { dataValues } = pristineRow(record) ? {} : (record as { dataValues?: unknown });
+  return typeof dataValues === 'object' && dataValues !== null ? Object.values(dataValues) : [];
 }
 
 function partsOf(value: object): readonly unknown[] {
@@ -113,7 +140,9 @@ function showRecord(record: object, serializers: SerializerRegistry, model?: obj
       'An answer holds { ...record }, which is all that Sequelize keeps; use record.get().',
     );
   }
-  const shown = serializerFor(record, serializers, model).serialize(record);
+  const serializer = serializerFor(record, serializers, model);
+  const mask = maskOf(serializer.model, serializer.restricted);
+  const shown = serializer.serialize(record, serializer.without(mask));
   if (!isRecord(record) || servedBy(record, serializers)) return shown;
   return { ...shown, ...furtherValues(record, modelOf(record), serializers) };
 }
@@ -153,11 +182,19 @@ function compileUnserved(model: ModelClass, serializers: SerializerRegistry): Co
   const deriveClass = (): Class =>
     introspectModel(model).info ? readSchema(model) : deriveReadClass(info, exposure);
   const explicit = declaredReadSchema(model);
-  return compileSerializer({ info, exposure, explicit, deriveClass }, nestedRecords(serializers));
+  const { fields = {} } = declaredOptions(model) ?? {};
+  const restricted = Object.entries(fields).flatMap(([name, rules]) =>
+    rules?.read === undefined ? [] : name,
+  );
+  return compileSerializer({ info, exposure, restricted, explicit, deriveClass }, nestedRecords(serializers));
+}
+
+function declaredOptions(model: ModelClass) {
+  return crudRecords().findLast((record) => record.model === model)?.options;
 }
 
 function declaredReadSchema(model: ModelClass): Class | null {
-  const declared = crudRecords().find((record) => record.model === model)?.options.readSchema;
+  const declared = declaredOptions(model)?.readSchema;
   return typeof declared === 'function' ? declared : null;
 }
 

@@ -13,6 +13,7 @@ import type { ResourcePlan } from '../plan/resource-plan.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
 import { hasTransform } from '../schema/model-decorators.js';
 import { plainNames } from '../schema/read-through-class.js';
+import { perPair } from '../util/per-pair.js';
 import type { RecordSerializer, WireRecord } from './record-serializer.js';
 import {
   compileRowWriters,
@@ -31,20 +32,23 @@ export interface AnswerWriter {
   values(rows: readonly TextRow[]): readonly WireRecord[];
 }
 
+/** Names of properties; null is all of them. */
+type Fields = readonly string[] | null;
+
 /** How the rows of a resource leave. */
 export interface RowView {
   /** The attributes that rows are read with, in order: for all properties, or for some. */
-  columnsOf(fields: readonly string[] | null): readonly string[];
+  columnsOf(fields: Fields): readonly string[];
   /** Whether records are made of the rows. */
   readonly isOfRecords: boolean;
   /** Whether code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
   /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
-  writer(parsers: TextParsers, fields?: readonly string[] | null): AnswerWriter;
+  writer(parsers: TextParsers, fields?: Fields): AnswerWriter;
   /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
   ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
-  /** The primary key of a row with all columns, as an address has it. */
-  key(row: TextRow, parsers: TextParsers): unknown;
+  /** The primary key of a row, as an address has it; it follows the columns of the properties where it is none of theirs. */
+  key(row: TextRow, parsers: TextParsers, fields?: Fields): unknown;
 }
 
 /** Compiles the view of a resource. The address of what was created has the primary key, also where answers do not. */
@@ -54,13 +58,15 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
   if (!shown) return recordView(plan, serialize);
   const writers = compileRowWriters(shown);
   const whole = namesOf([...new Set([...shown.map(({ attribute }) => attribute), primaryKey])]);
-  const keyAt = whole.indexOf(primaryKey.name);
+  const columnsOf = (fields: Fields) =>
+    fields ? namesOf(selectedOf(shown, fields).map(({ attribute }) => attribute)) : whole;
+  const keyAt = (columns: readonly string[]) =>
+    columns.includes(primaryKey.name) ? columns.indexOf(primaryKey.name) : columns.length;
   return {
-    columnsOf: (fields) =>
-      fields ? namesOf(selectedOf(shown, fields).map(({ attribute }) => attribute)) : whole,
+    columnsOf,
     isOfRecords: false,
     runsUserCode: false,
-    key: (row) => row[keyAt],
+    key: (row, _parsers, fields = null) => row[keyAt(columnsOf(fields))],
     ofRecord: pristineWriter(plan.model, shown, writers),
     writer(parsers, fields) {
       const text = writers(parsers, fields);
@@ -100,28 +106,20 @@ function pristineWriter(
   shown: readonly RowProperty[],
   writers: RowWriters,
 ): RowView['ofRecord'] {
-  const known = new WeakMap<RecordColumns, RowWriter | null>();
-  const writerOf = ({ info, attributes, parsers }: RecordColumns, selected: readonly RowProperty[]) => {
+  const writerOf = perPair(({ info, attributes, parsers }: RecordColumns, fields: Fields) => {
+    const selected = fields ? selectedOf(shown, fields) : shown;
     const positions = selected.map(({ attribute }) =>
       attributes.findIndex(({ name }) => name === attribute.name),
     );
     // A record that was read with less has no value for the rest, which is no null.
     if (info.model !== model || positions.includes(-1)) return null;
     const ordered = positions.map((position) => parsers[position] as TextParsers[number]);
-    const names = selected.length < shown.length ? selected.map(({ name }) => name) : null;
-    const write = writers(ordered, names);
+    const write = writers(ordered, fields);
     return (row: TextRow) => write(positions.map((position) => row[position] ?? null));
-  };
+  });
   return (record, fields) => {
     const pristine = pristineRow(record);
-    if (!pristine) return null;
-    const { columns, row } = pristine;
-    let write = fields ? writerOf(columns, selectedOf(shown, fields)) : known.get(columns);
-    if (write === undefined) {
-      write = writerOf(columns, shown);
-      known.set(columns, write);
-    }
-    return write?.(row) ?? null;
+    return pristine && (writerOf(pristine.columns, fields)?.(pristine.row) ?? null);
   };
 }
 
@@ -133,12 +131,7 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
   const readable = readableAttributes(info, exposure);
   const isByClass =
     explicitSchemas.read !== null || readable.some(({ name }) => hasTransform(info, name, 'read'));
-  const hydrators = new WeakMap<TextParsers, Hydrate>();
-  const hydratorFor = (parsers: TextParsers): Hydrate => {
-    const known = hydrators.get(parsers) ?? hydrator({ info, attributes, parsers });
-    hydrators.set(parsers, known);
-    return known;
-  };
+  const hydratorFor = perPair((parsers: TextParsers): Hydrate => hydrator({ info, attributes, parsers }));
   return {
     // A getter may look at anything.
     columnsOf: () => whole,

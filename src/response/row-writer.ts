@@ -2,6 +2,7 @@
 import type { AttributeInfo } from '../model/model-info.js';
 import type { TextRow } from '../persistence/protocol/batch.js';
 import type { TextParser } from '../persistence/protocol/prepared-statement.js';
+import { perPair } from '../util/per-pair.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';
 
@@ -11,7 +12,7 @@ export type TextParsers = readonly TextParser[];
 /** Writes a row as a JSON object. */
 export type RowWriter = (row: TextRow) => string;
 
-/** Finds the writer for rows with the columns of all properties, or of some. */
+/** Finds the writer for rows with the columns of all properties, or of some; the same for the same objects. */
 export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
 
 /** A property of what is written. */
@@ -24,8 +25,6 @@ export interface RowProperty {
 
 /** The writers of rows that have a column for each property, or for each that is among the fields. */
 export function compileRowWriters(properties: readonly RowProperty[]): RowWriters {
-  // The parsers are the same as long as the table has the same types.
-  const whole = new WeakMap<TextParsers, RowWriter>();
   const formats = new WeakMap<TextParser, Map<RowProperty, TextFormat>>();
   const formatOf = (property: RowProperty, parser: TextParser): TextFormat => {
     const known = formats.get(parser) ?? new Map<RowProperty, TextFormat>();
@@ -39,12 +38,10 @@ export function compileRowWriters(properties: readonly RowProperty[]): RowWriter
       selected,
       selected.map((property, index) => formatOf(property, parsers[index] as TextParser)),
     );
-  return (parsers, fields) => {
-    if (fields) return writerOf(selectedOf(properties, fields), parsers);
-    const write = whole.get(parsers) ?? writerOf(properties, parsers);
-    whole.set(parsers, write);
-    return write;
-  };
+  // The parsers are the same as long as the table has the same types.
+  return perPair((parsers: TextParsers, fields: readonly string[] | null) =>
+    writerOf(fields ? selectedOf(properties, fields) : properties, parsers),
+  );
 }
 
 /** Those of the properties that are fields, in their own order. */

@@ -1,5 +1,6 @@
 /** The JSON Schema of a create or update body, from the rules that the body is checked by. */
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import type { AccessPlan, FieldPlan } from '../plan/access-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { classJsonSchema, type JsonProperty, objectSchema } from './class-json-schema.js';
 import { columnRules } from './column-rules.js';
@@ -11,7 +12,10 @@ import { propertyRules } from './validator-schema.js';
 /** What a body of a resource may hold. */
 export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind): JsonSchema {
   const explicit = plan.explicitSchemas[kind];
-  if (explicit) return classJsonSchema(explicit);
+  return withRules(explicit ? classJsonSchema(explicit) : derivedSchema(plan, kind), plan.access, kind);
+}
+
+function derivedSchema(plan: ResourcePlan, kind: BodyKind): JsonSchema {
   const attributes = writableAttributes(plan.info, plan.exposure, kind);
   return objectSchema(
     attributes.map((attribute) => [attribute.name, bodyProperty(plan.info, attribute, kind)]),
@@ -47,4 +51,35 @@ export function columnSchema(type: AttributeInfo['type']): JsonSchema {
   return columnRules(type)
     .map(({ schema }) => schema)
     .reduce(bothSchemas, {});
+}
+
+const NOTES: Readonly<Record<keyof FieldPlan, string>> = {
+  read: 'Absent where the request may not read it.',
+  create: 'Refused where the request may not set it.',
+  update: 'Refused where the request may not set it.',
+};
+
+/**
+ * The schema without what no request may have, and a body without what rows are scoped by; what some may not have is
+ * optional.
+ */
+export function withRules(schema: JsonSchema, access: AccessPlan | null, kind: keyof FieldPlan): JsonSchema {
+  if (access === null) return schema;
+  const ruleOf = (name: string) =>
+    kind !== 'read' && access.scope.has(name) ? false : (access.fields.get(name)?.[kind] ?? true);
+  const { required = [], properties = {}, ...others } = schema;
+  const known = Object.entries(properties).filter(([name]) => ruleOf(name) !== false);
+  const needed = required.filter((name) => ruleOf(name) === true);
+  return {
+    ...others,
+    properties: Object.fromEntries(
+      known.map(([name, property]) => [name, ruleOf(name) === true ? property : noted(property, kind)]),
+    ),
+    ...(needed.length > 0 ? { required: needed } : {}),
+  };
+}
+
+function noted(schema: JsonSchema, kind: keyof FieldPlan): JsonSchema {
+  const description = [schema.description, NOTES[kind]].filter((text) => text !== undefined).join('\n\n');
+  return { ...schema, description };
 }

@@ -8,10 +8,10 @@ import { quotesValue } from '../util/quoted-value.js';
 import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
-import { type BodyKind, writableAttributes } from './derive-body-class.js';
+import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
 import { createSchema, updateSchema } from './model-schemas.js';
 import { bodyPointer, InvalidBodyError, MAX_ISSUES, type RequestIssue } from './request-issue.js';
-import type { RuleContext } from './synthesize-class.js';
+import type { RuleContext, SchemaClass } from './synthesize-class.js';
 import { holdsUnsafeKey } from './wire-value.js';
 
 /** What a body is checked against. */
@@ -21,8 +21,10 @@ export interface BodySchema {
   readonly hasRules: boolean;
   /** The only properties a body may have. */
   readonly properties: ReadonlySet<string>;
-  /** Properties that a client can see but not set; naming them is a mistake of its own kind. */
+  /** Properties that a client could see or set, but not this one; naming them is a mistake of its own kind. */
   readonly readOnly: ReadonlySet<string>;
+  /** Properties of the class that this client cannot set; what it asks of them is not asked. */
+  readonly closed: ReadonlySet<string>;
   /** Reads what is right at first sight. */
   readonly read: BodyReader;
 }
@@ -30,34 +32,55 @@ export interface BodySchema {
 /** The values of a checked body, by attribute. */
 export type BodyValues = Record<string, unknown>;
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** What class-validator calls a property that its class does not have; only objects inside a body can have one. */
 const UNDECLARED = 'whitelistValidation';
 const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true });
 
-/** The schema of a resource's create or update body: the user's class where he gave one, else the derived one. */
-export function bodySchema(plan: ResourcePlan, kind: BodyKind): BodySchema {
+/**
+ * The schema of a resource's create or update body: the user's class where he gave one, else the derived one.
+ *
+ * @param closed attributes that the request may not send
+ */
+export function bodySchema(
+  plan: ResourcePlan,
+  kind: BodyKind,
+  closed: ReadonlySet<string> = NONE,
+): BodySchema {
   const explicit = plan.explicitSchemas[kind];
-  if (explicit) return describeBody(plan, explicit, classProperties(explicit, 'write'), readNothing);
-  const derived = (kind === 'create' ? createSchema : updateSchema)(plan.model);
-  const attributes = writableAttributes(plan.info, plan.exposure, kind);
-  const properties = new Set(attributes.map(({ name }) => name));
-  return describeBody(plan, derived, properties, compileBodyReader(derived, attributes, kind));
+  const attributes = writableAttributes(plan.info, plan.exposure, kind).filter(
+    ({ name }) => !closed.has(name),
+  );
+  const offered = explicit ? classProperties(explicit, 'write') : writableNames(plan, kind);
+  const properties = new Set([...offered].filter((name) => !closed.has(name)));
+  const known = [...plan.info.attributes.keys()].filter(
+    (name) => offered.has(name) || !plan.exposure.unreadable.has(name),
+  );
+  const names = {
+    properties,
+    readOnly: new Set(known.filter((name) => !properties.has(name))),
+    closed,
+  };
+  if (explicit)
+    return Object.freeze({ class: explicit, hasRules: hasValidators(explicit), ...names, read: readNothing });
+  const derived = derivedClass(plan, kind, closed);
+  const read = compileBodyReader(derived, attributes, kind);
+  return Object.freeze({ class: derived, hasRules: hasValidators(derived), ...names, read });
 }
 
-function describeBody(
-  plan: ResourcePlan,
-  target: Class,
-  properties: ReadonlySet<string>,
-  read: BodyReader,
-): BodySchema {
-  const visible = [...plan.info.attributes.keys()].filter((name) => !plan.exposure.unreadable.has(name));
-  return Object.freeze({
-    class: target,
-    hasRules: hasValidators(target),
-    properties,
-    readOnly: new Set(visible.filter((name) => !properties.has(name))),
-    read,
-  });
+function writableNames({ info, exposure }: ResourcePlan, kind: BodyKind): ReadonlySet<string> {
+  return new Set(writableAttributes(info, exposure, kind).map(({ name }) => name));
+}
+
+function derivedClass(
+  { model, info, exposure }: ResourcePlan,
+  kind: BodyKind,
+  closed: ReadonlySet<string>,
+): SchemaClass {
+  if (closed.size === 0) return (kind === 'create' ? createSchema : updateSchema)(model);
+  const unwritable = new Set([...exposure.unwritable, ...closed]);
+  return deriveBodyClass(info, { ...exposure, unwritable }, kind);
 }
 
 /**
@@ -95,7 +118,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
   const told = failures.filter(
     ({ property, constraints }) =>
       // What is undeclared at the top is refused already, or was set by the user's class itself.
-      !unsafe.has(property) && constraints?.[UNDECLARED] === undefined,
+      !unsafe.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...told.flatMap((failure) => failureIssues(failure, known)));
   if (issues.length > 0) throw new InvalidBodyError(issues.slice(0, MAX_ISSUES));

@@ -74,7 +74,7 @@ describe('addressing a record', () => {
   const refuses = (path: string, ids: readonly string[], expected: string): void => {
     for (const id of ids) {
       it(`refuses ${path}/${id}, asking nothing of the database`, async () => {
-        const { result, statements } = await sql.during(() => site.agent.get(`${path}/${id}`));
+        const { result, statements } = await sql.duringRequest(() => site.agent.get(`${path}/${id}`));
         const raw = decodeURIComponent(id);
         expectIssue(result, 400, {
           parameter: 'id',
@@ -89,7 +89,7 @@ describe('addressing a record', () => {
   const misses = (path: string, ids: readonly string[], detail: string): void => {
     for (const id of ids) {
       it(`answers 404 to ${path}/${id.slice(0, 40)}, asking nothing of the database`, async () => {
-        const { result, statements } = await sql.during(() => site.agent.get(`${path}/${id}`));
+        const { result, statements } = await sql.duringRequest(() => site.agent.get(`${path}/${id}`));
         expectProblem(result, 404, { detail });
         expect(statements).to.deep.equal([]);
       });
@@ -258,7 +258,7 @@ describe('addressing a record', () => {
     });
 
     it('counts characters, not bytes or code units', async () => {
-      const { result, statements } = await sql.during(() =>
+      const { result, statements } = await sql.duringRequest(() =>
         site.agent.get(`/words/${encodeURIComponent('🙂'.repeat(12))}`),
       );
       expectProblem(result, 404, { detail: 'There is no Word with this word.' });
@@ -268,7 +268,7 @@ describe('addressing a record', () => {
     misses('/words', ['x'.repeat(13)], 'There is no Word with this word.');
 
     it('refuses NUL, asking nothing of the database', async () => {
-      const { result, statements } = await sql.during(() => site.agent.get('/words/a%00b'));
+      const { result, statements } = await sql.duringRequest(() => site.agent.get('/words/a%00b'));
       expectIssue(result, 400, {
         parameter: 'id',
         code: 'id',
@@ -344,7 +344,7 @@ describe('addressing a record', () => {
     for (const raw of ['x', 'Infinity', '-Infinity']) {
       it(`refuses what the function cannot make a value of, such as ${raw}`, async () => {
         const agent = await withIdType(Seat, (text: string) => Number(text));
-        const { result, statements } = await sql.during(() => agent.get(`/things/${raw}`));
+        const { result, statements } = await sql.duringRequest(() => agent.get(`/things/${raw}`));
         expectIssue(result, 400, {
           parameter: 'id',
           code: 'id',

@@ -33,6 +33,24 @@ class Task extends Model {
   declare state: string | null;
 }
 
+@Crud({
+  scope: { hall: () => 1 },
+  filterAllow: ['state', 'hall'] as never,
+  sortAllow: ['state', 'hall'] as never,
+})
+@Table({ tableName: 'seats', timestamps: false })
+class Seat extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, field: 'hall_id' })
+  declare hall: number;
+
+  @Column({ type: DataType.TEXT })
+  declare state: string | null;
+}
+
 @Crud()
 @Table({ tableName: 'lost', timestamps: false })
 class Lost extends Model {}
@@ -46,14 +64,14 @@ describe('advising indexes', () => {
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Job, Task], bootstrap: { logger: new CapturedLog() } });
+    site = await startTestApp({ models: [Job, Task, Seat], bootstrap: { logger: new CapturedLog() } });
   });
 
   after(() => site[Symbol.asyncDispose]());
 
   /** The advice with only these indexes there, each in the syntax behind `CREATE INDEX`. */
   async function adviceFor(
-    model: typeof Job | typeof Task,
+    model: typeof Job | typeof Task | typeof Seat,
     ...indexes: readonly string[]
   ): Promise<string[]> {
     const { sequelize } = site.engine;
@@ -116,6 +134,17 @@ describe('advising indexes', () => {
     ]) {
       expect(await adviceFor(Task, index), index).to.have.lengthOf(1);
     }
+  });
+
+  it('asks for indexes that begin with the columns of a scope', async () => {
+    const within = (problem: string, columns: string) =>
+      `Seat: no index serves ${problem} within the scope of hall; CREATE INDEX ON "seats" (${columns});`;
+    const byState = within("the order 'state' (sortAllow)", '"hall_id", "state", "id"');
+    const byHall = within("the order 'hall' (sortAllow)", '"hall_id", "id"');
+    expect(await adviceFor(Seat)).to.deep.equal([byState, byHall]);
+    expect(await adviceFor(Seat, '(state, hall_id)', '(id, hall_id)')).to.deep.equal([byState, byHall]);
+    expect(await adviceFor(Seat, '(hall_id, state)')).to.deep.equal([byHall]);
+    expect(await adviceFor(Seat, '(hall_id DESC, state DESC)', '(hall_id, id)')).to.deep.equal([]);
   });
 
   it('starts without advice where the database cannot be asked', async () => {

@@ -72,6 +72,14 @@ suite('the sample atlas', function () {
     expect(await atlas.get('/cities/2996944/reviews/summary')).to.deep.equal({ count: 2, average: 4.5 });
   });
 
+  it('lists the capitals, and refuses what a list refuses', async () => {
+    const page = (await atlas.get('/cities/capitals?sort=-population&size=1&fields=name')) as object;
+    expect(page).to.deep.include({ items: [{ name: 'Buenos Aires' }], page: 1, has_next: true });
+    for (const path of ['/cities/capitals?sort=latitude', '/cities/paris/reviews/summary'])
+      expect((await fetch(new URL(path, atlas.urls[0]))).status).to.equal(400);
+    expect((await fetch(new URL('/cities/1/reviews/summary', atlas.urls[0]))).status).to.equal(404);
+  });
+
   it('stores an empty text of a review as none', async () => {
     const review = await post({ cityId: 2988507, author: 'Ann', rating: 5, text: ' ' });
     expect(review).to.include({ text: null });

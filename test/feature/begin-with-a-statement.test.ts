@@ -76,6 +76,18 @@ describe('a unit of work', () => {
     expect(verbs(statements)).to.deep.equal(['START', 'SELECT', 'COMMIT;']);
   });
 
+  it('keeps no statement that begins it and is planned for its values', async () => {
+    const filter = { kind: 'comparison', attribute: 'size', operator: '==', values: ['1'] } as const;
+    const kept = await unitOfWork(async ({ transaction }) => {
+      await jars.page({ page: 1, size: 1, filter });
+      return ask(
+        `SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%."size" = %'`,
+        transaction,
+      );
+    });
+    expect(kept).to.deep.equal([]);
+  });
+
   it('runs all of its statements in one transaction, whoever sends them', async () => {
     const ids = await unitOfWork(async ({ transaction }) => {
       const [before] = await ask('SELECT pg_current_xact_id()::text AS id', transaction);

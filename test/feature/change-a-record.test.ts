@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
+import { onPath } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../support/expect-answer.js';
 import { meetingOf } from '../support/meeting.js';
-import { onPath } from '../support/path-option.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -113,7 +113,7 @@ describe('changing a record', () => {
   });
 
   it('takes an empty object as no change, and writes nothing', async () => {
-    const { result, statements } = await sql.during(() => change('/notes/1', {}));
+    const { result, statements } = await sql.duringRequest(() => change('/notes/1', {}));
     expectJson(result, 200, FIRST);
     expect(statements.filter((statement) => !statement.startsWith('SELECT'))).to.deep.equal([]);
   });
@@ -126,7 +126,7 @@ describe('changing a record', () => {
   });
 
   it('writes only the columns that are given', async () => {
-    const { statements } = await sql.during(() => change('/notes/1', { text: 'Changed' }));
+    const { statements } = await sql.duringRequest(() => change('/notes/1', { text: 'Changed' }));
     const updates = onPath({
       fast: [
         'UPDATE "notes" AS "Note" SET "text" = $1 ' +
@@ -224,7 +224,7 @@ describe('changing a record', () => {
     });
 
     it('writes the given column, the version and the time, and no others', async () => {
-      const { statements } = await sql.during(() => change('/pages/1', { title: 'Start' }));
+      const { statements } = await sql.duringRequest(() => change('/pages/1', { title: 'Start' }));
       expect(statements.filter((statement) => statement.startsWith('UPDATE'))).to.deep.equal([
         'UPDATE "pages" SET "title"=$1,"updated_at"=$2,"version"=$3 WHERE "id" = $4 AND "version" = $5',
       ]);

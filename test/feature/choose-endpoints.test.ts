@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, crudController, type Operation } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
+import { onPath } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
-import { onPath } from '../support/path-option.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud()

@@ -140,7 +140,7 @@ describe('creating a record', () => {
   });
 
   it('inserts with one statement', async () => {
-    const { statements } = await sql.during(() => site.agent.post('/books').send({ title: 'Emma' }));
+    const { statements } = await sql.duringRequest(() => site.agent.post('/books').send({ title: 'Emma' }));
     expect(statements).to.have.lengthOf(1);
     expect(statements[0]).to.match(/^INSERT INTO "books" /);
   });

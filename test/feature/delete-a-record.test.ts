@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, DeletedAt, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
+import { onPath } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
-import { onPath } from '../support/path-option.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -64,7 +64,7 @@ describe('deleting a record', () => {
     });
 
     it('uses one statement', async () => {
-      const { statements } = await sql.during(() => site.agent.delete('/tickets/1'));
+      const { statements } = await sql.duringRequest(() => site.agent.delete('/tickets/1'));
       const statement = onPath({
         fast: 'DELETE FROM "tickets" AS "Ticket" WHERE "Ticket"."id" = $1',
         general: 'DELETE FROM "tickets" WHERE "id" = 1',

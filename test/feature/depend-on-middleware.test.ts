@@ -160,7 +160,7 @@ describe('depending on middleware', () => {
       throw new ForbiddenError('Not you.');
     };
     const { agent } = await serve(note('first'), refuse, note('never'));
-    const { result, statements } = await sql.during(() => agent.get('/doors/1'));
+    const { result, statements } = await sql.duringRequest(() => agent.get('/doors/1'));
     expectProblem(result, 403, { detail: 'Not you.' });
     expect(statements).to.deep.equal([]);
     expect(seen).to.deep.equal(['first GET /doors/1']);
@@ -168,7 +168,9 @@ describe('depending on middleware', () => {
 
   it('leaves the answer to the one that answers', async () => {
     const { agent } = await serve((_request, response) => void response.status(299).json({ own: true }));
-    const { result, statements } = await sql.during(() => agent.post('/doors').send({ name: 'Front' }));
+    const { result, statements } = await sql.duringRequest(() =>
+      agent.post('/doors').send({ name: 'Front' }),
+    );
     expectJson(result, 299, { own: true });
     expect(statements).to.deep.equal([]);
   });

@@ -28,7 +28,7 @@ describe('encoding a path', () => {
   for (const id of ['%ff', '%C3%28', '%ED%A0%80', '%', '%4', '%zz']) {
     for (const method of ['get', 'delete', 'options'] as const) {
       it(`answers 400 to ${method.toUpperCase()} of the id ${id}, asking nothing of the database`, async () => {
-        const { result, statements } = await sql.during(() => site.agent[method](`/keys/${id}`));
+        const { result, statements } = await sql.duringRequest(() => site.agent[method](`/keys/${id}`));
         expectProblem(result, 400, { detail: 'The path is not valid percent-encoded UTF-8.' });
         expect(statements).to.deep.equal([]);
       });

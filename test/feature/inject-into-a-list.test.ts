@@ -125,7 +125,7 @@ describe('injecting SQL into a list', () => {
     for (const text of CORPUS) {
       it(`${path} takes ${JSON.stringify(text)} for a value or refuses it`, async () => {
         for (const url of requests(text, path)) {
-          const { result, statements } = await sql.during(() => site.agent.get(url));
+          const { result, statements } = await sql.duringRequest(() => site.agent.get(url));
           const { status, body } = result;
           expect([200, 400], url).to.include(status);
           if (status === 200)

@@ -135,13 +135,13 @@ describe('listing a page', () => {
     });
 
     it('does not count where a short page tells the total', async () => {
-      const { statements } = await sql.during(() => site.agent.get('/planets?page=3'));
+      const { statements } = await sql.duringRequest(() => site.agent.get('/planets?page=3'));
       expect(statements).to.have.lengthOf(1);
       expect(statements[0]).to.match(/^SELECT "id", "name" FROM "planets"/);
     });
 
     it('counts once where the page does not tell the total', async () => {
-      const { statements } = await sql.during(() => site.agent.get('/planets'));
+      const { statements } = await sql.duringRequest(() => site.agent.get('/planets'));
       expect(statements).to.have.lengthOf(2);
       expect(statements[1]).to.match(/^SELECT count\(\*\)/);
     });
@@ -238,7 +238,7 @@ describe('listing a page', () => {
     });
 
     it('asks nothing of the database', async () => {
-      const { statements } = await sql.during(() => site.agent.get('/planets?page=0'));
+      const { statements } = await sql.duringRequest(() => site.agent.get('/planets?page=0'));
       expect(statements).to.deep.equal([]);
     });
   });

@@ -196,6 +196,15 @@ describe('the running application and its document', () => {
       await expectStatus('countGadget', 400, { query: 'under=many' });
       // This path is also one of a single gadget.
       contract.check('countGadget', await app.agent.put('/api/gadgets/count'));
+      for (const query of ['', 'on=true', 'size=1&page=2', 'fields=code,small', 'q=code==first&on=false'])
+        await expectStatus('pickGadget', 203, { query });
+      await expectStatus('pickGadget', 400, { query: 'size=0&off=true' });
+      // This path is also one of a single gadget.
+      contract.check('pickGadget', await app.agent.put('/api/gadgets/picked'));
+      await expectStatus('wordsGadget', 200, { id: '1' });
+      await expectStatus('wordsGadget', 400, { id: 'x' });
+      await expectStatus('wordsGadget', 404, { id: '999' });
+      await expectStatus('wordsGadget', 405, { id: '1', method: 'put' });
       await expectStatus('resetGadget', 401, {});
       await expectStatus('resetGadget', 204, { headers: { authorization: 'yes' } });
       contract.check('resetGadget', await app.agent.put('/api/gadgets/reset'));

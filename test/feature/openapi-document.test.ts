@@ -6,11 +6,20 @@ import express from 'express';
 import { Authorized, Get, Param, Put } from 'routing-controllers';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
-import { Crud, type CrudController, crudController } from '../../src/index.js';
-import type { OperationObject } from '../../src/openapi/openapi-object.js';
+import {
+  Crud,
+  type CrudController,
+  crudController,
+  EVERYTHING,
+  InjectId,
+  InjectListQuery,
+  type OffsetListQuery,
+  Repository,
+} from '../../src/index.js';
+import type { OperationObject, ResponseObject } from '../../src/openapi/openapi-object.js';
 import { buildApp } from '../support/build-app.js';
 import { caughtError } from '../support/caught-error.js';
-import { DESCRIBED_MODELS, DESCRIBED_OPTIONS } from '../support/described-models.js';
+import { DESCRIBED_MODELS, DESCRIBED_OPTIONS, Maker } from '../support/described-models.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -88,6 +97,8 @@ describe('the OpenAPI document', () => {
       'deleteGadget',
       'renameGadget',
       'countGadget',
+      'wordsGadget',
+      'pickGadget',
       'resetGadget',
       'listNotes',
       'createNote',
@@ -267,6 +278,60 @@ describe('the OpenAPI document', () => {
       '4XX',
       '5XX',
     ]);
+  });
+
+  it('describes what a route of a subclass takes of its resource', () => {
+    const words = operation('get', '/api/gadgets/{id}/words');
+    expect(words.parameters).to.deep.equal([
+      { name: 'id', in: 'path', required: true, description: 'The id.', schema: { type: 'integer' } },
+    ]);
+    expect(Object.keys(words.responses)).to.deep.equal(['200', '400', '404', '405', '4XX', '5XX']);
+    const picked = operation('get', '/api/gadgets/picked');
+    const list = operation('get', '/api/gadgets');
+    expect(picked.parameters).to.deep.equal([
+      ...(list.parameters ?? []),
+      { name: 'on', in: 'query', required: false, schema: { type: 'boolean' } },
+    ]);
+    expect(picked.responses['203']).to.deep.equal(list.responses['200']);
+    expect(Object.keys(picked.responses)).to.deep.equal(['203', '400', '405', '4XX', '5XX']);
+  });
+
+  it('describes the page of a route where the resource itself has no list', async () => {
+    class Pages extends crudController(Maker, { endpoints: ['read'] }) {
+      @Get('/all') all(@InjectListQuery() query: OffsetListQuery) {
+        return new Repository(Maker).page(query);
+      }
+    }
+    const { crud } = await buildApp({ models: [Maker], controllers: [Pages] });
+    const { paths, components } = crud.openapi();
+    const answer = paths['/makers/all']?.get?.responses['200'] as ResponseObject;
+    expect(answer.content?.['application/json']?.schema).to.deep.equal({
+      $ref: '#/components/schemas/MakerPage',
+    });
+    expect(components.schemas).to.include.keys('MakerPage', 'MakerPartial', 'MakerRead');
+  });
+
+  it('says that a request may be refused where rows have rules', async () => {
+    class Ruled extends crudController(Maker, { visible: () => EVERYTHING }) {
+      @Get('/:id/number') number(@InjectId() id: string) {
+        return { id };
+      }
+      @Get('/plain') plain() {
+        return {};
+      }
+    }
+    const { paths } = (await buildApp({ models: [Maker], controllers: [Ruled] })).crud.openapi();
+    const statusesOf = (path: string) => Object.keys(paths[path]?.get?.responses ?? {});
+    expect(statusesOf('/makers/{id}/number')).to.deep.equal([
+      '200',
+      '400',
+      '403',
+      '404',
+      '405',
+      '4XX',
+      '5XX',
+    ]);
+    expect(statusesOf('/makers/plain')).to.deep.equal(['200', '405', '4XX', '5XX']);
   });
 
   it('is frozen', () => {

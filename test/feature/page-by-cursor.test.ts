@@ -78,7 +78,7 @@ describe('paging by cursor', () => {
 
   describe('answers', () => {
     it('with an envelope of the same keys, without a count', async () => {
-      const { result, statements } = await sql.during(() => ask({ fields: 'name' }));
+      const { result, statements } = await sql.duringRequest(() => ask({ fields: 'name' }));
       const { next_cursor, ...envelope } = result.body;
       expect(next_cursor).to.match(/^[\w-]+\.[\w-]+$/);
       expect(envelope).to.deep.equal({
@@ -263,13 +263,13 @@ describe('paging by cursor', () => {
       }
       const built = await buildApp({ models: [Item], controllers: [Items], fastPath: true, ...quiet });
       const walkItems = (sort: string) => walk(sort, built.agent);
-      const { result, statements } = await sql.during(() => walkItems('-rank,id'));
+      const { result, statements } = await sql.duringRequest(() => walkItems('-rank,id'));
       expect(result).to.deep.equal([
         [1, 2, 3, 4, 5],
         [1, 2, 3, 4],
       ]);
       expect(statements.filter((statement) => /keyset|::text/.test(statement))).to.deep.equal([]);
-      const texts = await sql.during(() => walkItems('name'));
+      const texts = await sql.duringRequest(() => walkItems('name'));
       expect(texts.statements.filter((statement) => /"name"::text/.test(statement))).to.have.lengthOf(5);
     });
 

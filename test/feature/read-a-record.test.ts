@@ -105,7 +105,7 @@ describe('reading a record', () => {
   });
 
   it('asks the database once', async () => {
-    const { statements } = await sql.during(() => site.agent.get('/members/1'));
+    const { statements } = await sql.duringRequest(() => site.agent.get('/members/1'));
     expect(statements).to.have.lengthOf(1);
   });
 

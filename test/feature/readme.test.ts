@@ -1,4 +1,4 @@
-/** What the README shows, done: its application is compiled and run, and its commands are sent. */
+/** What the README and the guide show, done: their applications are compiled and run, and their commands are sent. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,45 +11,20 @@ import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../sup
 
 const suite = process.env.CRUD_TEST_EXPRESS === '4' ? describe.skip : describe;
 
-suite('the application in the README', function () {
+/** Pages with a whole application, by the name of its program. */
+const PAGES = { readme: 'README.md', access: 'docs/access.md' } as const;
+
+suite('the applications in the documentation', function () {
   this.timeout(60_000);
   // Inside the repository, so that the package finds itself by its name.
   const folder = join(PACKAGE_ROOT, 'dist', `readme-${process.pid}`);
-  let database: TestDatabase;
-  let application: ChildProcess;
-  let base: string;
 
-  before(async () => {
-    compile();
-    database = await freshDatabase();
-    const port = await freePort();
-    base = `http://localhost:${port}`;
-    application = spawn(process.execPath, [join(folder, 'out', 'application.js')], {
-      env: { ...process.env, DATABASE_URL: database.url, PORT: String(port) },
-      stdio: 'inherit',
-    });
-    await untilListening(base);
-  });
-
-  after(async () => {
-    application.kill();
-    await once(application, 'close');
-    await database.drop();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  const [block = ''] = readmeBlocks('run against the application above');
-  for (const { command, output } of consoleExamples(block)) {
-    it(`answers as written to ${command}`, async () => {
-      const answer = await runCurl(command, base);
-      expect(answersAsWritten(answer, output), answer).to.equal(true);
-    });
-  }
-
-  function compile(): void {
-    const [program = ''] = readmeBlocks('compiled and run by test/feature/readme.test.ts');
+  before(() => {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, 'application.ts'), program);
+    for (const [name, page] of Object.entries(PAGES)) {
+      const [program = ''] = readmeBlocks('compiled and run by test/feature/readme.test.ts', page);
+      writeFileSync(join(folder, `${name}.ts`), program);
+    }
     const config = {
       extends: join(PACKAGE_ROOT, 'tsconfig.json'),
       compilerOptions: {
@@ -59,11 +34,46 @@ suite('the application in the README', function () {
         tsBuildInfoFile: null,
         declaration: false,
       },
-      include: ['application.ts'],
+      include: ['*.ts'],
     };
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const tsc = join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc');
     execFileSync(process.execPath, [tsc, '-p', folder], { stdio: 'pipe', encoding: 'utf8' });
+  });
+
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  for (const [name, page] of Object.entries(PAGES)) {
+    describe(`that of ${page}`, () => {
+      let database: TestDatabase;
+      let application: ChildProcess;
+      let base: string;
+
+      before(async () => {
+        database = await freshDatabase();
+        const port = await freePort();
+        base = `http://localhost:${port}`;
+        application = spawn(process.execPath, [join(folder, 'out', `${name}.js`)], {
+          env: { ...process.env, DATABASE_URL: database.url, PORT: String(port) },
+          stdio: 'inherit',
+        });
+        await untilListening(base);
+      });
+
+      after(async () => {
+        application.kill();
+        await once(application, 'close');
+        await database.drop();
+      });
+
+      const [block = ''] = readmeBlocks('run against the application above', page);
+      for (const { command, output } of consoleExamples(block)) {
+        it(`answers as written to ${command}`, async () => {
+          const answer = await runCurl(command, base);
+          expect(answersAsWritten(answer, output), answer).to.equal(true);
+        });
+      }
+    });
   }
 });
 
@@ -79,7 +89,7 @@ async function freePort(): Promise<number> {
 
 async function untilListening(base: string): Promise<void> {
   for (;;) {
-    const answer = await fetch(`${base}/articles`).catch(() => null);
+    const answer = await fetch(`${base}/`).catch(() => null);
     if (answer) return;
   }
 }

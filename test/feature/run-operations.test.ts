@@ -182,6 +182,41 @@ describe('running operations', () => {
     expect(await Paper.count({ paranoid: false })).to.equal(3);
   });
 
+  it('writes a row after all that refers to one which has come meanwhile', async () => {
+    const [first, second] = await Paper.findAll({ order: ['id'] });
+    const client = new Client({ connectionString: database.url });
+    await client.connect();
+    const direct = targetOn(client);
+    let writes = 0;
+    const on: StatementTarget = {
+      ...direct,
+      async write(text, values) {
+        const result = await direct.write(text, values);
+        if (text.startsWith('UPDATE')) writes += 1;
+        if (writes === 1) await Paper.update({ title: 'open' }, { where: { id: second?.id } });
+        return result;
+      },
+    };
+    const references = [
+      { attribute: 'pages', target: infoOf(Paper), key: 'id', where: equalTo('title', 'open') },
+    ];
+    const operation = {
+      kind: 'update',
+      where: rowOf(),
+      set: { pages: second?.id },
+      references,
+      returning: { columns: ['pages'] },
+    } as const;
+    try {
+      const found = await executor.run(operation, { id: String(first?.id) }, on);
+      expect(found?.rows[0]?.[0]).to.equal(String(second?.id));
+      expect((await first?.reload())?.pages).to.equal(second?.id);
+      expect(writes).to.equal(2);
+    } finally {
+      await client.end();
+    }
+  });
+
   it('runs on the connection that it is given', async () => {
     const client = new Client({ connectionString: database.url });
     await client.connect();

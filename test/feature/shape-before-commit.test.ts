@@ -25,6 +25,7 @@ import {
   type UnitOfWork,
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { except } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -234,6 +235,14 @@ class HandController {
   }
 }
 
+const exceptHeld = except({
+  unit: 'its middleware holds answers back until the commit, so nothing tells that the method has answered',
+});
+const exceptIntercepted = except({
+  values:
+    'its interceptor runs after the commit, and could make a result of nothing, so that nothing is no error before',
+});
+
 describe('a write whose answer cannot be shaped', () => {
   const logger = new CapturedLog();
   let site: TestApp;
@@ -288,7 +297,7 @@ describe('a write whose answer cannot be shaped', () => {
     expect(await texts()).to.deep.equal([]);
   });
 
-  it('commits an override that has answered by itself and returns nothing', async () => {
+  exceptHeld.it('commits an override that has answered by itself and returns nothing', async () => {
     expect((await site.agent.post('/answereds').send({ text: 'kept' })).status).to.equal(201);
     while (!(await texts()).length) await nextTurn();
     expect(await texts()).to.deep.equal(['kept']);
@@ -299,11 +308,14 @@ describe('a write whose answer cannot be shaped', () => {
     ['missing', 410, 'Gone'],
     ['null', 410, 'Gone'],
   ] as const) {
-    it(`commits nothing of a route whose result is an error of routing-controllers: ${path}`, async () => {
-      const response = await site.agent.post(`/by-hand/${path}`).send({ text: 'lost' });
-      expectProblem(response, status, { detail });
-      expect(await texts()).to.deep.equal([]);
-    });
+    exceptIntercepted.it(
+      `commits nothing of a route whose result is an error of routing-controllers: ${path}`,
+      async () => {
+        const response = await site.agent.post(`/by-hand/${path}`).send({ text: 'lost' });
+        expectProblem(response, status, { detail });
+        expect(await texts()).to.deep.equal([]);
+      },
+    );
   }
 
   for (const [path, status] of [
@@ -311,7 +323,8 @@ describe('a write whose answer cannot be shaped', () => {
     ['intercepted-nothing', 200],
     ['answered', 200],
   ] as const) {
-    it(`commits a route without a result that is no error: ${path}`, async () => {
+    const exceptAnswered = path === 'answered' ? exceptHeld.it : it;
+    exceptAnswered(`commits a route without a result that is no error: ${path}`, async () => {
       const response = await site.agent.post(`/by-hand/${path}`).send({ text: 'kept' });
       expect(response.status).to.equal(status);
       // One that answers by itself does so before the commit.

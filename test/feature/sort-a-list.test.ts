@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { onPath } from '../support/combination.js';
 import { expectIssue } from '../support/expect-answer.js';
-import { onPath } from '../support/path-option.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -93,7 +93,7 @@ describe('sorting a list', () => {
   });
 
   it('is asked of the database with the key last, in the direction of the last name', async () => {
-    const { statements } = await sql.during(() => site.agent.get('/sorteds?sort=name,-rank'));
+    const { statements } = await sql.duringRequest(() => site.agent.get('/sorteds?sort=name,-rank'));
     const expected = onPath({
       fast:
         'SELECT "id", "name", "the_rank", "level" FROM "ranked" AS "Sorted" ' +

@@ -21,12 +21,14 @@ export interface ContractOperation {
 /** A contract that remembers which of its promises were kept. */
 export class ApiContract {
   readonly operations: ReadonlyMap<string, ContractOperation>;
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
   readonly #document: OpenAPIObject;
   readonly #compile: ReturnType<typeof schemaChecker>;
   readonly #seen = new Set<string>();
 
   constructor(document: OpenAPIObject) {
     this.#document = document;
+    this.schemas = document.components.schemas;
     this.#compile = schemaChecker(closed(document));
     const operations = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).map(([method, operation]) => ({ method, path, operation }) as ContractOperation),

@@ -2,8 +2,8 @@
 import express, { type Express } from 'express';
 import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication } from '../../src/index.js';
+import { inCombination, useCombination } from './combination.js';
 import { watchForLeaks } from './leak-watch.js';
-import { pathOption } from './path-option.js';
 
 /** An application, and something to send requests with. */
 export interface BuiltApp {
@@ -19,6 +19,7 @@ export async function buildApp(
 ): Promise<BuiltApp> {
   const app = express();
   prepare(app);
-  const crud = await bootstrap(app, { ...pathOption(), ...options });
+  useCombination(app, options);
+  const crud = await bootstrap(app, inCombination(options));
   return { app, crud, agent: watchForLeaks(supertest(app)) };
 }

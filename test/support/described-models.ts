@@ -20,6 +20,11 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
+  type OffsetListQuery,
+  type Repository,
   type UpdateValues,
 } from '../../src/index.js';
 import { CapturedLog } from './captured-log.js';
@@ -235,6 +240,21 @@ export class GadgetController extends crudController(Gadget) {
   @Get('/count')
   count(@QueryParam('under', { required: true }) under: number) {
     return { under };
+  }
+
+  @Get('/:id/words')
+  words(@InjectRecord() { words }: Gadget) {
+    return { words };
+  }
+
+  @Get('/picked')
+  @HttpCode(203)
+  pick(
+    @InjectListQuery() query: OffsetListQuery,
+    @QueryParam('on') on: boolean,
+    @InjectRepository(Gadget) gadgets: Repository<Gadget>,
+  ) {
+    return gadgets.page({ ...query, ...(on ? { where: { on } } : {}) });
   }
 
   @Authorized()

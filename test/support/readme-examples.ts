@@ -1,4 +1,4 @@
-/** The examples of the README, as data: programs, and commands with what they print. */
+/** The examples of the README and of other pages, as data: programs, and commands with what they print. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from './package-root.js';
@@ -9,10 +9,10 @@ export interface ConsoleExample {
   readonly output: string;
 }
 
-/** The code block that follows a comment in the README. */
-export function readmeBlocks(comment: string): readonly string[] {
-  const readme = readFileSync(join(PACKAGE_ROOT, 'README.md'), 'utf8');
-  return readme
+/** The code blocks that follow a comment in the README, or on another page. */
+export function readmeBlocks(comment: string, page = 'README.md'): readonly string[] {
+  const text = readFileSync(join(PACKAGE_ROOT, page), 'utf8');
+  return text
     .split(`<!-- ${comment} -->`)
     .slice(1)
     .map((rest) => /^\s*```\w+\n([\s\S]*?)```/.exec(rest)?.[1] ?? '');

@@ -1,4 +1,5 @@
 /** The statements that Sequelize sends, for tests of what is asked of the database. */
+import { addsSessions } from './combination.js';
 
 /** Remembers statements; `record` is an engine's `logging`. */
 export class SqlLog {
@@ -14,4 +15,15 @@ export class SqlLog {
     const result = await work();
     return { result, statements: this.#statements };
   }
+
+  /** The same without the statements that begin and end a session, where it is the combination that begins one. */
+  async duringRequest<T>(work: () => PromiseLike<T>): Promise<{ result: T; statements: string[] }> {
+    const { result, statements } = await this.during(work);
+    return {
+      result,
+      statements: addsSessions ? statements.filter((text) => !BORDER.test(text)) : statements,
+    };
+  }
 }
+
+const BORDER = /^(?:START TRANSACTION|COMMIT|ROLLBACK)\b/;

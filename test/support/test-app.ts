@@ -4,9 +4,9 @@ import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication, type ModelClass } from '../../src/index.js';
 import type { Engine } from '../../src/persistence/engine/engine.js';
 import { type EngineOptions, engineLifespan } from '../../src/persistence/engine/engine-lifespan.js';
+import { inCombination, useCombination } from './combination.js';
 import { watchConnections } from './connections-at-rest.js';
 import { watchForLeaks } from './leak-watch.js';
-import { pathOption } from './path-option.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 
 /** A running application. */
@@ -43,7 +43,9 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   })(app);
   const unwatch = watchConnections(engine);
   options.prepare?.(app);
-  const crud = await bootstrap(app, { models: options.models, ...pathOption(), ...options.bootstrap });
+  const served = { models: options.models, ...options.bootstrap };
+  useCombination(app, served);
+  const crud = await bootstrap(app, inCombination(served));
   return {
     app,
     crud,

@@ -1,12 +1,19 @@
 /** Subclasses of generated controllers. */
+import { Get } from 'routing-controllers';
 import type { CreationAttributes } from 'sequelize';
 import {
   type CreateValues,
   type CrudContext,
   type CrudController,
+  type CursorListQuery,
   crudController,
   type Id,
+  InjectId,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
   type ListQuery,
+  type OffsetListQuery,
   type Page,
   type ReadQuery,
   Repository,
@@ -120,6 +127,33 @@ class CityRepository extends Repository<City> {
   static override model = City;
   capitals(): Promise<City[]> {
     return this.list({ where: { isCapital: true } });
+  }
+}
+
+/** With routes that take what their resource makes of the request. */
+export class RoutesController extends crudController(City) {
+  @Get('/:id/name')
+  name(@InjectId() _id: number, @InjectRecord() city: City) {
+    return city.rename('Lyon');
+  }
+  @Get('/capitals')
+  capitals(@InjectListQuery() query: OffsetListQuery, @InjectRepository(City) cities: Repository<City>) {
+    return cities.page({ ...query, where: { isCapital: true } });
+  }
+  @Get('/newest')
+  newest(@InjectListQuery() query: CursorListQuery, @InjectRepository(City) cities: Repository<City>) {
+    return cities.cursorPage(query);
+  }
+  @Get('/any')
+  any(@InjectListQuery() query: ListQuery, @InjectRepository(City) cities: Repository<City>) {
+    // @ts-expect-error: it may be a query by cursor
+    cities.page(query);
+    return query.kind === 'cursor' ? cities.cursorPage(query) : cities.page(query);
+  }
+  @Get('/wrong')
+  // @ts-expect-error: an option that there is not
+  wrong(@InjectId('cityId') id: number) {
+    return id;
   }
 }
 

@@ -7,7 +7,7 @@ import { CONNECTIONS, HOST, readEnvironment } from './environment.js';
 import { readPageQuery, toPage } from './page-query.js';
 import {
   type ArticleRow,
-  COUNT,
+  countStatement,
   insertStatement,
   pageStatement,
   readStatement,
@@ -39,7 +39,7 @@ export function serveExpressPg(framework: typeof express): void {
       if (!query) return response.status(400).json({ error: 'Bad query' });
       const [{ rows }, counted] = await Promise.all([
         pool.query<ArticleRow>(pageStatement(query)),
-        query.isCounted ? pool.query<{ total: number }>(COUNT) : null,
+        query.isCounted ? pool.query<{ total: number }>(countStatement()) : null,
       ]);
       return response.json({ ...toPage(rows, query.size), ...counted?.rows[0] });
     }),

@@ -1,6 +1,13 @@
-/** The cities, with a summary of the reviews of each: the generated controller and a route of our own. */
-import { crudController, Repository } from 'crud-controllers';
-import { BadRequestError, Get, Param } from 'routing-controllers';
+/** The cities, with a summary of the reviews of each and a list of the capitals: the generated controller, and routes of our own. */
+import {
+  crudController,
+  InjectListQuery,
+  InjectRecord,
+  InjectRepository,
+  type OffsetListQuery,
+  type Repository,
+} from 'crud-controllers';
+import { Get } from 'routing-controllers';
 import { col, fn } from 'sequelize';
 import { City } from '../models/city.js';
 import { Review } from '../models/review.js';
@@ -14,9 +21,13 @@ export interface ReviewSummary {
 
 /** Replaces the generated controller of `City`. */
 export class CityController extends crudController(City) {
+  @Get('/capitals')
+  listCapitals(@InjectListQuery() query: OffsetListQuery, @InjectRepository(City) cities: Repository<City>) {
+    return cities.page({ ...query, where: { featureCode: 'PPLC' } });
+  }
+
   @Get('/:id/reviews/summary')
-  async summarizeReviews(@Param('id') id: string): Promise<ReviewSummary> {
-    const { id: cityId } = await new Repository(City).get(parseCityId(id));
+  async summarizeReviews(@InjectRecord() { id: cityId }: City): Promise<ReviewSummary> {
     const average = fn('round', fn('avg', col('rating')), 2);
     const [row] = (await Review.findAll({
       attributes: [
@@ -28,10 +39,4 @@ export class CityController extends crudController(City) {
     })) as unknown as [{ count: string; average: string | null }];
     return { count: Number(row.count), average: row.average === null ? null : Number(row.average) };
   }
-}
-
-/** The routes that are not generated get their parameters as they were sent. */
-function parseCityId(raw: string): number {
-  if (/^[1-9]\d{0,8}$/.test(raw)) return Number(raw);
-  throw new BadRequestError(`'${raw}' is not an id of a City; it must be a whole number.`);
 }

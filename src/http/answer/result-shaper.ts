@@ -2,6 +2,7 @@
 import type { Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult } from '../../response/result-serializer.js';
+import { answering } from '../resources/application-access.js';
 
 /** What `json` was before, for responses whose method has not returned. */
 const unguarded = new WeakMap<Response, Response['json']>();
@@ -12,7 +13,12 @@ export function guardJson(response: Response, serializers: SerializerRegistry): 
   const { json } = response;
   unguarded.set(response, json);
   response.json = (...bodies) =>
-    json.apply(response, bodies.map((body) => serializeResult(body, serializers)) as typeof bodies);
+    json.apply(
+      response,
+      answering(response.req, () =>
+        bodies.map((body) => serializeResult(body, serializers)),
+      ) as typeof bodies,
+    );
 }
 
 /** What a method has returned is shaped already. */
@@ -26,6 +32,8 @@ export function releaseJson(response: Response): void {
 export interface ResultShaper {
   /** To be called before a method that is given the response, and may write to it. */
   guard(response: Response): void;
+  /** Waits for what has to be known of a result before it is shaped. */
+  ready(result: unknown, action: Action): Promise<void>;
   /** Shapes what a method has returned; throws where it cannot be sent. */
   shape(result: unknown, method: ActionMetadata, action: Action): unknown;
   /** Lets a result be sent as it is; false where an interceptor may make something else of it. */

@@ -8,6 +8,7 @@ import { describePath } from '../request/describe-path.js';
 import { layersOf } from '../request/express-internals.js';
 import { requestResource } from '../request/request-resource.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
+import { toldNames } from '../request/told-names.js';
 import { type Problem, toProblem, UNEXPECTED } from './problem.js';
 
 /**
@@ -79,9 +80,11 @@ export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
 function problemOf(error: unknown, request: Request): Problem | null {
   try {
     if (error instanceof ClientGone) return null;
+    // What refuses a delete is no attribute of the record's body: others still refer to it.
+    const plan = request.method === 'DELETE' ? undefined : requestResource(request);
     return toProblem(error, {
-      // What refuses a delete is no attribute of the record's body: others still refer to it.
-      plan: request.method === 'DELETE' ? undefined : requestResource(request),
+      plan,
+      told: toldNames(request, plan),
       isSafe: SAFE_METHODS.has(request.method),
     });
   } catch {

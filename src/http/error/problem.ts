@@ -14,6 +14,7 @@ import { refusedAttributes } from '../../persistence/errors/refused-attributes.j
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { bodyPointer, InvalidRequestError, type RequestIssue } from '../../schema/request-issue.js';
 import { quotesValue } from '../../util/quoted-value.js';
+import type { ToldNames } from '../request/told-names.js';
 import { statusFor } from './http-exception.js';
 
 /** An answer to a request that failed. */
@@ -72,12 +73,15 @@ const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be par
 export interface ProblemContext {
   /** The resource whose attributes the error may be about. */
   readonly plan?: ResourcePlan | undefined;
+  /** What may be told of its attributes. Default: all. */
+  readonly told?: ToldNames;
   /** Whether the request should only have read, so that a refused write is a mistake in the code. */
   readonly isSafe?: boolean;
 }
 
 /** The answer to an error of any kind, null and strings included. */
-export function toProblem(error: unknown, { plan, isSafe = false }: ProblemContext = {}): Problem {
+export function toProblem(error: unknown, context: ProblemContext = {}): Problem {
+  const { isSafe = false } = context;
   if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
   if (error instanceof RefusedRequestError) return { status: error.status, detail: error.message };
   if (error instanceof InvalidRequestError) {
@@ -87,21 +91,52 @@ export function toProblem(error: unknown, { plan, isSafe = false }: ProblemConte
   if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
   // What only reads has no part in what others change.
   if (fault && isSafe && isBusy(fault)) return BUSY;
-  if (fault) return faultProblem(fault, plan);
+  if (fault) return faultProblem(fault, context);
   return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
 }
 
-function faultProblem(fault: DatabaseFault, plan: ResourcePlan | undefined): Problem {
+function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {
   const problem = FAULTS[fault.kind];
-  const errors = [...violationIssues(fault, plan), ...refusalIssues(fault, problem, plan)];
+  const missing = missingNames(fault, plan, told);
+  const others = { ...told, hidden: new Set([...told.hidden, ...missing]) };
+  const errors = [
+    // PostgreSQL tells the first.
+    ...missing.slice(0, 1).map(missingIssue),
+    ...violationIssues(fault, plan, others),
+    ...refusalIssues(fault, problem, plan, others),
+  ];
   if (errors.length === 0) return problem;
   const [only] = errors;
   return { ...problem, detail: errors.length === 1 && only ? only.detail : problem.detail, errors };
 }
 
+const ALL_TOLD: ToldNames = Object.freeze({ hidden: new Set<string>(), unwritable: new Set<string>() });
+
+/** What a row has to have, and the request may not set. Sequelize says it, or the database. */
+function missingNames(
+  fault: DatabaseFault,
+  plan: ResourcePlan | undefined,
+  { unwritable }: ToldNames,
+): readonly string[] {
+  if (!plan || fault.kind !== 'invalid' || unwritable.size === 0) return [];
+  const absent = fault.violations.flatMap(({ rule, attribute }) => (rule === 'is_null' ? attribute : null));
+  const names = [...absent, ...(fault.column === null ? [] : refusedAttributes(plan.info, fault))];
+  return [...plan.info.attributes.keys()].filter((name) => unwritable.has(name) && names.includes(name));
+}
+
+function missingIssue(name: string): RequestIssue {
+  const detail = `${name} is required, and this request may not set it.`;
+  return { pointer: bodyPointer(name), code: 'readOnly', detail };
+}
+
 /** Rules of Sequelize's `validate`; one of the whole model names itself where another names its attribute. */
-function violationIssues({ violations }: DatabaseFault, plan: ResourcePlan | undefined): RequestIssue[] {
-  return violations.map(({ attribute, rule, message }) => ({
+function violationIssues(
+  { violations }: DatabaseFault,
+  plan: ResourcePlan | undefined,
+  { hidden }: ToldNames,
+): RequestIssue[] {
+  const told = violations.filter(({ attribute }) => attribute === null || !hidden.has(attribute));
+  return told.map(({ attribute, rule, message }) => ({
     pointer:
       attribute === null || plan?.info.attributes.has(attribute) === false ? '' : bodyPointer(attribute),
     code: rule,
@@ -114,10 +149,14 @@ function refusalIssues(
   fault: DatabaseFault,
   { detail }: Problem,
   plan: ResourcePlan | undefined,
+  { hidden }: ToldNames,
 ): RequestIssue[] {
   if (!plan) return [];
   return refusedAttributes(plan.info, fault)
-    .filter((name) => !(plan.exposure.unreadable.has(name) && plan.exposure.unwritable.has(name)))
+    .filter(
+      (name) =>
+        !hidden.has(name) && !(plan.exposure.unreadable.has(name) && plan.exposure.unwritable.has(name)),
+    )
     .map((name) => ({
       pointer: bodyPointer(name),
       code: fault.kind,

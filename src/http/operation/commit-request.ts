@@ -2,8 +2,10 @@
 import type { Action } from 'routing-controllers';
 import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
+import { runWithSettings } from '../../persistence/session/request-settings.js';
 import { runOnSequelize } from '../../persistence/session/session.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
+import { requestSettings } from '../request/row-security.js';
 import { CrudController } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -30,8 +32,10 @@ export async function commitRequest<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const sessions = requestSessions(request, response);
+  const settings = requestSettings(request);
   try {
-    const result = await run(sessions, work);
+    const runWork = () => run(sessions, work);
+    const result = await (settings ? runWithSettings(settings, runWork) : runWork());
     await sessions.commit();
     return result;
   } catch (thrown) {

@@ -2,6 +2,7 @@
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
+import type { RowSecurity } from '../request/row-security.js';
 import { CrudController } from '../resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -12,6 +13,8 @@ import type { RoutingOptions } from '../resources/settings.js';
 export interface PathSettings {
   readonly fastPath: boolean;
   readonly routing: RoutingOptions;
+  /** Null where the application has none. */
+  readonly rls: RowSecurity | null;
 }
 
 /**

@@ -2,10 +2,12 @@
 import type { Request, Response } from 'express';
 import type { ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
+import type { RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
@@ -13,7 +15,7 @@ import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { compileMethod } from './run-method.js';
-import { type RowRunner, sessionTarget } from './run-rows.js';
+import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape } from './shape-answer.js';
 
 /** What is decided about a route at the start. */
@@ -38,10 +40,9 @@ export function compileHandler(
 ): ActionRunner {
   const { operation, verb } = route;
   const { sequelize } = resource.plan.model;
-  const { absent } = resource.features[operation];
   const parse = resource.parsers[operation];
   // The body of a write is its own parameters' to read.
-  const parseOnce = verb === 'get' ? resource.parseOnce[operation] : () => ({ query: absent });
+  const parseOnce = verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation);
   const runMethod = compileMethod(resource, route, shaper);
   const shape = compileShape(resource, operation);
   const sessionFor = operationSession(resource, route, settings);
@@ -55,7 +56,7 @@ export function compileHandler(
 
     let ours = input && rows?.isOpen() ? rows : null;
     if (ours && input && !isShaped && isAlone(sequelize, request)) {
-      const outcome = await ours.run(input);
+      const outcome = await ours.run(input, aloneTarget(sequelize, request));
       if (outcome)
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
       ours = null;
@@ -75,13 +76,21 @@ export function compileHandler(
   };
 }
 
+/** What is known of a request without a look at it. */
+function withoutInputs({ access, features }: Resource, operation: Endpoint): RequestParser {
+  return async (request) => {
+    const granted = await access(request, operation);
+    return { query: features[operation].absentFor(granted.form), access: granted };
+  };
+}
+
 /** Whether no session of the user's has to see what the request does. */
 function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
   return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
 }
 
 /** Hands an answer on: a text writes itself, and values go through what else looks at them. */
-function send(
+export function send(
   { status, headers, body }: AnswerDraft,
   response: Response,
   metadata: ActionMetadata,

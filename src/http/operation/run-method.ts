@@ -6,6 +6,8 @@ import type { Page } from '../../persistence/paging/page.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import { accessSource } from '../request/reference-access.js';
+import { hasAccessRules } from '../resources/application-access.js';
 import type { CrudContext } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -23,8 +25,12 @@ export function controllerFor({ controller, isGenerated }: Resource): (action: A
 }
 
 /** What a controller's methods get beside the arguments of a request. */
-export function contextOf({ repository }: Resource, { request, response }: Action): CrudContext {
-  return Object.freeze({ request, response, repository });
+export function contextOf(
+  { plan, repository, access }: Resource,
+  { request, response }: Action,
+): CrudContext {
+  const source = accessSource(request, plan.model, plan.access && access);
+  return Object.freeze({ request, response, repository: source ? repository.within(source) : repository });
 }
 
 /**
@@ -56,12 +62,13 @@ export function compileMethod(
     const result = await instanceFor(action)[method]?.(...values);
     if (result === response || (result === undefined && response.headersSent)) return null;
     releaseJson(response);
+    if (hasAccessRules(action.request)) await shaper.ready(result, action);
     return outcomeOf(resource, operation, result);
   };
 }
 
 /** What a method has returned, as records of an answer. */
-function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
+export function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
   if (operation === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
   if (operation === 'list') {
     const page = pageOf(resource, result);

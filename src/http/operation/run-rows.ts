@@ -1,6 +1,8 @@
 /** Runs an operation with our SQL: rows of texts, which are written into JSON as they are. */
+import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
@@ -9,8 +11,8 @@ import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
-import { NO_SLOTS } from '../../persistence/sql/statement.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
@@ -25,6 +27,12 @@ export interface RowRunner {
    * @param on default: any connection of the pool
    */
   run(input: RequestArguments, on?: StatementTarget): Promise<Outcome | null>;
+}
+
+/** Where statements run that are in no session: with the settings of the request; undefined is any connection of the pool. */
+export function aloneTarget(sequelize: Sequelize | undefined, request: Request): StatementTarget | undefined {
+  const settings = requestSettings(request);
+  return settings && sequelize ? currentTarget(sequelize, settings) : undefined;
 }
 
 /** Where statements run that join the session of the running code; undefined is any connection of the pool. */
@@ -48,18 +56,21 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
-      async run({ query, id, values }, on) {
+      async run({ query, access, id, values }, on) {
         // No column takes its value, and a record would hold it.
         if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
-        const slots = id === undefined ? NO_SLOTS : { id: encodeParameter(primaryKey.type, id) as string };
-        const found = await executor.run(operation(query, values), slots, on);
+        const slots =
+          id === undefined
+            ? access.slots
+            : { ...access.slots, id: encodeParameter(primaryKey.type, id) as string };
+        const found = await executor.run(operation(query, access, values), slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;
         if (endpoint !== 'list' && count === 0) throw noSuchRecord({ name, key: primaryKey.name });
         return {
           page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
           count,
-          key: () => (rows[0] ? rowView.key(rows[0], parsers) : undefined),
+          key: () => (rows[0] ? rowView.key(rows[0], parsers, query.fields) : undefined),
           // Where there are no rows, nobody has said how to read one.
           texts: (fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).text)),
           values: (fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),

@@ -1,11 +1,12 @@
 /** What an operation gave -> the answer, in its envelope and with what its features add. Nothing is sent yet. */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
-import type { AnswerDraft, Inputs } from '../../operation/feature.js';
+import type { AnswerDraft } from '../../operation/feature.js';
 import type { ListQuery } from '../../query/list-query.js';
 import { type Envelope, envelopeJson, envelopeOf } from '../../response/envelope.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import { answering } from '../resources/application-access.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
 
@@ -27,9 +28,11 @@ export function compileShape(resource: Resource, operation: Endpoint): Shape {
   const { present } = resource.features[operation];
   const ownStatus = { create: 201, delete: 204, list: null, read: null, update: null }[operation];
   const bodyOf = compileBody(resource, operation);
-  return (outcome, { query }, format, { request, response }) => {
+  return (outcome, input, format, { request, response }) => {
+    const { query } = input;
     const status = ownStatus ?? response.statusCode;
-    const draft = { status, headers: NO_HEADERS, body: bodyOf(outcome, query, format) };
+    const body = answering(request, () => bodyOf(outcome, input, format));
+    const draft = { status, headers: NO_HEADERS, body };
     return present(draft, { inputs: query, count: outcome.count, key: outcome.key }, request);
   };
 }
@@ -37,14 +40,14 @@ export function compileShape(resource: Resource, operation: Endpoint): Shape {
 function compileBody(
   resource: Resource,
   operation: Endpoint,
-): (outcome: Outcome, query: Inputs, format: Format) => unknown {
+): (outcome: Outcome, input: RequestArguments, format: Format) => unknown {
   switch (operation) {
     case 'list':
-      return (outcome, query, format) => pageBody(resource, outcome, query as ListQuery, format);
+      return (outcome, input, format) => pageBody(resource, outcome, input, format);
     case 'delete':
-      return (_outcome, _query, format) => (format === 'text' ? '' : undefined);
+      return (_outcome, _input, format) => (format === 'text' ? '' : undefined);
     default:
-      return (outcome, { fields }, format) =>
+      return (outcome, { query: { fields } }, format) =>
         (format === 'text' ? outcome.texts(fields) : outcome.values(fields))[0];
   }
 }
@@ -52,12 +55,13 @@ function compileBody(
 function pageBody(
   { plan, cursors }: Resource,
   { page, texts, values }: Outcome,
-  query: ListQuery,
+  { query: inputs, access }: RequestArguments,
   format: Format,
 ): string | Envelope {
+  const query = inputs as ListQuery;
   const wrap = (items: readonly WireRecord[]) =>
     envelopeOf(page ?? { items: [] }, query.kind, items, (place) =>
-      cursors.encode(place, { plan, ...query }),
+      cursors.encode(place, { plan, ...query, access: access.digest() }),
     );
   const bare = wrap([]);
   // An override's page may hold anything in the place of a number, a record too, which the driver looks for.

@@ -5,21 +5,28 @@
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { type Access, closedAttributes, perForm } from '../../operation/access.js';
 import type { ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { quote } from '../../query/query-string.js';
-import { type BodySchema, type BodyValues, parseBody } from '../../schema/body-schema.js';
+import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { readBody } from './read-body.js';
+import { accessToWrite } from './reference-access.js';
+import type { RequestAccess } from './request-access.js';
+import { checkScopedValues } from './scoped-values.js';
+import { setToldNames } from './told-names.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
   /** What the inputs gave; of a list its `ListQuery`. */
   readonly query: Inputs;
+  /** What the request may see and write. */
+  readonly access: Access;
   readonly id?: unknown;
   readonly values?: BodyValues;
 }
@@ -30,8 +37,8 @@ export type RequestParser = (request: Request) => RequestArguments | Promise<Req
 /** What the parsers of a resource need. */
 export interface ParserSettings {
   readonly plan: ResourcePlan;
-  readonly schemas: { readonly create: BodySchema; readonly update: BodySchema };
   readonly features: ResourceFeatures;
+  readonly access: RequestAccess;
   /** Bytes. */
   readonly bodyLimit: number;
 }
@@ -50,23 +57,60 @@ export function parseOnce(parse: RequestParser): (request: Request) => Promise<R
 
 /** The parser of one operation of a resource. */
 export function compileParser(
-  { plan, schemas, features, bodyLimit }: ParserSettings,
+  { plan, features, access: askAccess, bodyLimit }: ParserSettings,
   operation: Endpoint,
 ): RequestParser {
   const { readQuery, readHeaders } = features[operation];
   const hasId = operation !== 'list' && operation !== 'create';
-  const readHead = (request: Request): RequestArguments => {
-    const query = readQuery(request.url);
+  const readHead = (request: Request, access: Access): RequestArguments => {
+    const query = readQuery(request.url, access);
     const id = hasId ? parsePathId(plan, request) : undefined;
-    return { query: readHeaders(request, query), id };
+    return { query: readHeaders(request, query, access), access, id };
   };
-  if (operation !== 'create' && operation !== 'update') return readHead;
-  const schema = schemas[operation];
+  if (operation !== 'create' && operation !== 'update') {
+    return (request) => {
+      const access = askAccess(request, operation);
+      return access instanceof Promise
+        ? access.then((known) => readHead(request, known))
+        : readHead(request, access);
+    };
+  }
+  const schemaFor = perForm((form) => bodySchema(plan, operation, closedAttributes(form, operation)));
   const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
   const limits = { limit: bodyLimit, ...types };
   return async (request) => {
-    const head = readHead(request);
-    return { ...head, values: await parseBody(schema, await readBody(request, limits)) };
+    const access = await askAccess(request, operation);
+    const head = readHead(request, access);
+    const body = await readBody(request, limits);
+    if (plan.access?.fields.size) setToldNames(request, access.form, body);
+    const values = await parseBody(schemaFor(access.form), body);
+    checkScopedValues(operation, values, access);
+    return { ...head, access: await accessToWrite(request, plan.model, access, values), values };
+  };
+}
+
+/** What a route of the user's asks of its resource. */
+export interface WantedArguments {
+  /** The generated operation that it stands for, if it does. */
+  readonly operation: Endpoint | undefined;
+  readonly hasId: boolean;
+  readonly hasList: boolean;
+  /** Query parameters that the route reads by itself. */
+  readonly others: readonly string[];
+}
+
+const NO_INPUTS: Inputs = Object.freeze({});
+
+/** The parser of what a route of the user's asks for. */
+export function compileWantedParser(
+  { plan, features, access: askAccess }: Omit<ParserSettings, 'bodyLimit'>,
+  { operation, hasId, hasList, others }: WantedArguments,
+): RequestParser {
+  const { readQuery, readHeaders } = features.list;
+  return async (request) => {
+    const access = await askAccess(request, operation);
+    const query = hasList ? readHeaders(request, readQuery(request.url, access, others), access) : NO_INPUTS;
+    return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
   };
 }
 

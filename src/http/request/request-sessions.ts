@@ -5,6 +5,7 @@
 import type { Request, Response } from 'express';
 import type { Sequelize } from 'sequelize';
 import {
+  joinableSession,
   openReadSession,
   openUnit,
   type ReadSession,
@@ -13,6 +14,7 @@ import {
 import { currentSession, runInSession } from '../../persistence/session/session.js';
 import { DatabaseSession, SNAPSHOT } from '../../persistence/transactions/database-session.js';
 import { requestLogger } from './application-logger.js';
+import { requestSettings } from './row-security.js';
 
 const WORK = Symbol('work');
 
@@ -47,6 +49,8 @@ export class RequestSessions {
     read: new Map<Sequelize, DatabaseSession>(),
     write: new Map<Sequelize, DatabaseSession>(),
   };
+  /** Units of work that the request is in. What has begun them ends them. */
+  readonly #joined = new Set<DatabaseSession>();
 
   constructor(
     private readonly request: Request,
@@ -101,12 +105,16 @@ export class RequestSessions {
   /** Commits everything; writes not when the client has gone, who would not learn of it. */
   async commit(): Promise<void> {
     if (this.#isGone && this.hasWrites) throw new ClientGone();
-    for (const session of this.#sessions()) await session.commit();
+    for (const session of this.#own()) await session.commit();
+    const { write } = this.#open;
+    for (const [sequelize, session] of write) if (this.#joined.has(session)) write.delete(sequelize);
+    this.#joined.clear();
   }
 
   /** Rolls back what is not committed. Never throws. */
   async rollback(cause?: unknown): Promise<void> {
-    for (const session of this.#sessions()) await session.rollback(cause);
+    for (const session of this.#joined) session.refuse(cause);
+    for (const session of this.#own()) await session.rollback(cause);
   }
 
   /** What an error says of the request: a query in a transaction that was rolled back meanwhile is no mistake in the code. */
@@ -128,10 +136,25 @@ export class RequestSessions {
     return Object.values(this.#open).flatMap((sessions) => [...sessions.values()]);
   }
 
+  /** Those that the request ends. */
+  #own(): DatabaseSession[] {
+    return this.#sessions().filter((session) => !this.#joined.has(session));
+  }
+
+  /** The unit of work that the running code is in. */
+  #join(sequelize: Sequelize): DatabaseSession | undefined {
+    const outer = joinableSession(sequelize, 'write');
+    if (outer) this.#joined.add(outer);
+    return outer;
+  }
+
   #session(mode: 'get' | 'read' | 'write', sequelize: Sequelize): DatabaseSession {
     const snapshot = mode === 'read' ? SNAPSHOT : {};
-    const options = mode === 'write' ? { logger: requestLogger(this.request) } : snapshot;
-    const session = this.#open[mode].get(sequelize) ?? new DatabaseSession(sequelize, mode, options);
+    const own = mode === 'write' ? { logger: requestLogger(this.request) } : snapshot;
+    const options = { ...own, settings: requestSettings(this.request) };
+    const known = this.#open[mode].get(sequelize);
+    const outer = known || mode !== 'write' ? undefined : this.#join(sequelize);
+    const session = known ?? outer ?? new DatabaseSession(sequelize, mode, options);
     this.#open[mode].set(sequelize, session);
     // It may have gone while a parameter was waited for.
     if (this.#isGone) void session.abort(new ClientGone());

@@ -71,9 +71,12 @@ export function registerActions(
   const storage = routingStorage();
   for (const action of actions) {
     storage.actions.push({ ...action, target: controller, methodOverride: runnerOf(action) });
-    const parameters = declaredParameters(lineage, action.method);
+  }
+  // A method may have several routes.
+  for (const method of new Set(actions.map((action) => action.method))) {
+    const parameters = declaredParameters(lineage, method);
     storage.params.push(...parameters.map((param) => ({ ...param, object: controller.prototype })));
-    copyTargeted(storage, lineage, action.method, controller);
+    copyTargeted(storage, lineage, method, controller);
   }
   copyTargeted(storage, lineage, undefined, controller);
 }

@@ -4,8 +4,9 @@ import type { Model } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { CrudOptions, ModelClass } from '../../metadata/crud-options.js';
 import type { Page } from '../../persistence/paging/page.js';
-import type { Id, Repository } from '../../persistence/records/repository.js';
+import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
+import type { Id } from '../../persistence/records/row-records.js';
 import type { ListQuery, ReadQuery } from '../../query/list-query.js';
 
 /**
@@ -88,7 +89,7 @@ const REQUESTED = new WeakMap<object, readonly WeakRef<CrudControllerClass>[]>()
  *   override async create(values: CreateValues<Article>, context: CrudContext<Article>) {
  *     return super.create({ ...values, slug: slugify(values.title) }, context);
  *   }
- *   @Post('/:id/publish') publish(@Param('id') id: string) { … }
+ *   @Post('/:id/publish') publish(@InjectRecord() article: Article) { … }
  * }
  * ```
  * @throws ConfigError when the source is none of these

@@ -9,6 +9,7 @@ import { showValue } from '../../util/option-problems.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
 import { forgottenControllers, noteController } from './forgotten-controllers.js';
+import { resourceParameterProblems } from './resource-parameters.js';
 import { routingStorage } from './routing-controllers-internals.js';
 import type { Settings } from './settings.js';
 import { untypedParameterProblems } from './untyped-parameters.js';
@@ -74,7 +75,8 @@ export function declareResources({
       controller: controller as unknown as CrudControllerClass,
     });
   }
-  problems.push(...untypedParameterProblems([...extended, ...handWritten]));
+  const own = [...extended, ...handWritten];
+  problems.push(...untypedParameterProblems(own), ...resourceParameterProblems(own));
   problems.push(...takeoverProblems([...declarations.keys()]));
   if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);

@@ -15,8 +15,8 @@ import {
 } from '../../response/record-serializer.js';
 import { nestedRecords } from '../../response/result-serializer.js';
 import { compileRowView, type RowView } from '../../response/row-view.js';
-import { bodySchema } from '../../schema/body-schema.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
+import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
 
@@ -34,6 +34,8 @@ export interface Resource {
   readonly serializer: CompiledSerializer;
   readonly cursors: CursorCodec;
   readonly features: ResourceFeatures;
+  /** What a request may see and write of the resource. */
+  readonly access: RequestAccess;
   readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
   /** The same for those who ask several times about a request. */
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
@@ -77,11 +79,11 @@ function createResource(
   serializer: CompiledSerializer,
   { bodyLimit, cursors, features: factories = FEATURES }: ResourceSettings,
 ): Resource {
-  const schemas = { create: bodySchema(plan, 'create'), update: bodySchema(plan, 'update') };
+  const access = compileRequestAccess(plan);
   const readable = readableProperties(plan);
   const rowView = compileRowView(plan, serializer.serialize);
   const features = compileFeatures({ plan, readable, columnsOf: rowView.columnsOf, cursors }, factories);
-  const settings = { plan, schemas, features, bodyLimit };
+  const settings = { plan, features, access, bodyLimit };
   const parsers = forEachOperation((operation) => compileParser(settings, operation));
   return Object.freeze({
     plan,
@@ -93,6 +95,7 @@ function createResource(
     serializer,
     cursors,
     features,
+    access,
     parsers,
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
   });

@@ -1,8 +1,11 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
 import bytes from 'bytes';
 import type { RoutingControllersOptions } from 'routing-controllers';
+import type { RowSecurityOptions, Scope } from '../../metadata/access-options.js';
 import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
+import { isPlain } from '../../plan/check-option-shapes.js';
+import type { SharedAccess } from '../../plan/compile-access.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
 import { ConfigError, collectProblems } from '../../util/config-error.js';
 import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
@@ -55,6 +58,50 @@ export interface ResourceOptions extends RouterOptions {
   controllers?: readonly Class[];
   /** Before every path, such as `'/api'`. Default: none. */
   routePrefix?: string;
+  /**
+   * The values that rows must have to be seen and written, for every model that has the attribute, as `scope` of `@Crud`, which
+   * comes before it. Default: none.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { scope: { tenantId: (request) => request.user.tenantId } });
+   * ```
+   */
+  scope?: Scope;
+  /** Whether an operation without a rule in `can` is a `ConfigError`. Default: false, and everybody may use it. */
+  deny?: boolean;
+  /**
+   * Row security of PostgreSQL, beside `scope` or instead of it. Every statement of a request has these settings, which policies
+   * read: those of generated routes, of code of yours and of units of work. They end with the transaction, so that nothing is left
+   * on a connection, and poolers may hand it on. Our SQL takes no more round trips for it; a query of Sequelize's gets a
+   * transaction. On a Sequelize instance of yours this holds for repositories and sessions, and not for other queries.
+   * Middlewares before a route and routers of `crudRouter` have no settings, so that they see no row. Default: none.
+   *
+   * The policies are yours. `current_setting` in a SELECT of its own is read once for a statement, and not for each row. A
+   * setting that was set before on the connection is `''` and not NULL:
+   *
+   * ```sql
+   * ALTER TABLE tasks ENABLE ROW LEVEL SECURITY;
+   * ALTER TABLE tasks FORCE ROW LEVEL SECURITY; -- for the owner, too
+   * CREATE POLICY tenant ON tasks
+   *   USING (tenant_id = (SELECT nullif(current_setting('app.tenant_id', true), ''))::int);
+   * CREATE INDEX ON tasks (tenant_id, id);
+   * ```
+   *
+   * PostgreSQL checks uniqueness and foreign keys past all policies, so that their errors tell of rows of others. Have the tenant
+   * in their columns, as in `UNIQUE (tenant_id, name)` and `FOREIGN KEY (tenant_id, project_id)`.
+   *
+   * `bootstrap` rejects with a ConfigError where policies do not hold for a role that the engine connects as, also for reads. It
+   * must be no superuser, have no BYPASSRLS, and own no served table whose row security is not forced. The message has the statement
+   * that mends it. Served tables without row security, and views, are one warning. Requests are answered with 503 until the
+   * database has been asked.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { rls: { settings: ({ user }) => ({ 'app.tenant_id': user && String(user.tenantId) }) } });
+   * ```
+   */
+  rls?: RowSecurityOptions;
 }
 
 /** The settings of a router. */
@@ -74,6 +121,8 @@ export interface Settings extends RouterSettings {
   readonly isScan: boolean;
   readonly controllers: readonly Class[];
   readonly routePrefix: string;
+  readonly access: SharedAccess;
+  readonly rls: RowSecurityOptions | null;
   /** What is wrong with the options. */
   readonly problems: readonly string[];
 }
@@ -87,6 +136,9 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   fastPath: true,
   logger: true,
   routing: true,
+  scope: true,
+  deny: true,
+  rls: true,
 };
 
 /**
@@ -100,7 +152,7 @@ export function resolveSettings(
   otherNames: readonly string[] = [],
   otherProblems: readonly string[] = [],
 ): Settings {
-  const { models, controllers = [], routePrefix = '' } = options;
+  const { models, controllers = [], routePrefix = '', scope = {}, deny = false, rls = null } = options;
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const problems = [
     ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
@@ -112,12 +164,23 @@ export function resolveSettings(
       ),
     ...pathProblems('routePrefix', routePrefix, '/api'),
     ...otherProblems,
+    ...flagProblems('deny', deny),
+    ...('rls' in options ? rowSecurityProblems(options.rls) : []),
+    ...(isPlain(scope)
+      ? []
+      : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
+    // A variable that was never set must not switch a rule off.
+    ...(['scope', 'deny'] as const)
+      .filter((name) => name in options && options[name] === undefined)
+      .map((name) => `${name} is undefined; give it a value, or leave it out.`),
   ];
   return Object.freeze({
     records,
     isScan: models === undefined,
     controllers,
     routePrefix: withoutSlash(String(routePrefix)),
+    access: Object.freeze({ scope, deny }),
+    rls,
     ...resolveRouterOptions(options, problems),
     problems,
   });
@@ -134,6 +197,19 @@ export function resolveRouterOptions(options: RouterOptions, problems: string[])
     fastPath,
     routing,
   };
+}
+
+/** A variable that was never set must not switch it off. */
+function rowSecurityProblems(rls: unknown): string[] {
+  if (typeof rls !== 'object' || rls === null)
+    return [`rls is ${showValue(rls)}; use { settings: (request) => ({ … }) }, or leave it out.`];
+  const { settings } = rls as { readonly settings?: unknown };
+  return [
+    ...unknownOptions('rls', rls, ['settings']),
+    ...(typeof settings === 'function'
+      ? []
+      : [`rls.settings is ${showValue(settings)}; use a function of the request.`]),
+  ];
 }
 
 function recordsOf(model: ModelClass): CrudRecord[] {

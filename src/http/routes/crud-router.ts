@@ -52,5 +52,5 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const plans = compilePlan([declaration], { describeExposure, classProperties }, problems);
   const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
-  return mountResources({ ...settings, resources, controllers: [] }).router;
+  return mountResources({ ...settings, resources, controllers: [], access: {}, rls: null }).router;
 }

@@ -3,6 +3,7 @@ import type { Class } from '../../metadata/crud-options.js';
 import { declaredParameters, lineageOf } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
+import { type ResourceParameter, resourceParameters } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
@@ -21,6 +22,8 @@ export interface ActionParameter {
 /** A method, as its decorators describe it. */
 export interface ActionDescription {
   readonly parameters: readonly ActionParameter[];
+  /** What it takes of its resource. */
+  readonly takes: ReadonlySet<ResourceParameter>;
   /** What `@HttpCode` says. */
   readonly successStatus: number | undefined;
   /** What `@OnUndefined` says. */
@@ -45,6 +48,7 @@ export function describeAction({ controller }: Resource, method: string): Action
   };
   return Object.freeze({
     parameters: Object.freeze(parametersOf(lineage, method)),
+    takes: resourceParameters(lineage, method),
     successStatus: statusOf('success-code'),
     undefinedStatus: statusOf('on-undefined'),
     refusedStatus: refusedStatus(

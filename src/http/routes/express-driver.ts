@@ -23,6 +23,7 @@ import {
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
+import { answering, askForAnswer } from '../resources/application-access.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
 
 /** What `useExpressServer` would use, made safe. */
@@ -89,6 +90,10 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     guardJson(response, this.#serializers);
   }
 
+  ready(result: unknown, { request }: Action): Promise<void> {
+    return askForAnswer(request, result, this.#serializers);
+  }
+
   /**
    * Does all that may throw while there is something to roll back. Interceptors come later, and may make something else of
    * the result: it goes through class-transformer once more behind them.
@@ -97,9 +102,9 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     const { request, response } = action;
     if (result === response) return result;
     releaseJson(response);
-    const shown = serializeResult(result, this.#serializers);
+    const shown = answering(request, () => serializeResult(result, this.#serializers));
     if (!existingSessions(request)?.hasWrites) return shown;
-    const shaped = this.#transform(shown, method);
+    const shaped = answering(request, () => this.#transform(shown, method));
     if (method.isJsonTyped) checkJson(shaped, response);
     // A method may have answered by itself, and an interceptor may make something of nothing.
     const isOpen = this.#isInterceptedFor(method) || response.headersSent;
@@ -121,8 +126,9 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
     if (typeof result !== 'object' || result === null || isBytesOrStream(result)) return result;
-    const isWhole = this.#shaped.has(result);
-    const shown = isWhole ? result : this.#transform(serializeResult(result, this.#serializers), action);
+    const shown = this.#shaped.has(result)
+      ? result
+      : answering(options.request, () => this.#transform(serializeResult(result, this.#serializers), action));
     return textOf(shown, action, options) ?? shown;
   }
 

@@ -4,8 +4,11 @@ import { createServer, type RoutingControllersOptions } from 'routing-controller
 import type { Class } from '../../metadata/crud-options.js';
 import { warnOfInternals } from '../../persistence/customization/internals-trial.js';
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
+import type { SharedAccess } from '../../plan/compile-access.js';
 import { ConfigError } from '../../util/config-error.js';
 import { exceptionHandler } from '../error/exception-handler.js';
+import type { RowSecurity } from '../request/row-security.js';
+import { accessOfApplication } from '../resources/application-access.js';
 import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
 import type { Resource } from '../resources/resource.js';
 import type { RouterSettings } from '../resources/settings.js';
@@ -18,6 +21,9 @@ export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' |
   readonly resources: readonly Resource[];
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];
+  readonly access: SharedAccess;
+  /** Null where the application has none. */
+  readonly rls: RowSecurity | null;
 }
 
 /** A router with all routes, and the list of those of the resources. */
@@ -32,17 +38,20 @@ export interface MountedRouter {
  * @throws ConfigError when a resource would have two routes for the same method and path
  */
 export function mountResources(plan: MountPlan): MountedRouter {
-  const { resources, controllers, routing, fastPath, logger } = plan;
+  const { resources, controllers, routing, fastPath, logger, access, rls } = plan;
   const serializers = new Map(resources.map(({ plan, serializer }) => [plan.model as object, serializer]));
   const router = express.Router();
+  const rememberAccess = accessOfApplication(resources, access);
+  if (rememberAccess) router.use(rememberAccess);
   const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
+  const settings = { fastPath, routing, rls };
   const routes = resources.map((resource) => ({
     resource,
-    registered: registerResourceController(resource, driver, { fastPath, routing }),
+    registered: registerResourceController(resource, driver, settings),
   }));
   const registered = [
     ...routes.map((route) => route.registered),
-    ...controllers.map((controller) => registerPlainController(controller, driver, { fastPath, routing })),
+    ...controllers.map((controller) => registerPlainController(controller, driver, settings)),
   ];
   const classes = registered.map(({ controller }) => controller);
   try {

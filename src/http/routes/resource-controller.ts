@@ -1,8 +1,8 @@
 /** Resources and hand-written controllers -> controller classes for routing-controllers. */
 import { type Action, getFromContainer } from 'routing-controllers';
-import type { Class } from '../../metadata/crud-options.js';
-import type { EndpointFeatures } from '../../operation/compile-features.js';
+import type { Class, Endpoint } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
+import { writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import {
   isAnswerSeen,
@@ -12,9 +12,12 @@ import {
 } from '../operation/decide-route.js';
 import { addedRouteHandler } from '../operation/handle-added-route.js';
 import { compileHandler } from '../operation/handle-operation.js';
+import { compileArguments, type ResourceArguments } from '../operation/resource-arguments.js';
 import { type Controller, contextOf, controllerFor } from '../operation/run-method.js';
 import { compileRowRunners } from '../operation/run-rows.js';
+import { listShaper, pageShaper } from '../operation/shape-page.js';
 import { setRequestResource } from '../request/request-resource.js';
+import { setToldNames } from '../request/told-names.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -34,6 +37,8 @@ import {
 } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { askSettings } from './ask-settings.js';
+import { bindArguments } from './bind-arguments.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
@@ -47,18 +52,28 @@ export function registerResourceController(
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
-  const actions = [...declared, ...generatedActions(resource, declared)].map(inWireForm);
+  const actions = [...declared, ...generatedActions(resource, declared)];
+  const takes = new Map(
+    actions.flatMap(({ method }) => {
+      const given = compileArguments(resource, lineage, method, settings);
+      return given ? [[method, given] as const] : [];
+    }),
+  );
   storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
   const reasons = new Map(
     actions.map(({ method }) => [method, sequelizeReasons(resource, method, settings)]),
   );
   registerActions(
-    actions,
+    actions.map((action) => inWireForm(action, takes.get(action.method))),
     lineage,
     controller,
-    compileHandlers(resource, shaper, reasons, lineage, settings),
+    compileHandlers(resource, shaper, reasons, lineage, takes, settings),
   );
-  for (const { method } of actions) addGeneratedMetadata(resource, method, controller, lineage);
+  for (const method of reasons.keys()) {
+    askSettings(controller, method, settings, isUserCodeRun(resource, method, lineage, settings));
+    addGeneratedMetadata(resource, method, controller, lineage);
+  }
+  for (const [method, given] of takes) bindArguments(method, given, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
@@ -72,9 +87,9 @@ export function registerResourceController(
   return { controller, routes };
 }
 
-/** What a generated route sends is in wire form already; class-transformer would walk it again. */
-function inWireForm(action: ActionArgs): ActionArgs {
-  if (!generatedRouteOf(action.method)) return action;
+/** What a list sends is in wire form already, and what a generated route sends; class-transformer would walk it again. */
+function inWireForm(action: ActionArgs, given: ResourceArguments | undefined): ActionArgs {
+  if (!generatedRouteOf(action.method) && !given?.parameters.has('listQuery')) return action;
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
@@ -88,9 +103,21 @@ function rememberResource({ plan }: Resource) {
   };
 }
 
-function headerGuard({ readHeaders, absent }: EndpointFeatures) {
-  return (request: Action['request'], _response: unknown, next: () => void): void => {
-    readHeaders(request, absent);
+/** Asks what the parameters of a method must not be read before. */
+function accessGuard({ access, features }: Resource, operation: Endpoint) {
+  const { readHeaders, absentFor } = features[operation];
+  return async (
+    request: Action['request'],
+    _response: unknown,
+    next: (error?: unknown) => void,
+  ): Promise<void> => {
+    try {
+      const granted = await access(request, operation);
+      setToldNames(request, granted.form);
+      readHeaders(request, absentFor(granted.form), granted);
+    } catch (error) {
+      return next(error);
+    }
     next();
   };
 }
@@ -125,14 +152,10 @@ function addGeneratedMetadata(
   const object = controller.prototype;
   const declared = declaredParameters(lineage, method);
   if (declared.length > 0) {
-    if (route.verb !== 'get') {
+    if (route.verb !== 'get' || resource.plan.access) {
       // The parameters would read the body and begin a unit of work before the parser is asked.
-      storage.uses.push({
-        target: controller,
-        method,
-        middleware: headerGuard(resource.features[route.operation]),
-        afterAction: false,
-      });
+      const middleware = accessGuard(resource, route.operation);
+      storage.uses.push({ target: controller, method, middleware, afterAction: false });
     }
     const indexes = new Set(declared.map(({ index }) => index));
     route.parameters.forEach((parameter, index) => {
@@ -163,6 +186,7 @@ function compileHandlers(
   shaper: ResultShaper,
   reasons: ReadonlyMap<string, readonly string[]>,
   lineage: readonly object[],
+  takes: ReadonlyMap<string, ResourceArguments>,
   settings: PathSettings,
 ): (action: ActionArgs) => ActionRunner {
   const isOurs = (route: GeneratedRoute): boolean =>
@@ -170,7 +194,16 @@ function compileHandlers(
   const rowRunner = GENERATED_ROUTES.some(isOurs) ? compileRowRunners(resource) : null;
   return ({ method }) => {
     const route = generatedRouteOf(method);
-    if (!route) return addedRouteHandler(controllerFor(resource), shaper, settings);
+    if (!route) {
+      const given = takes.get(method);
+      const isSeen = isAnswerSeen(method, lineage, settings);
+      const shapePage = given?.parameters.has('listQuery')
+        ? listShaper(resource, method, given, ({ response }) =>
+            isSeen || !writesPlainJson(response) ? 'values' : 'text',
+          )
+        : pageShaper(resource, method);
+      return addedRouteHandler(controllerFor(resource), shaper, settings, shapePage);
+    }
     const decisions = {
       rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
       isSeen: isAnswerSeen(method, lineage, settings),
@@ -192,10 +225,28 @@ export function registerPlainController(
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
   const instanceFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
-  registerActions(declaredActions(lineage), lineage, controller, () =>
-    addedRouteHandler(instanceFor, shaper, settings),
-  );
+  const actions = declaredActions(lineage);
+  registerActions(actions, lineage, controller, () => addedRouteHandler(instanceFor, shaper, settings));
+  for (const { method } of actions) askSettings(controller, method, settings, true);
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
   return { controller, routes: [] };
+}
+
+/** Whether code of the user's may run in a request, before or behind our SQL. */
+function isUserCodeRun(
+  resource: Resource,
+  method: string,
+  lineage: readonly object[],
+  settings: PathSettings,
+): boolean {
+  const route = generatedRouteOf(method);
+  return (
+    !route ||
+    isMethodAsked(resource, route) ||
+    resource.plan.access !== null ||
+    resource.rowView.runsUserCode ||
+    isAnswerSeen(method, lineage, settings) ||
+    declaredParameters(lineage, method).length > 0
+  );
 }

@@ -9,10 +9,20 @@ import { transactionState } from '../session/connection-internals.js';
 import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
 import { type StatementTarget, singleTarget } from './statement-target.js';
 
+/** A text with its values. */
+export interface TextStatement {
+  readonly text: string;
+  readonly values: TextValues;
+}
+
 /** What is executed before a statement, which is executed only if that succeeds. */
 export interface Begin {
-  readonly text: string;
-  /** Called when one of the two fails, before anything else is sent. */
+  readonly before: readonly TextStatement[];
+  /** Whether the connection keeps what comes first. One that is stale has to be sent again. */
+  readonly keepsBefore: boolean;
+  /** Whether the connection keeps the statement. */
+  readonly isKept: boolean;
+  /** Called when any of them fails, before anything else is sent. */
   fail(error: Error): void;
 }
 
@@ -45,7 +55,7 @@ export class ConnectionExecutor {
    * first one: one that is stale ends the transaction that it is in.
    */
   execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
-    const statement = (begin ? this.#kept : this.#unkept).get(text);
+    const statement = (begin?.isKept ? this.#kept : this.#unkept).get(text);
     return new Promise((resolve, reject) => {
       const settle: Execution['settle'] = (error, result) =>
         error ? reject(asDatabaseError(error, statement, values)) : resolve(result as TextResult);
@@ -53,9 +63,11 @@ export class ConnectionExecutor {
         markBroken(client, error);
         if (error) begin?.fail(error);
       };
-      const first = begin ? { before: this.#kept.get(begin.text) } : {};
+      const cache = begin?.keepsBefore ? this.#kept : this.#unkept;
+      const first = begin?.before.map((each) => ({ statement: cache.get(each.text), values: each.values }));
       try {
-        this.#executor.execute(client, { ...first, statement, executions: [{ values, settle }], end });
+        const batch = { statement, executions: [{ values, settle }], end };
+        this.#executor.execute(client, first ? { ...batch, before: first } : batch);
       } catch (error) {
         // Nobody knows what has been sent.
         client._invalid = true;

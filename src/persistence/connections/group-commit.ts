@@ -18,7 +18,7 @@ const LOCK_TIMEOUT = 20;
 const WRITE_TIMEOUT = 100;
 const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
-const LIMIT_TIMES = new PreparedStatement(LIMIT_TEXT);
+const LIMIT_TIMES = { statement: new PreparedStatement(LIMIT_TEXT), values: [] };
 /** How much of the driver's own query timeout all of them may take: behind it the outcome of the commit is unknown. */
 const PATIENCE_SHARE = 0.5;
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
@@ -124,7 +124,7 @@ export class GroupCommit {
       context: write.pending.context,
       settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
     }));
-    return { before: LIMIT_TIMES, statement, executions, end };
+    return { before: [LIMIT_TIMES], statement, executions, end };
   }
 
   #grow(): void {

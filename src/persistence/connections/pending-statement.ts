@@ -1,6 +1,7 @@
 /** A statement that is executed once, and waits for a connection. */
 import type { Execution, TextValues } from '../protocol/batch.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
+import type { SettingsStatement } from './statement-target.js';
 import type { TableShare } from './table-share.js';
 
 /** What is asked. */
@@ -9,6 +10,8 @@ export interface Asked {
   readonly values: TextValues;
   /** For a read, that of its table; null where there is none. */
   readonly share: TableShare | null;
+  /** What is set before it; null where there is nothing. */
+  readonly settings: SettingsStatement | null;
 }
 
 /** What is asked, and who is told. */

@@ -151,16 +151,26 @@ export class PipelinedReader {
   /** With all that come in this turn of the event loop. */
   #sendSoon(): void {
     setImmediate(() => {
+      if (!this.#client) return;
       const client = this.#client;
-      if (client) for (const batch of inBatches(this.#collected.splice(0))) this.#send(client, batch);
+      const batches = inBatches(this.#collected.splice(0));
+      // One system call for all of them.
+      const stream = batches.length > 1 ? client.connection?.stream : undefined;
+      stream?.cork();
+      try {
+        for (const batch of batches) this.#send(client, batch);
+      } finally {
+        stream?.uncork();
+      }
     });
   }
 
   #send(client: PooledClient, reads: readonly PipelinedRead[]): void {
     const [{ pending }] = reads as readonly [PipelinedRead];
-    const { statement } = pending;
+    const { statement, settings } = pending;
     this.#underway.push(reads);
     this.#executor.execute(client, {
+      ...(settings ? { before: [settings] } : {}),
       statement,
       executions: reads,
       end: (error) => {
@@ -224,18 +234,19 @@ export class PipelinedReader {
 
 /**
  * Reads of one statement go together: a transaction that reads one table holds no lock while it waits for one, so that it
- * is part of no deadlock.
+ * is part of no deadlock. Its settings are those of all of them: reads with others, or without any, are no part of it.
  */
-function inBatches(reads: readonly PipelinedRead[]): Iterable<PipelinedRead[]> {
-  const open = new Map<PreparedStatement, PipelinedRead[]>();
+function inBatches(reads: readonly PipelinedRead[]): readonly PipelinedRead[][] {
+  const open = new Map<unknown, PipelinedRead[]>();
   const batches: PipelinedRead[][] = [];
   for (const read of reads) {
-    const { statement } = read.pending;
-    const batch = open.get(statement);
+    const { statement, settings } = read.pending;
+    const kind = settings ? `${statement.name} ${settings.settings.key}` : statement;
+    const batch = open.get(kind);
     if (batch && batch.length < Math.min(BATCH_SIZE, BATCH_TIME / statement.cost)) batch.push(read);
     else {
       const next = [read];
-      open.set(statement, next);
+      open.set(kind, next);
       batches.push(next);
     }
   }

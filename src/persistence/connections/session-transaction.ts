@@ -9,7 +9,8 @@ import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isStale } from '../protocol/prepared-statement.js';
 import { isTraced } from '../protocol/traced-batch.js';
 import { transactionInternals } from '../session/connection-internals.js';
-import type { ConnectionExecutor } from './connection-executor.js';
+import type { RequestSettings } from '../session/request-settings.js';
+import type { ConnectionExecutor, TextStatement } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
 import { type StatementTarget, singleTarget } from './statement-target.js';
@@ -28,11 +29,13 @@ export class SessionTransaction extends Transaction {
   /** What has ended it, as Sequelize tells it. */
   declare finished?: 'commit' | 'rollback';
   /** Where statements run that are part of it. */
-  readonly target: StatementTarget = singleTarget((text, values) => this.#run(text, values));
+  readonly target: StatementTarget = singleTarget((text, values, isKept) => this.#run(text, values, isKept));
   readonly #sequelize: Sequelize;
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
-  readonly #begin: string;
+  readonly #begin: TextStatement;
+  /** Those of its request, which it begins with. */
+  readonly #settings: RequestSettings | null;
   #client: PooledClient | undefined;
   #isHeld = false;
   /** Whether its end was sent, and nothing may come behind it. */
@@ -54,13 +57,15 @@ export class SessionTransaction extends Transaction {
     options: TransactionOptions,
     queue: ConnectionQueue,
     executor: ConnectionExecutor,
+    settings: RequestSettings | null,
   ) {
     super(sequelize, options);
     this.#sequelize = sequelize;
     this.#queue = queue;
     this.#executor = executor;
     // With the defaults of the instance.
-    this.#begin = beginText(transactionInternals(this)?.options ?? options);
+    this.#begin = { text: beginText(transactionInternals(this)?.options ?? options), values: [] };
+    this.#settings = settings;
   }
 
   /** Takes a connection. */
@@ -127,14 +132,14 @@ export class SessionTransaction extends Transaction {
     return client;
   }
 
-  async #run(text: string, values: TextValues): Promise<TextResult> {
+  async #run(text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#soundClient(text, this.finished);
     while (this.#first) await this.#first;
     // What waited comes before the end, unless that was sent.
     const client = this.#soundClient(text, this.#isOver ? this.finished : undefined);
     // A tracer is shown statements, and not what goes before one.
     if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
-    if (!this.#hasBegun) return this.#runFirst(client, text, values);
+    if (!this.#hasBegun) return this.#runFirst(client, text, values, isKept);
     this.#executor.log(text, this.id);
     return this.#executor.execute(client, text, values);
   }
@@ -144,9 +149,9 @@ export class SessionTransaction extends Transaction {
   }
 
   /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins alone, then. */
-  #runFirst(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+  #runFirst(client: PooledClient, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#hasSent = true;
-    const result = this.#runWithBegin(client, text, values);
+    const result = this.#runWithBegin(client, text, values, isKept);
     const settle = (hasBegun: boolean) => () => {
       this.#hasBegun = hasBegun;
       this.#isDoomed = !hasBegun;
@@ -157,12 +162,18 @@ export class SessionTransaction extends Transaction {
   }
 
   /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
-  async #runWithBegin(client: PooledClient, text: string, values: TextValues): Promise<TextResult> {
+  async #runWithBegin(
+    client: PooledClient,
+    text: string,
+    values: TextValues,
+    isKept: boolean,
+  ): Promise<TextResult> {
     const fail = (error: Error): void => {
       if (this.#isTaken) this.#closeUnlessFailed(error);
     };
-    const begin = { text: this.#begin, fail };
-    this.#executor.log(this.#begin, this.id);
+    const before = this.#settings ? [this.#begin, this.#settings] : [this.#begin];
+    const begin = { before, keepsBefore: true, isKept, fail };
+    this.#executor.log(this.#begin.text, this.id);
     this.#executor.log(text, this.id);
     try {
       return await this.#executor.execute(client, text, values, begin);
@@ -177,10 +188,18 @@ export class SessionTransaction extends Transaction {
   #beginAlone(): void {
     this.#hasSent = true;
     this.#hasBegun = true;
-    this.#send(this.#begin, (error) => this.#closeUnlessFailed(error)).catch(() => {
+    this.#sendBegin((error) => this.#closeUnlessFailed(error)).catch(() => {
       // It was not sent, as a query was given up that may still run.
       if (this.#client?._invalid) this.#client.connection?.stream.destroy();
     });
+  }
+
+  async #sendBegin(fail: (error: Error) => void): Promise<unknown> {
+    if (!this.#settings) return this.#send(this.#begin.text, fail);
+    const { text, values } = this.#settings;
+    this.#executor.log(`${this.#begin.text};`, this.id);
+    const begin = { before: [this.#begin], keepsBefore: false, isKept: false, fail };
+    return this.#executor.execute(this.#soundClient(text), text, values, begin);
   }
 
   /** What is sent behind a BEGIN that fails would be committed by itself, unless a transaction has failed already. */

@@ -11,26 +11,20 @@ import { StatementCache } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
+import type { RequestSettings } from '../session/request-settings.js';
 import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
+import { Lanes } from './lanes.js';
 import type { Asked, PendingStatement } from './pending-statement.js';
-import { PipelinedRead, PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
+import { PipelinedRead, type PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
-import type { StatementTarget } from './statement-target.js';
+import type { SettingsStatement, StatementTarget } from './statement-target.js';
 import { LIMIT_LOCKS, TableShares } from './table-share.js';
 
-/** The second one is for when PostgreSQL, which answers a lane one read after the other, is slower than Node asks. */
-const LANES = 2;
-/**
- * Milliseconds of PostgreSQL's time that are under way on one lane before another is opened: the more reads go together,
- * the cheaper each is, as long as it is Node that they wait for. The cost of a statement tells: answers that wait for Node
- * are read one right after the other, which makes the fastest next to nothing.
- */
-const LANE_TIME = 4;
 /** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
 const CHEAP = 2;
 
@@ -81,10 +75,7 @@ export class StatementRunner implements StatementTarget {
   readonly #executor: StatementExecutor;
   /** For connections that are held. */
   readonly #connections: ConnectionExecutor;
-  readonly #lanes: readonly PipelinedReader[];
-  /** Whether all lanes get as many reads, for each of the servers. */
-  readonly #isDealing: boolean;
-  #turn = 0;
+  readonly #lanes: Lanes;
   readonly #retryElsewhere: RetryElsewhere = (read) => this.#askAlone(read);
   readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
@@ -104,39 +95,58 @@ export class StatementRunner implements StatementTarget {
     });
     this.#named = new StatementCache(isNaming);
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
-    // One connection at least is left to those who need it alone. A pooler may not stand several executions under way.
+    // A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
     this.#shares = new TableShares(canShare ? this.#source.maxReads : 1, {
-      lanesInUse: () => this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0),
+      lanesInUse: () => this.#lanes.inUse,
       wake: () => this.#source.queues.read.wake(),
     });
     this.#isGrouping = canShare && isGrouping;
-    const { maxReads, readServers } = this.#source;
-    const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
-    this.#isDealing = readServers > 1;
-    this.#lanes = Array.from({ length: count }, () => new PipelinedReader(this.#source, this.#executor));
+    this.#lanes = new Lanes(this.#source, this.#executor, canShare);
   }
 
-  read(text: string, values: TextValues, table: string, isPlanned = false): Promise<TextResult> {
+  read(
+    text: string,
+    values: TextValues,
+    table: string,
+    isPlanned = false,
+    settings: SettingsStatement | null = null,
+  ): Promise<TextResult> {
     const share = this.#shares.of(table);
-    const asked = { statement: (isPlanned ? this.#unnamed : this.#named).get(text), values, share };
-    const isCheap = !isPlanned && asked.statement.cost < CHEAP && (share?.mayShare ?? true);
+    const statement = (isPlanned ? this.#unnamed : this.#named).get(text);
+    const asked = { statement, values, share, settings };
+    const isCheap = !isPlanned && statement.cost < CHEAP && (share?.mayShare ?? true);
     // Where the pool has to see each read, none shares a connection.
     const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
-    const lane = isShareable ? this.#laneFor(asked.statement) : undefined;
+    const lane = isShareable ? this.#lanes.laneFor(asked.statement) : undefined;
     const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
     // What becomes of a read that failed.
-    return given.catch((cause) =>
-      readOnPrimary(cause, this.#sequelize, (transaction) => this.within(transaction).write(text, values)),
-    );
+    const again = (transaction: Transaction) => this.within(transaction).write(text, values);
+    return given.catch((cause) => readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null));
   }
 
   /** On the primary; with a key together with others that wait for a connection. */
-  write(text: string, values: TextValues, key?: string | null): Promise<TextResult> {
+  write(
+    text: string,
+    values: TextValues,
+    key?: string | null,
+    settings: SettingsStatement | null = null,
+  ): Promise<TextResult> {
     const statement = this.#named.get(text);
-    const asked = { statement, values, share: null };
+    const asked = { statement, values, share: null, settings };
     if (key === undefined) return this.#run('write', asked);
     return this.#ask(asked, (pending) => this.#groupOf(statement).add(pending, key));
+  }
+
+  /** Where statements run with the settings of a request: each in a transaction of its own, in one round trip. */
+  withSettings(settings: RequestSettings): StatementTarget {
+    const { text, values } = settings;
+    const first = { statement: this.#named.get(text), values, settings };
+    return {
+      read: (sql, bound, table, isPlanned) => this.read(sql, bound, table, isPlanned, first),
+      write: (sql, bound) => this.write(sql, bound, undefined, first),
+      sharesWrites: false,
+    };
   }
 
   /** Where statements run that are part of a transaction. */
@@ -151,9 +161,9 @@ export class StatementRunner implements StatementTarget {
   }
 
   /** A transaction with a connection of the queue. */
-  begin(options: TransactionOptions): Promise<Transaction> {
+  begin(options: TransactionOptions, settings: RequestSettings | null): Promise<Transaction> {
     const queue = this.#source.queues[options.readOnly ? 'read' : 'write'];
-    return new SessionTransaction(this.#sequelize, options, queue, this.#connections).open();
+    return new SessionTransaction(this.#sequelize, options, queue, this.#connections, settings).open();
   }
 
   /** Whether writes go together: the user says so, and the pool need not see each of them. */
@@ -167,23 +177,6 @@ export class StatementRunner implements StatementTarget {
     const group = new GroupCommit(this.#source.queues.write, this.#executor, this.#executeAlone);
     this.#groups.set(statement, group);
     return group;
-  }
-
-  /**
-   * The lane with the fewest reads. One that is not in use only when those that are have enough; but where each is to a
-   * server of its own, those that are equal in turn.
-   */
-  #laneFor({ cost }: PreparedStatement): PipelinedReader | undefined {
-    const count = this.#lanes.length;
-    if (this.#isDealing) this.#turn = (this.#turn + 1) % count;
-    let best: PipelinedReader | undefined;
-    for (let index = 0; index < count; index += 1) {
-      const lane = this.#lanes[(index + this.#turn) % count] as PipelinedReader;
-      if (!lane.isOpen || (best && lane.load >= best.load)) continue;
-      const isEnough = best && !this.#isDealing && best.load * cost < LANE_TIME && lane.load === 0;
-      if (!isEnough) best = lane;
-    }
-    return best;
   }
 
   #share(lane: PipelinedReader, asked: Asked): Promise<TextResult> {
@@ -214,7 +207,7 @@ export class StatementRunner implements StatementTarget {
 
   /** @param again asks once more where the statement was stale */
   #ask(
-    { statement, values, share }: Asked,
+    { statement, values, share, settings }: Asked,
     start: (pending: PendingStatement) => void,
     again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
@@ -226,7 +219,7 @@ export class StatementRunner implements StatementTarget {
         else fail(asDatabaseError(error, statement, values));
       };
       logStatement(this.#sequelize, statement.text);
-      start({ statement, values, share, context, answer, fail });
+      start({ statement, values, share, settings, context, answer, fail });
     });
   }
 
@@ -242,7 +235,7 @@ export class StatementRunner implements StatementTarget {
     requeue?: (client: PooledClient) => void,
     isAgain = false,
   ): void {
-    const { statement, values, context, answer } = pending;
+    const { statement, values, context, answer, settings } = pending;
     // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
     const share = queue.bypassesQueue || !requeue ? null : pending.share;
     const isLimited = share?.begin() ?? false;
@@ -261,7 +254,11 @@ export class StatementRunner implements StatementTarget {
       if (isStaleNow) this.#execute(queue, client, pending, requeue, true);
       else if (!isPutBack) answer(error, result);
     };
-    const before = isLimited ? { before: LIMIT_LOCKS } : {};
-    this.#executor.execute(client, { ...before, statement, executions: [{ values, context, settle }], end });
+    const batch = { statement, executions: [{ values, context, settle }], end };
+    if (!isLimited && !settings) this.#executor.execute(client, batch);
+    else {
+      const before = [...(isLimited ? [LIMIT_LOCKS] : []), ...(settings ? [settings] : [])];
+      this.#executor.execute(client, { ...batch, before });
+    }
   }
 }

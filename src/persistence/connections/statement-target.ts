@@ -1,5 +1,11 @@
 /** Where statements run: on connections of a pool, one for each statement, or on the one connection of a transaction. */
-import type { TextResult, TextValues } from '../protocol/batch.js';
+import type { Preceding, TextResult, TextValues } from '../protocol/batch.js';
+import type { RequestSettings } from '../session/request-settings.js';
+
+/** What sets the settings of a request before a statement, in its transaction. */
+export interface SettingsStatement extends Preceding {
+  readonly settings: RequestSettings;
+}
 
 /** Runs statements whose values are texts. */
 export interface StatementTarget {
@@ -21,9 +27,17 @@ export interface StatementTarget {
   write(text: string, values: TextValues, key?: string | null): Promise<TextResult>;
 }
 
-/** Runs each statement in one way: all see what those before them have written. */
+/**
+ * Runs each statement in one way: all see what those before them have written.
+ *
+ * @param run is told whether a connection may keep the statement
+ */
 export function singleTarget(
-  run: (text: string, values: TextValues) => Promise<TextResult>,
+  run: (text: string, values: TextValues, isKept: boolean) => Promise<TextResult>,
 ): StatementTarget {
-  return { read: run, write: run, sharesWrites: false };
+  return {
+    read: (text, values, _table, isPlanned = false) => run(text, values, !isPlanned),
+    write: (text, values) => run(text, values, true),
+    sharesWrites: false,
+  };
 }

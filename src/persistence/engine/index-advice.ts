@@ -1,19 +1,8 @@
 /** Which orders and filters no index can serve: on a large table each of them reads all rows. */
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
+import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
-import { quotedTable } from '../sql/table-sql.js';
-
-/** One key column of an index. */
-interface IndexKey {
-  readonly column: string;
-  readonly descending: boolean;
-}
-
-/** An index, as far as its use is concerned. */
-interface IndexInfo {
-  readonly method: string;
-  readonly keys: readonly IndexKey[];
-}
+import { columnOf, type IndexInfo, type IndexKey, servesOrder, startsWith } from '../sql/table-indexes.js';
 
 /** An index, as the catalog has it. */
 export interface IndexRow {
@@ -41,7 +30,7 @@ const ASCENDING = 0;
 const DESCENDING = 3;
 
 /** The usable part of an index: it ends at an expression, or at a key whose NULLs are on the other side. */
-function readIndex({ method, columns, options }: IndexRow): IndexInfo {
+export function readIndex({ method, columns, options }: IndexRow): IndexInfo {
   const keys: IndexKey[] = [];
   for (const [position, column] of columns.entries()) {
     const option = options[position];
@@ -51,58 +40,59 @@ function readIndex({ method, columns, options }: IndexRow): IndexInfo {
   return { method, keys };
 }
 
-/** One line for each order and filter of a resource that no index serves, with the index that would. */
-export function adviseIndexes(plan: ResourcePlan, rows: readonly IndexRow[]): string[] {
-  const indexes = rows.map(readIndex);
-  const key = plan.info.primaryKey.name;
+/**
+ * One line for each order and filter of a resource that no index serves, with the index that would. Where the rows are scoped, an
+ * index begins with the columns of the scope.
+ */
+export function adviseIndexes(plan: ResourcePlan, indexes: readonly IndexInfo[]): string[] {
+  const { info, access } = plan;
+  const key = info.primaryKey.name;
+  const scope = [...(access?.scope.keys() ?? [])];
+  const within = scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
   const orders = [
     ...plan.sortable.map((attribute) => ({ option: 'sortAllow', terms: [{ attribute, descending: false }] })),
     { option: 'defaultSort', terms: plan.defaultSort },
   ];
   const needs = [
     ...orders
-      .filter(({ terms }) => !indexes.some((index) => servesOrder(plan, index, terms)))
+      .filter(({ terms }) => !indexes.some((index) => servesOrder(info, index, scope, terms)))
       .map(({ option, terms }) => {
         const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
-        const isTotal = terms.some(({ attribute }) => attribute === key);
-        return {
-          need: `the order '${names.join(',')}' (${option})`,
-          keys: isTotal ? terms : [...terms, { attribute: key, descending: false }],
-        };
+        return { need: `the order '${names.join(',')}' (${option})`, terms };
       }),
     ...[...plan.filters.keys()]
-      .filter((attribute) => !indexes.some(({ keys }) => keys[0]?.column === columnOf(plan, attribute)))
+      .filter((attribute) => !indexes.some(({ keys }) => servesFilter(plan, keys, scope, attribute)))
       .map((attribute) => ({
         need: `a filter by '${attribute}' (filterAllow)`,
-        keys: [attribute, key].map((name) => ({ attribute: name, descending: false })),
+        terms: [{ attribute, descending: false }],
       })),
   ];
   // An attribute may be both sortable and filterable; one index serves both.
   const lines = new Map<string, string>();
-  for (const { need, keys } of needs) {
+  for (const { need, terms } of needs) {
+    const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
+    const isTotal = [...scope, ...ordered.map(({ attribute }) => attribute)].includes(key);
+    const keys = [...scope.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
     const columns = keys.map(
-      ({ attribute, descending }) => `${identifier(columnOf(plan, attribute))}${descending ? ' DESC' : ''}`,
+      ({ attribute, descending }) => `${identifier(columnOf(info, attribute))}${descending ? ' DESC' : ''}`,
     );
     const index = `${quotedTable(plan.model)} (${columns.join(', ')})`;
     if (!lines.has(index))
-      lines.set(index, `${plan.name}: no index serves ${need}; CREATE INDEX ON ${index};`);
+      lines.set(index, `${plan.name}: no index serves ${need}${within}; CREATE INDEX ON ${index};`);
   }
   return [...lines.values()];
 }
 
-/** A B-tree whose first keys are the terms, walked forward or backward. Behind a unique prefix the rest is sorted. */
-function servesOrder(plan: ResourcePlan, { method, keys }: IndexInfo, terms: readonly SortTerm[]): boolean {
-  const needed = terms.filter(({ attribute }) => attribute !== plan.info.primaryKey.name);
-  const wanted = needed.length > 0 ? needed : terms.slice(0, 1);
-  if (method !== 'btree') return false;
-  const matches = (reverse: boolean): boolean =>
-    wanted.every(({ attribute, descending }, position) => {
-      const key = keys[position];
-      return key?.column === columnOf(plan, attribute) && key.descending === (descending !== reverse);
-    });
-  return matches(false) || matches(true);
+function ascending(attribute: string): SortTerm {
+  return { attribute, descending: false };
 }
 
-function columnOf({ info }: ResourcePlan, attribute: string): string {
-  return info.attributes.get(attribute)?.column ?? attribute;
+function servesFilter(
+  { info }: ResourcePlan,
+  keys: readonly IndexKey[],
+  scope: readonly string[],
+  attribute: string,
+): boolean {
+  if (!startsWith(info, keys, scope)) return false;
+  return scope.includes(attribute) || keys[scope.length]?.column === columnOf(info, attribute);
 }

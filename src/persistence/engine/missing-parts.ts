@@ -2,9 +2,10 @@
 import { type QueryOptionsWithType, QueryTypes } from 'sequelize';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { Logger } from '../../util/logger.js';
+import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
-import { quotedTable } from '../sql/table-sql.js';
-import { adviseIndexes, INDEXES, type IndexRow } from './index-advice.js';
+import { setIndexes } from '../sql/table-indexes.js';
+import { adviseIndexes, INDEXES, type IndexRow, readIndex } from './index-advice.js';
 
 interface TableRow {
   readonly table: string;
@@ -30,8 +31,11 @@ export async function warnMissingParts(plans: readonly ResourcePlan[], logger: L
       for (const line of missingParts(plan, tables.get(plan)?.[0])) logger.error(line);
     const present = plans.filter((plan) => tables.get(plan)?.[0]?.exists);
     const indexes = await askCatalog<IndexRow>(present, INDEXES);
-    for (const plan of present)
-      for (const line of adviseIndexes(plan, indexes.get(plan) ?? [])) logger.warn(line);
+    for (const plan of present) {
+      const known = (indexes.get(plan) ?? []).map(readIndex);
+      setIndexes(plan.model, known);
+      for (const line of adviseIndexes(plan, known)) logger.warn(line);
+    }
   } catch {
     logger.debug('The tables and indexes could not be checked: the database did not answer, or refused it.');
   }

@@ -66,3 +66,16 @@ export class ConcurrentModificationError extends PersistenceError {
 export class RelationNotLoaded extends PersistenceError {
   override readonly name = 'RelationNotLoaded';
 }
+
+/** The error of a relation that a record does not hold. */
+export function relationNotLoaded(
+  model: string,
+  relations: readonly string[],
+  name: string,
+): RelationNotLoaded {
+  return new RelationNotLoaded(
+    relations.includes(name)
+      ? `The relation '${name}' of this ${model} was not loaded; include it in the query.`
+      : `${model} has no relation '${name}'; it has ${relations.join(', ') || 'none'}.`,
+  );
+}

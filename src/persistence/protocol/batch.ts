@@ -26,13 +26,19 @@ export interface Execution {
   settle(error: Error | null, result?: TextResult): void;
 }
 
+/** A statement that is executed before others, in their transaction. Nobody asks for its result. */
+export interface Preceding {
+  readonly statement: PreparedStatement;
+  readonly values: TextValues;
+}
+
 /**
  * Executions that are sent together, one at least. To the database they are one transaction: when one fails, it executes
  * none of those behind it.
  */
 export interface Batch {
-  /** What is executed first, without values; nobody asks for its result. */
-  readonly before?: PreparedStatement;
+  /** What is executed first. */
+  readonly before?: readonly Preceding[];
   readonly statement: PreparedStatement;
   readonly executions: readonly Execution[];
   /** Told that the connection is free, before the executions are told what became of them. */

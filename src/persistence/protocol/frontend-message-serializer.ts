@@ -11,23 +11,28 @@ const SYNC = Uint8Array.of(0x53, 0, 0, 0, 4);
 /** Type, length, the empty name of the portal, the end of the statement's name, three counts. */
 const FIXED_LENGTH = 1 + 4 + 1 + 1 + 2 + 2 + 2;
 
-const NO_VALUES: TextValues = [];
+/** An execution of another statement. */
+interface NamedExecution {
+  readonly statement: { readonly name: string };
+  readonly values: TextValues;
+}
 
 /**
  * Encodes executions with values as texts, whose results are texts too. Names are ASCII.
  *
- * @param before the name of a statement that is executed first, without values
+ * @param before what is executed first
  */
 export function serializeExecutions(
   name: string,
   executions: readonly Pick<Execution, 'values'>[],
-  before?: string,
+  before: readonly NamedExecution[] = [],
 ): Buffer {
   let length = SYNC.length;
-  if (before !== undefined) length += bindLength(before, NO_VALUES) + EXECUTE.length;
+  for (const { statement, values } of before) length += bindLength(statement.name, values) + EXECUTE.length;
   for (const { values } of executions) length += bindLength(name, values) + EXECUTE.length;
   const buffer = Buffer.allocUnsafe(length);
-  let at = before === undefined ? 0 : writeExecution(buffer, before, NO_VALUES, 0);
+  let at = 0;
+  for (const { statement, values } of before) at = writeExecution(buffer, statement.name, values, at);
   for (const { values } of executions) at = writeExecution(buffer, name, values, at);
   buffer.set(SYNC, at);
   return buffer;

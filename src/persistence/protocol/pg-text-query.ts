@@ -6,12 +6,12 @@
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
-import { type Batch, BatchAbortedError, type TextRow } from './batch.js';
+import { type Batch, BatchAbortedError, type Preceding, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
 import { type DriverClient, type DriverConnection, HAS_PIPELINE, pgProblem } from './pg-internals.js';
 import { executePortably, type Fields, parsersOf } from './portable-executor.js';
 import { type Preparation, Preparations } from './preparation.js';
-import { isStale } from './prepared-statement.js';
+import { isStale, type PreparedStatement } from './prepared-statement.js';
 import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
 import { timeoutDriver } from './timeout-client.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
@@ -80,21 +80,22 @@ function textQueryClass(
     #found: TextRow[] = [];
     /** What is executed, whatever the connection prepares under the same name meanwhile. */
     #preparation: Preparation;
-    #before: Preparation | null;
-    /** Whether any of the two is prepared by this query. */
+    /** The same of what comes first. */
+    #before: Preparation[];
+    /** Whether any of them is prepared by this query. */
     #isPreparing = false;
-    /** Whether what comes first is still to be done. */
-    #isBefore: boolean;
+    /** How much of what comes first is still to be done. */
+    #beforeLeft: number;
     #isOver = false;
 
     constructor(client: DriverClient, batch: Batch) {
-      const { statement, before } = batch;
+      const { statement, before = NOTHING } = batch;
       this.text = statement.text;
-      this.#isBefore = before !== undefined;
+      this.#beforeLeft = before.length;
       this.#client = client;
       this.#batch = batch;
-      this.#preparation = { statement, parsers: null, isLost: false };
-      this.#before = before ? { statement: before, parsers: null, isLost: false } : null;
+      this.#preparation = unprepared(statement);
+      this.#before = before.map((preceding) => unprepared(preceding.statement));
     }
 
     /** Has the query given up after so many milliseconds. */
@@ -109,26 +110,26 @@ function textQueryClass(
     }
 
     submit(connection: DriverConnection): null {
-      const { before, statement, executions } = this.#batch;
+      const { before = NOTHING, statement, executions } = this.#batch;
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
       const known = kept.find(statement);
       // Where the one was lost the other may be, too, and a query is executed once more at most.
       const isLost = !known && name !== '';
-      const knownBefore = isLost ? undefined : before && kept.find(before);
+      const knownBefore = before.map((preceding) => (isLost ? undefined : kept.find(preceding.statement)));
       if (known) this.#preparation = known;
-      if (knownBefore) this.#before = knownBefore;
-      this.#isPreparing = !known || (before !== undefined && !knownBefore);
+      this.#before = this.#before.map((preparation, index) => knownBefore[index] ?? preparation);
+      this.#isPreparing = !known || knownBefore.includes(undefined);
       if (this.#preparation.parsers !== null && !this.#isPreparing) {
-        connection.stream.write(serializeExecutions(name, executions, before?.name));
+        connection.stream.write(serializeExecutions(name, executions, before));
         return null;
       }
       connection.stream.cork();
       // Before all else, because nothing is done behind what fails.
       for (const unused of kept.makeRoom(name)) connection.close({ type: 'S', name: unused });
-      if (this.#before) {
-        if (!knownBefore) prepare(connection, kept, this.#before);
-        connection.bind({ statement: this.#before.statement.name, values: [] });
+      for (const [index, preceding] of before.entries()) {
+        if (!knownBefore[index]) prepare(connection, kept, this.#before[index] as Preparation);
+        connection.bind({ statement: preceding.statement.name, values: preceding.values });
         connection.execute({});
       }
       if (!known) prepare(connection, kept, this.#preparation);
@@ -151,8 +152,8 @@ function textQueryClass(
     }
 
     handleCommandComplete({ text }: { text: string }): void {
-      if (this.#isBefore) {
-        this.#isBefore = false;
+      if (this.#beforeLeft > 0) {
+        this.#beforeLeft -= 1;
         this.#found = [];
         return;
       }
@@ -169,7 +170,7 @@ function textQueryClass(
       const isStaleNow = isStale(error);
       if (this.#isPreparing || isStaleNow) {
         this.#preparation.isLost = true;
-        if (this.#before) this.#before.isLost = true;
+        for (const preparation of this.#before) preparation.isLost = true;
       }
       if (isStaleNow) onStale(error);
       this.#fail(error);
@@ -209,6 +210,12 @@ function textQueryClass(
   }
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
   return TextQuery;
+}
+
+const NOTHING: readonly Preceding[] = Object.freeze([]);
+
+function unprepared(statement: PreparedStatement): Preparation {
+  return { statement, parsers: null, isLost: false };
 }
 
 function prepare(connection: DriverConnection, kept: Preparations, preparation: Preparation): void {

@@ -1,6 +1,8 @@
 /** Executes statements through the public interface of pg, for versions and drivers of which nothing else is known. */
-import type { Batch, TextRow } from './batch.js';
-import type { PreparedStatement, TextParser } from './prepared-statement.js';
+
+import { isQueryTimeout } from '../errors/database-fault.js';
+import type { Batch, Execution, Preceding, TextResult, TextRow } from './batch.js';
+import { PreparedStatement, type TextParser } from './prepared-statement.js';
 
 /** A description of columns, as pg has it. */
 export interface Fields {
@@ -20,19 +22,62 @@ export interface PublicClient {
 }
 
 /** One after the other. Not prepared under a name, because pg refuses to give a name to another text later. */
-export function executePortably(client: PublicClient, { before, statement, executions, end }: Batch): void {
-  if (before) throw new TypeError('Only pg executes a statement before another one.');
+export function executePortably(client: PublicClient, batch: Batch): void {
+  const { before, statement, executions, end } = batch;
+  if (before) return void executeInTransaction(client, { ...batch, before });
   const last = executions.at(-1);
   for (const execution of executions) {
-    const { values } = execution;
-    const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
-    client.query(query, (error, result) => {
+    ask(client, { statement, values: execution.values }, (error, result) => {
       if (execution === last) end(error);
-      if (error || !result) return execution.settle(error);
-      const { rows, rowCount } = result;
-      execution.settle(null, { rows, count: rowCount ?? 0, parsers: parsersOf(statement, client, result) });
+      execution.settle(error, result);
     });
   }
+}
+
+/** What one Sync does elsewhere: each is sent when the one before it has succeeded, and answered when all is committed. */
+async function executeInTransaction(
+  client: PublicClient,
+  { before, statement, executions, end }: Batch & { readonly before: readonly Preceding[] },
+): Promise<void> {
+  const results: TextResult[] = [];
+  let failure: Error | null = null;
+  let isOver = true;
+  try {
+    await answerOf(client, BEGIN);
+    for (const preceding of before) await answerOf(client, preceding);
+    for (const { values } of executions) results.push(await answerOf(client, { statement, values }));
+    await answerOf(client, COMMIT);
+  } catch (error) {
+    failure = error as Error;
+    isOver = !isQueryTimeout(failure) && Boolean(await answerOf(client, ROLLBACK).catch(() => null));
+  }
+  end(
+    isOver ? failure : Object.assign(new Error('It may still be in the transaction.'), { severity: 'FATAL' }),
+  );
+  for (const [index, execution] of executions.entries()) execution.settle(failure, results[index]);
+}
+
+const BEGIN = command('START TRANSACTION');
+const COMMIT = command('COMMIT');
+const ROLLBACK = command('ROLLBACK');
+
+function command(text: string): Preceding {
+  return { statement: new PreparedStatement(text, ''), values: [] };
+}
+
+function answerOf(client: PublicClient, asked: Preceding): Promise<TextResult> {
+  return new Promise((resolve, reject) => {
+    ask(client, asked, (error, result) => (error ? reject(error) : resolve(result as TextResult)));
+  });
+}
+
+function ask(client: PublicClient, { statement, values }: Preceding, settle: Execution['settle']): void {
+  const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
+  client.query(query, (error, result) => {
+    if (error || !result) return settle(error);
+    const { rows, rowCount } = result;
+    settle(null, { rows, count: rowCount ?? 0, parsers: parsersOf(statement, client, result) });
+  });
 }
 
 const asText: TextParser = (text) => text;

@@ -1,40 +1,19 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
-import {
-  type Attributes,
-  type CreationAttributes,
-  InstanceError,
-  type Model,
-  OptimisticLockError,
-  type OrderItem,
-  type Sequelize,
-  type Transaction,
-  type WhereOptions,
-} from 'sequelize';
+import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { ConfigError } from '../../util/config-error.js';
-import { statementRunner } from '../connections/statement-runner.js';
-import type { StatementTarget } from '../connections/statement-target.js';
-import { hasDestroyHooks, hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
-import {
-  ConcurrentModificationError,
-  MultipleResultsFound,
-  noSuchRecord,
-  RelationNotLoaded,
-} from '../errors/errors.js';
-import { findCursorPage } from '../paging/find-cursor-page.js';
-import { findOffsetPage } from '../paging/find-offset-page.js';
+import { MultipleResultsFound, noSuchRecord, relationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
-import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
-import { currentSession, isOnSequelize, type TransactionScope } from '../session/session.js';
-import { DatabaseSession } from '../transactions/database-session.js';
-import { keysetRecordSource } from './keyset-record-source.js';
-import { RowFinder } from './row-finder.js';
-import { type RowRecords, rowRecords } from './row-records.js';
-import { updateRecord, type WriteOptions } from './update-record.js';
-
-/** The value of a primary key. */
-export type Id = string | number | bigint;
+import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
+import { withOrigin } from '../paging/page-origin.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { currentSession, type TransactionScope } from '../session/session.js';
+import type { Id, KeyOptions } from './row-records.js';
+import { type QueryContext, readRecords, writeRecords } from './run-records.js';
+import { includesWithin } from './scoped-includes.js';
+import { changesWithin, newRowWithin } from './scoped-values.js';
 
 /**
  * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
@@ -57,6 +36,8 @@ export class Repository<M extends Model = Model> {
   readonly model: ModelClass<M>;
   /** The session that `with` bound this repository to. */
   private readonly session: TransactionScope | null = null;
+  /** What the request that it belongs to may see and write; null is everything. */
+  private readonly access: AccessSource | null = null;
 
   /**
    * @param model default: the `static model` of the subclass
@@ -85,6 +66,24 @@ export class Repository<M extends Model = Model> {
     return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { session });
   }
 
+  /** The same repository for what a request may see and write. @internal */
+  within(access: AccessSource): this {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access });
+  }
+
+  /**
+   * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them. For work that
+   * is nobody's own, such as a report over all of them.
+   *
+   * @example
+   * ```ts
+   * const everyone = await context.repository.unscoped().list();
+   * ```
+   */
+  unscoped(): this {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access: null });
+  }
+
   /**
    * The row with this primary key.
    *
@@ -100,11 +99,16 @@ export class Repository<M extends Model = Model> {
 
   /** The row with this primary key, or null. */
   async find(id: Id, { fields }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    const scope = await this.transactionFor('select');
-    const found = await this.rows?.find(id, fields, this.targetIn(scope));
-    if (found !== undefined) return found;
-    const attributes = fields ? { attributes: [...fields] } : {};
-    return this.findByKey(id, { ...attributes, ...hookOptions(this.model, 'read'), ...scope });
+    return this.findByKey(id, { fields, isLocked: false });
+  }
+
+  /** The row with this primary key, which nothing else may change until the transaction has ended. @internal */
+  async getLocked(id: Id): Promise<M> {
+    const record = await this.findByKey(id, { isLocked: true });
+    const { get, find } = Repository.prototype;
+    // A subclass may find less, or more of a row.
+    const isOwn = this.get !== get || this.find !== find;
+    return (isOwn ? record && (await this.get(id)) : record) ?? this.missing();
   }
 
   /**
@@ -121,8 +125,15 @@ export class Repository<M extends Model = Model> {
 
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
-    const order: OrderItem[] = [[this.model.primaryKeyAttribute, 'ASC']];
-    return this.model.findAll({ order, ...options, ...(await this.transactionFor('select')) });
+    const { include } = options;
+    const isWithin = include !== undefined && this.access !== null;
+    const seen = isWithin
+      ? { include: await includesWithin(this.model as unknown as ModelClass, include, this.access) }
+      : {};
+    const context = await this.context('select');
+    return readRecords(this.model, context, null, (records, scope) =>
+      records.list({ ...options, ...seen }, scope),
+    );
   }
 
   /**
@@ -131,12 +142,13 @@ export class Repository<M extends Model = Model> {
    * two are seen by one of them only. In a `dbSession` both are of one snapshot.
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const scope = await this.transactionFor('select');
-    const found = await this.rows?.page(request, this.targetIn(scope));
-    if (found) return found;
-    const finder = this.finder(request, scope);
-    const find = (limit: number, offset: number) => finder.find(finder.terms(), null, { limit, offset });
-    return findOffsetPage({ find, count: () => finder.count() }, request);
+    const found = await readRecords<M, OffsetPage<M>>(
+      this.model,
+      await this.context('select'),
+      (rows, on) => rows.page(request, on),
+      (records, scope) => records.page(request, scope),
+    );
+    return withOrigin(found, this.model, request);
   }
 
   /**
@@ -149,22 +161,27 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const scope = await this.transactionFor('select');
-    const found = await this.rows?.cursorPage(request, this.targetIn(scope));
-    if (found) return found;
-    const page = await findCursorPage(keysetRecordSource(this.finder(request, scope)), request);
-    return { ...page, items: page.items.map(({ record }) => record) };
+    const found = await readRecords<M, CursorPage<M>>(
+      this.model,
+      await this.context('select'),
+      (rows, on) => rows.cursorPage(request, on),
+      (records, scope) => records.cursorPage(request, scope),
+    );
+    return withOrigin(found, this.model, request);
   }
 
   /**
    * Inserts a row and returns it as the database holds it, defaults included. A write that runs hooks has a transaction of
    * its own where it is not in a unit of work, so that what the hooks write happens with it or not at all.
    */
-  create(values: CreateValues<M>): Promise<M> {
-    // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
-    return this.write(
-      (options) => this.model.create(values as CreationAttributes<M>, options),
-      (rows, on) => rows.insert(values, on),
+  async create(values: CreateValues<M>): Promise<M> {
+    const context = await this.context('other', values);
+    const written = newRowWithin(values, this.model.name, context.access);
+    return writeRecords(
+      this.model,
+      context,
+      (rows, on) => rows.insert(written, on),
+      (records, options) => records.create(written, options),
     );
   }
 
@@ -175,9 +192,13 @@ export class Repository<M extends Model = Model> {
    * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
    */
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
-    const updated = await this.write<M | null>(
-      (options) => this.updateRecord(id, values, options),
-      (rows, on) => rows.update(id, values, on),
+    const context = await this.context('other', values);
+    const written = changesWithin(values, this.model.name, context.access);
+    const updated = await writeRecords<M, M | null>(
+      this.model,
+      context,
+      (rows, on) => rows.update(id, written, on),
+      (records, options) => records.update(id, written, options),
     );
     return updated ?? this.missing();
   }
@@ -188,11 +209,11 @@ export class Repository<M extends Model = Model> {
    * @throws NotFoundError when there is no such row, or it is already soft-deleted
    */
   async delete(id: Id): Promise<void> {
-    // The static form reports how many rows it hit; the instance's does not where it only marks them.
-    const individualHooks = hasDestroyHooks(this.model);
-    const deleted = await this.write<number | boolean>(
-      (options) => this.model.destroy({ where: this.byId(id), individualHooks, ...options }),
+    const deleted = await writeRecords<M, number | boolean>(
+      this.model,
+      await this.context('other'),
       (rows, on) => rows.delete(id, on),
+      (records, options) => records.delete(id, options),
     );
     if (!deleted) this.missing();
   }
@@ -210,81 +231,32 @@ export class Repository<M extends Model = Model> {
   related<K extends keyof M & string>(record: M, name: K): M[K] {
     const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
-    const relations = Object.keys(this.model.associations).join(', ') || 'none';
-    throw new RelationNotLoaded(
-      this.model.associations[name]
-        ? `The relation '${name}' of this ${this.model.name} was not loaded; include it in the query.`
-        : `${this.model.name} has no relation '${name}'; it has ${relations}.`,
-    );
+    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
   /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
   get isUnbound(): boolean {
-    return this.session === null && Object.keys(this).length === 2;
+    return this.session === null && this.access === null && Object.keys(this).length === 3;
   }
 
-  /** The transaction that a query of this repository belongs to, as a query option. */
-  private async transactionFor(query: 'select' | 'other'): Promise<{ transaction?: Transaction }> {
-    if (this.session) return { transaction: this.session.transaction };
+  /**
+   * The transaction that a query of this repository belongs to, as a query option, and the rows that it may see.
+   *
+   * @param values that are written
+   */
+  private async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
+    const access = this.access ? await this.access(values) : OPEN_ACCESS;
+    if (this.session) return { access, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
-    return transaction ? { transaction } : {};
+    return { access, scope: transaction ? { transaction } : {} };
   }
 
-  /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
-  private async write<T>(
-    work: (options: WriteOptions) => Promise<T>,
-    ourWork: (rows: RowRecords<M>, on?: StatementTarget) => Promise<T | undefined>,
-  ): Promise<T> {
-    const scope = await this.transactionFor('other');
-    const written = this.rows ? await ourWork(this.rows, this.targetIn(scope)) : undefined;
-    if (written !== undefined) return written;
-    const options = hookOptions(this.model, 'write');
-    if (scope.transaction) return work({ ...options, ...scope });
-    // What a write reads it reads from the primary: a replica may be behind.
-    if (!hasWriteHooks(this.model)) return work({ ...options, useMaster: true });
-    const session = new DatabaseSession(this.model.sequelize as Sequelize, 'write');
-    return session.run(async () => work({ transaction: await session.begin() }));
-  }
-
-  private async updateRecord(id: Id, values: UpdateValues<M>, options: WriteOptions): Promise<M> {
-    const record = await this.findByKey(id, options);
-    if (!record) return this.missing();
-    try {
-      return await updateRecord(record, values as Partial<Attributes<M>>, options);
-    } catch (error) {
-      if (error instanceof InstanceError) return this.missing();
-      if (error instanceof OptimisticLockError) return this.conflict(id, options);
-      throw error;
-    }
-  }
-
-  /** The records that need no Sequelize; null where all do. */
-  private get rows(): RowRecords<M> | null {
-    return isOnSequelize() ? null : rowRecords(this.model);
-  }
-
-  /** Where statements of ours run; undefined is any connection of the pool. */
-  private targetIn({ transaction }: { readonly transaction?: Transaction }): StatementTarget | undefined {
-    return transaction && statementRunner(this.model.sequelize as Sequelize).within(transaction);
-  }
-
-  private finder(criteria: RowCriteria<M>, scope: Pick<WriteOptions, 'transaction'>): RowFinder<M> {
-    return new RowFinder(this.model, criteria, { ...hookOptions(this.model, 'read'), ...scope });
-  }
-
-  private findByKey(id: Id, options: WriteOptions & { attributes?: string[] }): Promise<M | null> {
-    return this.model.findOne({ where: this.byId(id), ...options });
-  }
-
-  private byId(id: Id): WhereOptions<Attributes<M>> {
-    return { [this.model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
-  }
-
-  /** A version that no longer matches means that the row was changed, or that it is gone. */
-  private async conflict(id: Id, options: WriteOptions): Promise<never> {
-    if (!(await this.findByKey(id, options))) this.missing();
-    throw new ConcurrentModificationError(
-      `Somebody else changed this ${this.model.name} at the same time; read it again and repeat the change.`,
+  private async findByKey(id: Id, options: KeyOptions): Promise<M | null> {
+    return readRecords<M, M | null>(
+      this.model,
+      await this.context(options.isLocked ? 'other' : 'select'),
+      (rows, on) => rows.find(id, { ...options, ...on }),
+      (records, scope) => records.find(id, options, scope),
     );
   }
 

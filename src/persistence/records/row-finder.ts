@@ -12,7 +12,7 @@ import {
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ModelInfo } from '../../model/model-info.js';
 import { type AppliedScope, scopeOf } from '../../model/sequelize-internals.js';
-import type { Value } from '../../operation/operation.js';
+import type { Predicate, Value } from '../../operation/operation.js';
 import { describeModel } from '../../plan/describe-model.js';
 import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
@@ -43,11 +43,19 @@ export class RowFinder<M extends Model> {
   readonly #model: ModelClass<M>;
   readonly #criteria: RowCriteria<M>;
   readonly #options: FinderOptions;
+  readonly #within: Predicate | null;
 
-  constructor(model: ModelClass<M>, criteria: RowCriteria<M>, options: FinderOptions) {
+  /** @param within a condition with texts in the place of slots, which all rows have to meet */
+  constructor(
+    model: ModelClass<M>,
+    criteria: RowCriteria<M>,
+    options: FinderOptions,
+    within: Predicate | null = null,
+  ) {
     this.#model = model;
     this.scope = scopeOf(model);
     this.#options = options;
+    this.#within = within;
     this.#criteria = criteria;
     this.info = describeModel(model as unknown as ModelClass);
     // Sequelize gives the table the model's name in every query.
@@ -97,6 +105,7 @@ export class RowFinder<M extends Model> {
     const { where, filter } = this.#criteria;
     const conditions = [
       ...(filter ? [compilePredicate(filter, this.column)] : []),
+      ...(this.#within ? [compilePredicate(this.#within, this.column)] : []),
       ...(range ? [range] : []),
     ];
     if (conditions.length === 0) return where ? { where } : {};

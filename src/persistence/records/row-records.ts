@@ -7,10 +7,12 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { attributesVersion } from '../../model/sequelize-internals.js';
+import type { Access } from '../../operation/access.js';
 import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
+import { perPair } from '../../util/per-pair.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
@@ -26,10 +28,25 @@ import { isOrdinary, isOrdinaryKey } from '../sql/ordinary-value.js';
 import { NO_SLOTS, type Slots } from '../sql/statement.js';
 
 /** What a statement does. */
-type Access = 'list' | 'create' | 'update' | 'delete';
+type StatementKind = 'list' | 'create' | 'update' | 'delete';
 
-/** The value of a primary key, as users give it. */
-type Id = string | number | bigint;
+/** The value of a primary key. */
+export type Id = string | number | bigint;
+
+/** Which rows, and where their statements run. */
+export interface RowOptions {
+  readonly access: Access;
+  /** Default: any connection of the pool. */
+  readonly on?: StatementTarget | undefined;
+}
+
+/** How a row is read by its key. */
+export interface KeyOptions {
+  /** Default: all attributes. */
+  readonly fields?: readonly string[] | undefined;
+  /** Whether nothing else may change it until the transaction has ended. */
+  readonly isLocked: boolean;
+}
 
 /** What is known of a model. */
 interface Known {
@@ -63,9 +80,9 @@ export class RowRecords<M extends Model = Model> {
   readonly #columns: readonly string[];
   /** The row with the key in the slot `id`. */
   readonly #row: Predicate;
-  readonly #isPlain = new Map<Access, boolean>();
-  /** For the rows that were read last, whose columns are read by these parsers. */
-  #hydrate: { readonly parsers: readonly TextParser[]; readonly record: Hydrate } | null = null;
+  readonly #isPlain = new Map<StatementKind, boolean>();
+  /** Makes records of rows whose columns are read by these parsers: statements that take turns have parsers of their own. */
+  readonly #hydrateFor: (parsers: readonly TextParser[]) => Hydrate;
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
@@ -73,67 +90,83 @@ export class RowRecords<M extends Model = Model> {
     this.#executor = new RowExecutor(info);
     this.#stored = storedAttributes(info);
     this.#columns = this.#stored.map(({ name }) => name);
+    this.#hydrateFor = perPair((parsers: readonly TextParser[]) => this.#hydrator(this.#stored, parsers));
     this.#row = allOf(equalTo(info.primaryKey.name, { slot: 'id' }), aliveRows(info));
   }
 
   /** The record with this key, or null; with these attributes only, where they are given. */
-  async find(id: Id, fields?: readonly string[], on?: StatementTarget): Promise<M | null | undefined> {
-    const slots = this.#slotsOf(id);
+  async find(
+    id: Id,
+    { fields, isLocked, access, on }: RowOptions & KeyOptions,
+  ): Promise<M | null | undefined> {
+    const slots = this.#slotsOf(id, access);
     const attributes = fields ? this.#attributesOf(fields) : this.#stored;
     if (!slots || !attributes || !this.#can('list')) return undefined;
     const select = { columns: fields ?? this.#columns };
-    const found = await this.#executor.run({ kind: 'read', where: this.#row, select }, slots, on);
+    const found = await this.#executor.run(
+      { kind: 'read', where: this.#rowWithin(access), select, isLocked },
+      slots,
+      on,
+    );
     const [record = null] = fields ? this.#some(found, attributes) : this.#records(found);
     return record;
   }
 
   /** One page by number. */
-  async page(request: PageRequest<M>, on?: StatementTarget): Promise<OffsetPage<M> | undefined> {
+  async page(request: PageRequest<M>, { access, on }: RowOptions): Promise<OffsetPage<M> | undefined> {
     const { page, size } = request;
     if (!Number.isSafeInteger(page) || page < 1 || !this.#canList(request)) return undefined;
     const window = { kind: 'offset', page, size } as const;
-    const found = await this.#executor.run(this.#list(request, window, 'exact'), NO_SLOTS, on);
+    const found = await this.#executor.run(this.#list(request, window, 'exact', access), access.slots, on);
     return { items: this.#records(found), total: found.total as number, page, size };
   }
 
   /** One page next to a place. */
-  async cursorPage(request: CursorPageRequest<M>, on?: StatementTarget): Promise<CursorPage<M> | undefined> {
+  async cursorPage(
+    request: CursorPageRequest<M>,
+    { access, on }: RowOptions,
+  ): Promise<CursorPage<M> | undefined> {
     const { size, after = null, before = null } = request;
     if (!this.#canList(request)) return undefined;
     const window = { kind: 'keyset', after, before, size } as const;
-    const found = await this.#executor.run(this.#list(request, window, 'none'), NO_SLOTS, on);
+    const found = await this.#executor.run(this.#list(request, window, 'none', access), access.slots, on);
     const { next = null, prev = null } = found;
     return { items: this.#records(found), next, prev };
   }
 
   /** Inserts a row. */
-  async insert(values: WriteValues, on?: StatementTarget): Promise<M | undefined> {
+  async insert(values: WriteValues, { access, on }: RowOptions): Promise<M | undefined> {
     if (!this.#can('create') || !this.#areOrdinary(values, true)) return undefined;
-    const rows = [values];
-    const written = await this.#write(
-      { kind: 'insert', rows, returning: { columns: this.#columns } },
-      values,
-      on,
-    );
+    const { references, slots } = access;
+    const returning = { columns: this.#columns };
+    const operation = { kind: 'insert', rows: [values], references, returning } as const;
+    const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : this.#records(written)[0];
   }
 
   /** Changes a row, and gives it; null where there is none. */
-  async update(id: Id, values: WriteValues, on?: StatementTarget): Promise<M | null | undefined> {
-    const slots = this.#slotsOf(id);
+  async update(id: Id, values: WriteValues, { access, on }: RowOptions): Promise<M | null | undefined> {
+    const slots = this.#slotsOf(id, access);
     if (!slots || !this.#can('update') || !this.#areOrdinary(values, false)) return undefined;
     const returning = { columns: this.#columns };
-    const operation = { kind: 'update', where: this.#row, set: values, returning } as const;
+    const where = this.#rowWithin(access);
+    const { references } = access;
+    const operation = { kind: 'update', where, set: values, references, returning } as const;
     const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : (this.#records(written)[0] ?? null);
   }
 
   /** Deletes a row, or marks it as deleted; whether there was one. */
-  async delete(id: Id, on?: StatementTarget): Promise<boolean | undefined> {
-    const slots = this.#slotsOf(id);
+  async delete(id: Id, { access, on }: RowOptions): Promise<boolean | undefined> {
+    const slots = this.#slotsOf(id, access);
     if (!slots || !this.#can('delete')) return undefined;
     const mark = deletedAtOf(this.#info) ?? null;
-    const deleted = await this.#write({ kind: 'delete', where: this.#row, mark }, {}, on, slots);
+    const deleted = await this.#write(
+      { kind: 'delete', where: this.#rowWithin(access), mark },
+      {},
+      on,
+      slots,
+    );
     return (deleted?.count ?? 0) > 0;
   }
 
@@ -141,8 +174,9 @@ export class RowRecords<M extends Model = Model> {
     { filter = null, sort = [] }: RowCriteria<M>,
     window: ListOperation['window'],
     count: ListOperation['count'],
+    access: Access,
   ): ListOperation {
-    const where = allOf(filter, aliveRows(this.#info));
+    const where = allOf(filter, aliveRows(this.#info), access.where);
     const order = totalOrder(sort, this.#info.primaryKey.name);
     return { kind: 'list', where, select: { columns: this.#columns }, order, window, count };
   }
@@ -165,13 +199,13 @@ export class RowRecords<M extends Model = Model> {
   }
 
   /** Whether neither the class of the model nor what it has at this moment needs Sequelize. */
-  #can(access: Access): boolean {
-    let isPlain = this.#isPlain.get(access);
+  #can(kind: StatementKind): boolean {
+    let isPlain = this.#isPlain.get(kind);
     if (isPlain === undefined) {
-      isPlain = classBlockers(this.#info, access, true).length === 0;
-      this.#isPlain.set(access, isPlain);
+      isPlain = classBlockers(this.#info, kind, true).length === 0;
+      this.#isPlain.set(kind, isPlain);
     }
-    return isPlain && hasPlainQueries(this.#info.model, access === 'list' ? 'read' : 'write');
+    return isPlain && hasPlainQueries(this.#info.model, kind === 'list' ? 'read' : 'write');
   }
 
   /** A condition of the user's is for Sequelize to write. A size is part of a text. */
@@ -179,10 +213,14 @@ export class RowRecords<M extends Model = Model> {
     return where === undefined && Number.isSafeInteger(size) && size >= 0 && this.#can('list');
   }
 
-  #slotsOf(id: Id): Slots | undefined {
+  #rowWithin({ where }: Access): Predicate {
+    return where === null ? this.#row : allOf(this.#row, where);
+  }
+
+  #slotsOf(id: Id, access: Access): Slots | undefined {
     const { type } = this.#info.primaryKey;
     const text = isOrdinaryKey(type, id) ? encodeParameter(type, id) : undefined;
-    return typeof text === 'string' ? { id: text } : undefined;
+    return typeof text === 'string' ? { ...access.slots, id: text } : undefined;
   }
 
   /** Whether Sequelize would write just these. */
@@ -209,9 +247,7 @@ export class RowRecords<M extends Model = Model> {
   #records({ rows, parsers }: FoundRows): M[] {
     // Where there are no rows, nobody has said how to read one.
     if (rows.length === 0) return [];
-    if (this.#hydrate?.parsers !== parsers)
-      this.#hydrate = { parsers, record: this.#hydrator(this.#stored, parsers) };
-    return rows.map(this.#hydrate.record) as M[];
+    return rows.map(this.#hydrateFor(parsers)) as M[];
   }
 
   #some({ rows, parsers }: FoundRows, attributes: readonly AttributeInfo[]): M[] {

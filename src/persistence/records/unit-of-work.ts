@@ -142,7 +142,7 @@ function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
 const UNITS = new WeakMap<DatabaseSession, ActiveUnit>();
 
 /** The session that the running code is in, if it is of this kind and goes on. */
-function joinableSession(sequelize: Sequelize, mode: SessionMode): DatabaseSession | undefined {
+export function joinableSession(sequelize: Sequelize, mode: SessionMode): DatabaseSession | undefined {
   const session = currentSession(sequelize);
   return session instanceof DatabaseSession && session.canJoin(mode) ? session : undefined;
 }

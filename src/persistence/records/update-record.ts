@@ -14,7 +14,7 @@ import { describeModel } from '../../plan/describe-model.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import { tableTriggers } from '../customization/table-triggers.js';
-import { quotedTable } from '../sql/table-sql.js';
+import { quotedTable } from '../sql/quoted-table.js';
 
 /** How the queries of a write run, and where. */
 export interface WriteOptions {

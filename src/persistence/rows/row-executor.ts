@@ -9,16 +9,18 @@ import type {
   Operation,
   Predicate,
   ReadOperation,
+  Reference,
   UpdateOperation,
   Value,
 } from '../../operation/operation.js';
 import type { Keyset } from '../../query/keyset.js';
-import { statementRunner } from '../connections/statement-runner.js';
+import { currentTarget } from '../connections/current-target.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
+import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
-import type { TextResult } from '../protocol/batch.js';
+import type { TextResult, TextRow } from '../protocol/batch.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW } from '../sql/write-sql.js';
@@ -38,7 +40,7 @@ export interface RowPage extends FoundRows {
   readonly prev?: Keyset | null;
 }
 
-/** Runs the operations on one model, on connections of its pool unless another target is given. */
+/** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
 export class RowExecutor {
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
@@ -73,17 +75,18 @@ export class RowExecutor {
   run(
     operation: Operation,
     slots: Slots = NO_SLOTS,
-    on: StatementTarget = statementRunner(this.#info.model.sequelize as Sequelize),
+    on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<RowPage | null> {
     switch (operation.kind) {
       case 'read': {
         const statement = this.#compiler.read(operation);
+        if (operation.isLocked) return write(on, statement, slots);
         return on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name);
       }
       case 'list':
         return this.#list(operation, slots, on);
       case 'insert':
-        return this.#insert(operation, on);
+        return this.#insert(operation, slots, on);
       case 'update':
         return this.#update(operation, slots, on);
       case 'delete': {
@@ -109,21 +112,27 @@ export class RowExecutor {
     return { ...page, rows: items, count: items.length, parsers: list.parsers };
   }
 
-  async #insert({ rows, returning }: InsertOperation, on: StatementTarget): Promise<FoundRows | null> {
-    const slots: Record<string, string | null> = {};
+  async #insert(operation: InsertOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
+    const { rows, references = [] } = operation;
+    const filled: Record<string, string | null> = { ...slots };
     const shapes: string[] = [];
     for (const [index, row] of rows.entries()) {
-      const shape = this.#encoder.newRow(row, index, slots);
+      const shape = this.#encoder.newRow(row, index, filled);
       if (shape === null) return null;
       shapes.push(shape);
     }
     const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
-    const statement = this.#compiler.insert(shapes.join(), attributes, returning);
-    return this.#writeShared(statement, slots, null, on);
+    const statement = this.#compiler.insert(shapes.join(), attributes, operation);
+    const written = await this.#writeShared(statement, filled, null, on);
+    if (written.rows.length === 0 && references.length > 0) {
+      const { rows: marks } = await write(on, this.#compiler.check(references), filled);
+      this.#refuse(references, marks[0] ?? []);
+    }
+    return written;
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
-    const { where, set, returning } = operation;
+    const { where, set, references = [], returning } = operation;
     const filled: Record<string, string | null> = { ...slots, [NOW.slot]: now() };
     const shape = this.#encoder.changes(set, filled);
     if (shape === null || (await this.#triggers(on)).hideUpdates) return null;
@@ -133,8 +142,37 @@ export class RowExecutor {
       const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
+      if (references.length > 0) return this.#explain(operation, attributes(), statement, filled, on);
     }
     return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
+  }
+
+  /**
+   * What became of a row that an UPDATE with references may not have written.
+   *
+   * @throws DatabaseError where one of the rows that it refers to is not there
+   */
+  async #explain(
+    operation: UpdateOperation,
+    set: readonly AttributeInfo[],
+    update: Statement,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<FoundRows> {
+    const { references = [], returning } = operation;
+    const found = await write(on, this.#compiler.unwritten(set, operation), slots);
+    const marks = found.rows[0]?.slice(returning.columns.length);
+    if (!marks) return found;
+    this.#refuse(references, marks);
+    // What was not there has come meanwhile.
+    const again = marks[references.length] === 't' ? await write(on, update, slots) : null;
+    return again && again.rows.length > 0 ? again : found;
+  }
+
+  /** @throws DatabaseError where one of the rows is not there */
+  #refuse(references: readonly Reference[], marks: TextRow): void {
+    const missing = references.find((_, index) => marks[index] !== 't');
+    if (missing) throw missingReference(this.#info, missing.attribute);
   }
 
   /** The key of the one row that a predicate can find; undefined where it may find several. */
@@ -172,7 +210,7 @@ function keyValue(where: Predicate, key: string): Value | undefined {
   if (where.kind === 'comparison') {
     return where.operator === '==' && where.attribute === key ? where.values[0] : undefined;
   }
-  if (where.kind === 'or') return undefined;
+  if (where.kind !== 'and') return undefined;
   for (const operand of where.operands) {
     const value = keyValue(operand, key);
     if (value !== undefined) return value;

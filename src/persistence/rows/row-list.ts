@@ -32,6 +32,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
   readonly #where: LiftedPredicate;
   readonly #slots: Slots;
   readonly #on: StatementTarget;
+  readonly #isPlanned: boolean;
 
   constructor(compiler: OperationCompiler, operation: ListOperation, slots: Slots, on: StatementTarget) {
     this.#compiler = compiler;
@@ -39,6 +40,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
     this.#where = compiler.lift(operation.where);
     this.#slots = this.#where.bound ? { ...slots, ...this.#where.bound } : slots;
     this.#on = on;
+    this.#isPlanned = compiler.isPlanned(this.#list, this.#where);
   }
 
   get terms(): readonly KeyTerm[] {
@@ -56,7 +58,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
   find({ walk, keyset, index, conditions }: RowRange, limit: number): Promise<TextRow[]> {
     const { selection, keyColumns } = this.#list;
     const shape = `${limit}:${index}:${this.#shapeOf(walk, keyset)}`;
-    return this.#rows(shape, this.#slotsOf(keyset), this.#where.hasValues, () => ({
+    return this.#rows(shape, this.#slotsOf(keyset), this.#isPlanned, () => ({
       columns: [
         ...selection.columns,
         ...keyColumns,
@@ -70,7 +72,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
 
   async hasAny({ walk, keyset, index, conditions }: RowRange): Promise<boolean> {
     const shape = `any:${index}:${this.#shapeOf(walk, keyset)}`;
-    const { rows } = await this.#run(shape, this.#slotsOf(keyset), this.#where.hasValues, () => ({
+    const { rows } = await this.#run(shape, this.#slotsOf(keyset), this.#isPlanned, () => ({
       columns: [raw('1')],
       conditions,
       order: walk,
@@ -93,7 +95,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
     const isFirst = offset === 0;
     const slots = isFirst ? this.#slots : { ...this.#slots, [OFFSET.slot]: String(offset) };
     const shape = `${isFirst ? 'first' : 'offset'}:${limit}`;
-    return this.#rows(shape, slots, !isFirst || this.#where.hasValues, () => ({
+    return this.#rows(shape, slots, !isFirst || this.#isPlanned, () => ({
       columns: this.#list.selection.columns,
       conditions: [],
       order: this.#list.terms,
@@ -102,7 +104,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
   }
 
   async count(): Promise<number> {
-    const { rows } = await this.#run('count', this.#slots, this.#where.hasValues, () => ({
+    const { rows } = await this.#run('count', this.#slots, this.#isPlanned, () => ({
       columns: [raw('count(*)')],
       conditions: [],
     }));

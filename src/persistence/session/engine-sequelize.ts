@@ -18,11 +18,18 @@ import { ambientTransactions } from '../../model/sequelize-internals.js';
 import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
+import { applySettings, currentSettings, type RequestSettings } from './request-settings.js';
 import { currentSession } from './session.js';
 import { TableGate } from './table-gate.js';
 
 /** Also a text with a semicolon in a value, which is not read a second time. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
+
+/** What a transaction begins with. */
+interface Preparation {
+  readonly refusesWrites: boolean;
+  readonly settings: RequestSettings | null;
+}
 
 type TransactionWork = (transaction: Transaction) => PromiseLike<unknown>;
 
@@ -49,10 +56,12 @@ export class EngineSequelize extends Sequelize {
     const joined = await this.#joinSession(options);
     await opened(joined.transaction);
     refuseDoubtful(joined.transaction);
-    const ask = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
-    if (!this.#isSingleRead(sql, joined)) return ask(joined);
-    return this.#inTurn(joined, () => ask(joined)).catch((error: unknown) =>
-      readOnPrimary(error, this, (transaction) => ask({ ...joined, transaction })),
+    const settings = this.#isAlone(joined) ? currentSettings() : null;
+    const askIn = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
+    const ask = () => (settings ? this.#askWithSettings(joined, askIn) : askIn(joined));
+    if (!this.#isSingleRead(sql, joined)) return ask();
+    return this.#inTurn(joined, ask).catch((error: unknown) =>
+      readOnPrimary(error, this, (transaction) => askIn({ ...joined, transaction }), settings),
     );
   }
 
@@ -63,8 +72,13 @@ export class EngineSequelize extends Sequelize {
     const [settings, run] = typeof options === 'function' ? [{}, options] : [options ?? {}, work];
     const isReadOnly = currentSession(this)?.isReadOnly === true;
     const allowed = isReadOnly ? { ...settings, readOnly: true } : settings;
-    const isLeftAlone = !allowed.readOnly || allowed.transaction != null || this.readsRefuseWrites;
-    if (!isLeftAlone) return this.#refusingTransaction(allowed, run) as Promise<never>;
+    const isPart = allowed.transaction != null;
+    const prepare = {
+      refusesWrites: Boolean(allowed.readOnly) && !isPart && !this.readsRefuseWrites,
+      settings: isPart ? null : currentSettings(),
+    };
+    if (prepare.refusesWrites || prepare.settings)
+      return this.#preparedTransaction(allowed, prepare, run) as Promise<never>;
     return (run ? super.transaction(allowed, run) : super.transaction(allowed)) as Promise<never>;
   }
 
@@ -73,17 +87,32 @@ export class EngineSequelize extends Sequelize {
     return super.transaction(work);
   }
 
-  /** On a connection that does not refuse writes by itself. */
-  async #refusingTransaction(options: TransactionOptions, work?: TransactionWork): Promise<unknown> {
+  /** On a connection that does not refuse writes by itself, or with the settings of a request. */
+  async #preparedTransaction(
+    options: TransactionOptions,
+    { refusesWrites, settings }: Preparation,
+    work?: TransactionWork,
+  ): Promise<unknown> {
+    const prepare = async (transaction: Transaction): Promise<void> => {
+      if (refusesWrites) await refuseWrites(this, transaction);
+      if (settings) await applySettings(this, transaction, settings);
+    };
     if (work) {
       return super.transaction(options, async (transaction) => {
-        await refuseWrites(this, transaction);
+        await prepare(transaction);
         return work(transaction);
       });
     }
     const transaction = await super.transaction(options);
-    await refuseWrites(this, transaction);
+    await prepare(transaction);
     return transaction;
+  }
+
+  /** In a transaction of its own, which has the settings of the request. */
+  #askWithSettings(options: QueryOptions, ask: (own: QueryOptions) => Promise<never>): Promise<never> {
+    const { type, useMaster } = options as QueryOptions & { readonly useMaster?: boolean };
+    const readOnly = type === QueryTypes.SELECT && !useMaster;
+    return this.transaction({ readOnly }, (transaction) => ask({ ...options, transaction }));
   }
 
   /** Reads of a model's table wait where too many others of it are under way. */
@@ -97,8 +126,12 @@ export class EngineSequelize extends Sequelize {
   /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */
   #isSingleRead(sql: string | { query: string }, { type, transaction }: QueryOptions): boolean {
     const text = typeof sql === 'string' ? sql : sql.query;
-    const isOne = type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text);
-    return isOne && !transaction && !ambientTransactions(this)?.get('transaction');
+    return type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text) && this.#isAlone({ transaction });
+  }
+
+  /** Whether a query is in no transaction. */
+  #isAlone({ transaction }: { readonly transaction?: QueryOptions['transaction'] | undefined }): boolean {
+    return transaction === null || (!transaction && !ambientTransactions(this)?.get('transaction'));
   }
 
   /** A transaction of the caller's own, or a null in its place, is left as it is. */

@@ -4,6 +4,7 @@
  */
 import type { Sequelize, Transaction } from 'sequelize';
 import { describeFault, isBusy } from '../errors/database-fault.js';
+import { applySettings, type RequestSettings } from './request-settings.js';
 
 /** The waiting for locks is over: the first attempt has waited, and this connection is one that writes need. */
 const BEGIN = `SET TRANSACTION READ ONLY; SET LOCAL lock_timeout = '100ms'`;
@@ -18,16 +19,19 @@ interface WithPrimary extends Sequelize {
  * Reads once more.
  *
  * @param cause what the first attempt failed with; thrown again when it is no reason to read once more, and when that fails
+ * @param settings of the request
  */
 export async function readOnPrimary<T>(
   cause: unknown,
   sequelize: WithPrimary,
   read: (transaction: Transaction) => Promise<T>,
+  settings: RequestSettings | null,
 ): Promise<T> {
   const fault = describeFault(cause);
   if (!fault || !isBusy(fault)) throw cause;
   const work = async (transaction: Transaction): Promise<T> => {
     await sequelize.query(BEGIN, { transaction });
+    if (settings) await applySettings(sequelize, transaction, settings);
     return read(transaction);
   };
   try {

@@ -2,7 +2,7 @@
  * Predicates of one shape -> one text. The bound values of a predicate become slots, and what is left of it is its shape:
  * attributes, operators, and names of slots.
  */
-import type { Comparison, Predicate, Slot, Value } from '../../operation/operation.js';
+import type { Comparison, Exists, Predicate, Slot, Value } from '../../operation/operation.js';
 import { arrayValue } from './predicate-sql.js';
 
 /** A predicate without bound values, and these. */
@@ -12,11 +12,11 @@ export interface LiftedPredicate {
   readonly shape: string;
   /** By slot; null where there are none. */
   readonly bound: Readonly<Record<string, string>> | null;
-  /** Whether the text has any parameter. */
-  readonly hasValues: boolean;
+  /** Attributes that have to be equal to a slot of the operation's own; null where slots mean anything else. */
+  readonly slotted: readonly string[] | null;
 }
 
-const NOTHING: LiftedPredicate = Object.freeze({ predicate: null, shape: '', bound: null, hasValues: false });
+const NOTHING: LiftedPredicate = Object.freeze({ predicate: null, shape: '', bound: null, slotted: [] });
 
 /** No name of an attribute or a slot has it: what begins with it is structure. */
 const END = '\0';
@@ -26,23 +26,37 @@ export function liftValues(predicate: Predicate | null): LiftedPredicate {
   if (predicate === null) return NOTHING;
   const lifting = new Lifting();
   const lifted = lifting.predicate(predicate);
-  const { shape, bound, hasValues } = lifting;
-  return { predicate: lifted, shape, bound, hasValues };
+  const { shape, bound, slotted, hasOtherSlots } = lifting;
+  return { predicate: lifted, shape, bound, slotted: hasOtherSlots ? null : slotted };
 }
 
 class Lifting {
   shape = '';
-  hasValues = false;
   bound: Record<string, string> | null = null;
+  readonly slotted: string[] = [];
+  hasOtherSlots = false;
+  #isInOr = false;
   #count = 0;
 
   predicate(predicate: Predicate): Predicate {
     if (predicate.kind === 'comparison') return this.#comparison(predicate);
+    if (predicate.kind === 'exists') return this.#exists(predicate);
     const { kind, operands } = predicate;
     this.shape += `${END}${kind}(`;
+    const isInOr = this.#isInOr;
+    this.#isInOr ||= kind === 'or';
     const lifted = operands.map((each) => this.predicate(each));
+    this.#isInOr = isInOr;
     this.shape += `${END})`;
     return { kind, operands: lifted };
+  }
+
+  #exists({ kind, target, key, value, where }: Exists): Exists {
+    this.shape += `${END}${kind}(${target.name}${END}${key}`;
+    this.hasOtherSlots = true;
+    const lifted = { kind, target, key, value: this.#lift(value), where: this.predicate(where) };
+    this.shape += `${END})`;
+    return lifted;
   }
 
   #comparison({ kind, attribute, operator, values }: Comparison): Comparison {
@@ -51,7 +65,9 @@ class Lifting {
       this.shape += `${values[0]}${END}`;
       return { kind, attribute, operator, values };
     }
-    this.hasValues = true;
+    const [first] = values;
+    if (operator === '==' && typeof first === 'object' && !this.#isInOr) this.slotted.push(attribute);
+    else if (values.some((value) => typeof value === 'object')) this.hasOtherSlots = true;
     const isList = operator === '=in=' || operator === '=out=';
     const lifted = (isList ? [arrayValue(values)] : values).map((value) => this.#lift(value));
     this.shape += END;

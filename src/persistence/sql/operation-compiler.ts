@@ -6,21 +6,25 @@
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type {
   DeleteOperation,
+  InsertOperation,
   ListOperation,
   Predicate,
   ReadOperation,
+  Reference,
   Selection,
   UpdateOperation,
 } from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { type LiftedPredicate, liftValues } from './lift-values.js';
 import { describeList, type ListSql } from './list-sql.js';
 import { compilePredicate } from './predicate-sql.js';
 import { compileSelect, type RowsSql } from './select-sql.js';
-import type { SqlFragment } from './sql-fragment.js';
-import { bindSlots, type Statement } from './statement.js';
+import { joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { bindSlots, type Statement, toStatement } from './statement.js';
+import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
-import { compileDelete, compileInsert, compileUpdate } from './write-sql.js';
+import { compileDelete, compileInsert, compileUpdate, differsSql, referredRow } from './write-sql.js';
 
 /** Compiles the operations on one table. */
 export class OperationCompiler {
@@ -31,6 +35,9 @@ export class OperationCompiler {
   readonly #lists = new BoundedCache<ListSql>();
   readonly #ranges = new BoundedCache<readonly SqlFragment[]>();
   readonly #statements = new BoundedCache<Statement>();
+  #planned = new BoundedCache<boolean>();
+  /** Those that `#planned` was asked of. */
+  #indexes: readonly IndexInfo[] | undefined;
   /** How many selections and lists there were: a number is shorter than what it stands for in a shape. */
   #count = 0;
 
@@ -47,11 +54,12 @@ export class OperationCompiler {
   insert(
     shape: string,
     rowsOf: () => readonly (readonly AttributeInfo[])[],
-    returning: Selection,
+    { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
-    return this.#statements.get(`insert ${shape} ${selection.number}`, () =>
-      compileInsert(this.table, rowsOf(), selection),
+    const where = allOf(...references.map(referredRow));
+    return this.#bound(where, `insert ${shape} ${selection.number} `, (lifted) =>
+      compileInsert(this.table, rowsOf(), lifted, selection),
     );
   }
 
@@ -60,21 +68,40 @@ export class OperationCompiler {
     shape: string,
     setOf: () => readonly AttributeInfo[],
     updatedAt: AttributeInfo | null,
-    { where, returning }: Pick<UpdateOperation, 'where' | 'returning'>,
+    { where, references = [], returning }: Pick<UpdateOperation, 'where' | 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
-    return this.#bound(where, `update ${shape} ${selection.number} `, (lifted) =>
+    const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
+    return this.#bound(all, `update ${shape} ${selection.number} `, (lifted) =>
       compileUpdate(this.table, { set: setOf(), updatedAt, where: lifted, returning: selection }),
     );
   }
 
   /** The rows of a predicate, in no order. */
-  read({ where, select }: ReadOperation): Statement {
+  read({ where, select, isLocked }: ReadOperation): Statement {
     const { columns, number } = this.#selection(select);
     const { table } = this;
-    return this.#bound(where, `select ${number} `, (lifted) =>
-      compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)] }),
+    const tail = raw(isLocked ? ' FOR UPDATE' : '');
+    return this.#bound(where, `${isLocked ? 'lock' : 'select'} ${number} `, (lifted) =>
+      compileSelect(table, { columns, conditions: [compilePredicate(lifted, table.column)], tail }),
     );
+  }
+
+  /** Whether the row of each reference is there, in columns. */
+  check(references: readonly Reference[]): Statement {
+    const rows = references.map(referredRow).map((row) => compilePredicate(row, this.table.column));
+    return toStatement(sql`SELECT ${joinSql(rows, ', ')}`);
+  }
+
+  /** A row that an UPDATE has not written. Behind its columns: whether each reference is there, and whether it has other values. */
+  unwritten(
+    set: readonly AttributeInfo[],
+    { where, references = [], returning }: Pick<UpdateOperation, 'where' | 'references' | 'returning'>,
+  ): Statement {
+    const { column } = this.table;
+    const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
+    const columns = [...this.#selection(returning).columns, ...rows, differsSql(set, column)];
+    return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
 
   /** What all pages of a list have in common. */
@@ -98,6 +125,26 @@ export class OperationCompiler {
     });
   }
 
+  /**
+   * Whether the values of a list's predicate decide which plan is good. They do not where an index begins with the columns of
+   * those in slots, and goes on with the order: its plan is the best one for any values.
+   */
+  isPlanned({ terms, number }: ListSql, { bound, slotted, shape }: LiftedPredicate): boolean {
+    if (bound !== null || slotted === null) return true;
+    if (slotted.length === 0) return false;
+    const { info } = this.table;
+    const indexes = indexesOf(info.model);
+    if (indexes === undefined) return true;
+    if (indexes !== this.#indexes) {
+      this.#indexes = indexes;
+      this.#planned = new BoundedCache();
+    }
+    return this.#planned.get(
+      `${number} ${shape}`,
+      () => !indexes.some((index) => servesOrder(info, index, slotted, terms)),
+    );
+  }
+
   /** The conditions of ranges of a list. */
   ranges(list: ListSql, shape: string, compile: () => readonly SqlFragment[]): readonly SqlFragment[] {
     return this.#ranges.get(`${list.number} ${shape}`, compile);
@@ -113,11 +160,10 @@ export class OperationCompiler {
     return lifted;
   }
 
-  #bound(where: Predicate, shape: string, compile: (lifted: Predicate) => Statement): Statement {
+  #bound<P extends Predicate | null>(where: P, shape: string, compile: (lifted: P) => Statement): Statement {
     const lifted = this.lift(where);
-    const statement = this.#statements.get(shape + lifted.shape, () =>
-      compile(lifted.predicate as Predicate),
-    );
+    // Null only where the predicate is.
+    const statement = this.#statements.get(shape + lifted.shape, () => compile(lifted.predicate as P));
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
   }
 

@@ -1,7 +1,8 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import type { Comparison, Predicate, Value } from '../../operation/operation.js';
+import type { Comparison, Exists, Predicate, Value } from '../../operation/operation.js';
 import { arrayLiteral } from './encode-parameter.js';
+import { quotedTable } from './quoted-table.js';
 import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 
 /** Gives the SQL of a column. */
@@ -22,8 +23,19 @@ export function attributeOf({ attributes, name: model }: ModelInfo, name: string
 /** Compiles a predicate. */
 export function compilePredicate(predicate: Predicate, column: ColumnSql): SqlFragment {
   if (predicate.kind === 'comparison') return compileComparison(predicate, column(predicate.attribute));
+  if (predicate.kind === 'exists') return sql`EXISTS (${selectRow(predicate)})`;
   const operands = predicate.operands.map((operand) => sql`(${compilePredicate(operand, column)})`);
   return joinSql(operands, predicate.kind === 'and' ? ' AND ' : ' OR ');
+}
+
+/** Selects the row that has to be there. The table has the name of its model, which hides one of the statement around it. */
+export function selectRow({ target, key, value, where }: Exists): SqlFragment {
+  const column = columnsOf(target, target.name);
+  const { kind } = attributeOf(target, key).type;
+  // An integer beyond the range of the column is an error, and not no row.
+  const cast = raw(kind === 'integer' || kind === 'bigint' ? '::int8' : '');
+  const table = raw(`${quotedTable(target.model)} AS ${identifier(target.name)}`);
+  return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${value}${cast} AND (${compilePredicate(where, column)})`;
 }
 
 function compileComparison({ operator, values }: Comparison, column: SqlFragment): SqlFragment {

@@ -1,9 +1,8 @@
 /** The parts of a model's statements that never change: its table, and how it names its columns. */
-import type { Model } from 'sequelize';
-import type { ModelClass } from '../../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type { Selection } from '../../operation/operation.js';
 import { attributeOf, type ColumnSql, columnsOf } from './predicate-sql.js';
+import { quotedTable } from './quoted-table.js';
 import { columnName, identifier, raw, type SqlFragment } from './sql-fragment.js';
 
 /** A model's table, as statements name it. */
@@ -22,14 +21,6 @@ export function describeTable(info: ModelInfo): TableSql {
   const name = quotedTable(info.model);
   const source = raw(`${name} AS ${identifier(info.name)}`);
   return Object.freeze({ info, name, source, column: columnsOf(info, info.name) });
-}
-
-/** The table with its schema, quoted as Sequelize does. The model must be attached to an instance. */
-export function quotedTable<M extends Model>(model: ModelClass<M>): string {
-  const generator = model.sequelize?.getQueryInterface().queryGenerator as {
-    quoteTable(name: unknown): string;
-  };
-  return generator.quoteTable(model.getTableName());
 }
 
 /** What of the rows is selected. */

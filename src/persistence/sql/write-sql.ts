@@ -1,8 +1,8 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
 import type { AttributeInfo } from '../../model/model-info.js';
-import type { Predicate, Slot } from '../../operation/operation.js';
+import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
-import { attributeOf, compilePredicate } from './predicate-sql.js';
+import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
 import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
@@ -16,10 +16,20 @@ export function writtenSlot(attribute: string, row = 0): Slot {
   return { slot: row === 0 ? `set.${attribute}` : `row.${row}.${attribute}` };
 }
 
-/** Inserts rows, each with values for some attributes; the other columns get what the table has for them. */
+/** Whether the row is there that a written value refers to. */
+export function referredRow({ attribute, target, key, where }: Reference): Exists {
+  return { kind: 'exists', target, key, value: writtenSlot(attribute), where };
+}
+
+/**
+ * Inserts rows, each with values for some attributes; the other columns get what the table has for them.
+ *
+ * @param where a condition on the values of a single row; null is none
+ */
 export function compileInsert(
-  { info, name }: TableSql,
+  { info, name, column }: TableSql,
   rows: readonly (readonly AttributeInfo[])[],
+  where: Predicate | null,
   returning: SelectionSql,
 ): Statement {
   const given = [...info.attributes.values()].filter((each) => rows.some((row) => row.includes(each)));
@@ -29,12 +39,15 @@ export function compileInsert(
     const values = columns.map((each) =>
       row.includes(each) ? sql`${writtenSlot(each.name, index)}` : raw('DEFAULT'),
     );
-    return sql`(${joinSql(values, ', ')})`;
+    return joinSql(values, ', ');
   });
   const names = joinSql(columns.map(columnName), ', ');
-  return toStatement(
-    sql`INSERT INTO ${raw(name)} (${names}) VALUES ${joinSql(tuples, ', ')}${returningSql(returning)}`,
-  );
+  const [first = raw(''), second] = tuples;
+  if (where && second) throw new TypeError('An INSERT with a condition is of one row.');
+  const source = where
+    ? sql`SELECT ${first} WHERE ${compilePredicate(where, column)}`
+    : sql`VALUES (${joinSql(tuples, '), (')})`;
+  return toStatement(sql`INSERT INTO ${raw(name)} (${names}) ${source}${returningSql(returning)}`);
 }
 
 /** An UPDATE. */
@@ -52,12 +65,17 @@ export function compileUpdate({ source, column }: TableSql, update: UpdateSql): 
   const { set, updatedAt, where, returning } = update;
   const assignments = set.map((each) => assign(each, writtenSlot(each.name)));
   if (updatedAt) assignments.push(assign(updatedAt, NOW));
-  // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
-  const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
-  const conditions = whereSql([compilePredicate(where, column), joinSql(differences, ' OR ')]);
+  const conditions = whereSql([compilePredicate(where, column), differsSql(set, column)]);
   return toStatement(
     sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`,
   );
+}
+
+/** Whether a row has other values. */
+export function differsSql(set: readonly AttributeInfo[], column: ColumnSql): SqlFragment {
+  // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
+  const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
+  return joinSql(differences, ' OR ');
 }
 
 /** Deletes rows, or marks them as deleted. */

@@ -3,6 +3,7 @@ import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize'
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import { runCallbacks } from '../session/commit-callbacks.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
+import { currentSettings, type RequestSettings } from '../session/request-settings.js';
 import { runInSession, type SessionScope } from '../session/session.js';
 import {
   beginTransaction,
@@ -20,6 +21,8 @@ export type SessionMode = 'write' | 'read' | 'get';
 /** Options of a session: those of its transaction, and where errors go that nobody can be told of. */
 export interface DatabaseSessionOptions extends TransactionOptions {
   readonly logger?: Logger;
+  /** Of the request that it is part of. Default: those of the running code. */
+  readonly settings?: RequestSettings | null;
 }
 
 /** A session of one Sequelize instance. */
@@ -28,6 +31,7 @@ export class DatabaseSession implements SessionScope {
   readonly #mode: SessionMode;
   readonly #options: TransactionOptions;
   readonly #logger: Logger;
+  readonly #settings: RequestSettings | null;
   readonly #callbacks: (() => unknown)[] = [];
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
@@ -44,13 +48,14 @@ export class DatabaseSession implements SessionScope {
   constructor(
     sequelize: Sequelize,
     mode: SessionMode,
-    { logger = defaultLogger, ...options }: DatabaseSessionOptions = {},
+    { logger = defaultLogger, settings = currentSettings(), ...options }: DatabaseSessionOptions = {},
   ) {
     this.sequelize = sequelize;
     this.#mode = mode;
     this.#isWork = mode === 'write';
     this.#options = options;
     this.#logger = logger;
+    this.#settings = settings;
   }
 
   get isReadOnly(): boolean {
@@ -108,9 +113,14 @@ export class DatabaseSession implements SessionScope {
     try {
       return await work();
     } catch (cause) {
-      this.#failure ??= { cause };
+      this.refuse(cause);
       throw cause;
     }
+  }
+
+  /** Has nothing of the session be committed, because a part of it has failed. */
+  refuse(cause: unknown): void {
+    this.#failure ??= { cause };
   }
 
   /** Runs work that can be undone alone; when it throws, what it failed with and wanted after the commit is forgotten. */
@@ -162,6 +172,7 @@ export class DatabaseSession implements SessionScope {
    */
   async abort(reason: Error): Promise<void> {
     if (this.#isEnded) return;
+    if (this.#mode === 'write') this.#undone ??= reason;
     const ended = this.rollback(reason);
     this.#abortion = reason;
     await ended;
@@ -191,7 +202,8 @@ export class DatabaseSession implements SessionScope {
   }
 
   #begin(): Promise<Transaction> {
-    return beginTransaction(this.sequelize, { ...this.#options, readOnly: this.#mode !== 'write' });
+    const options = { ...this.#options, readOnly: this.#mode !== 'write' };
+    return beginTransaction(this.sequelize, options, this.#settings);
   }
 
   /** Whether what says that it is a SELECT could write on an engine's connection for reads. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseFields } from '../../../src/features/fields.js';
+import { OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { RequestIssue } from '../../../src/schema/request-issue.js';
 import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
@@ -25,7 +26,9 @@ function unknown(name: string, hint = ''): RequestIssue {
 
 describe('parseFields', () => {
   it('is all fields without the parameter', () => {
-    expect(featuresOf(planOf(defineModel('City'))).read.readQuery('/cities/1').fields).to.equal(null);
+    expect(featuresOf(planOf(defineModel('City'))).read.readQuery('/cities/1', OPEN_ACCESS).fields).to.equal(
+      null,
+    );
   });
 
   it('has the fields in the order of the schema', () => {

@@ -1,7 +1,9 @@
 /** What endpoints ask of the database, as the features make it. */
+
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
 import type { Endpoint } from '../../../src/metadata/crud-options.js';
+import { OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { WrittenValues } from '../../../src/operation/compile-operation.js';
 import type { Operation } from '../../../src/operation/operation.js';
 import type { ResourcePlan } from '../../../src/plan/resource-plan.js';
@@ -21,7 +23,7 @@ type Made = readonly [of: ResourcePlan, endpoint: Endpoint];
 
 function made([of, endpoint]: Made, query = '', values?: WrittenValues): Operation {
   const features = featuresOf(of)[endpoint];
-  return features.operation(features.readQuery(`/x?${query}`), values);
+  return features.operation(features.readQuery(`/x?${query}`, OPEN_ACCESS), OPEN_ACCESS, values);
 }
 
 const COLUMNS = { columns: ['id', 'name', 'size'] };
@@ -37,7 +39,10 @@ describe('the operation of a request', () => {
   it('is the same object for every request without inputs', () => {
     for (const endpoint of ['list', 'read', 'delete'] as const) {
       const { operation, readQuery } = featuresOf(plan)[endpoint];
-      const [first, second] = [operation(readQuery('/cities')), operation(readQuery('/cities?'))];
+      const asked = ['/cities', '/cities?'].map((target) =>
+        operation(readQuery(target, OPEN_ACCESS), OPEN_ACCESS),
+      );
+      const [first, second] = asked;
       expect(first).to.equal(second).and.to.be.frozen;
     }
   });
@@ -77,7 +82,7 @@ describe('the operation of a request', () => {
     const window = { kind: 'keyset', after: null, before: null, size: 2 };
     expect(first).to.deep.include({ window, count: 'none' });
     const after = { values: ['7'], isInclusive: false };
-    const scope = { plan: byCursor, sort: byCursor.defaultSort, filter: null };
+    const scope = { plan: byCursor, sort: byCursor.defaultSort, filter: null, access: '' };
     const cursor = createCursorCodec([]).encode(after, scope);
     expect(made([byCursor, 'list'], `size=2&after=${cursor}`)).to.deep.include({
       window: { ...window, after },

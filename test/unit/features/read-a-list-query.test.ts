@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { Inputs } from '../../../src/operation/feature.js';
 import { InvalidQueryError, type RequestIssue } from '../../../src/schema/request-issue.js';
 import { caughtError } from '../../support/caught-error.js';
@@ -10,7 +11,7 @@ const plan = planOf(City, { pageSize: { default: 10, max: 50 } });
 const ignoring = planOf(City, { unknownQuery: 'ignore' });
 
 function parse(query: string, of = plan): Inputs {
-  return featuresOf(of).list.readQuery(`/cities?${query}`);
+  return featuresOf(of).list.readQuery(`/cities?${query}`, OPEN_ACCESS);
 }
 
 async function issuesOf(query: string, of = plan): Promise<readonly RequestIssue[]> {

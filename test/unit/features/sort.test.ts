@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
 import { parseSort } from '../../../src/features/sort.js';
+import { OPEN_ACCESS } from '../../../src/operation/access.js';
 import type { RequestIssue } from '../../../src/schema/request-issue.js';
 import { featuresOf } from '../../support/offline-features.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
@@ -61,7 +62,7 @@ function sorted(text: string): { order: string; issues: readonly RequestIssue[] 
 
 describe('parseSort', () => {
   it('has the default order without the parameter', () => {
-    expect(featuresOf(plan).list.readQuery('/things').sort).to.deep.equal([
+    expect(featuresOf(plan).list.readQuery('/things', OPEN_ACCESS).sort).to.deep.equal([
       { attribute: 'b', descending: true },
       { attribute: 'a', descending: false },
       { attribute: 'id', descending: false },

@@ -15,7 +15,7 @@ import {
 
 const OPTIONS =
   'prefix, tags, description, endpoints, pagination, pageSize, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
-  'updateSchema, dependencies, idType, unknownQuery';
+  'updateSchema, dependencies, idType, unknownQuery, scope, visible, can, fields';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
 
@@ -56,6 +56,7 @@ describe('compileResource', () => {
       dependencies: [],
       idKind: 'integer',
       unknownQuery: 'reject',
+      access: null,
     });
     expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
   });
@@ -98,6 +99,7 @@ describe('compileResource', () => {
       dependencies: [handler, Guard],
       idKind: 'bigint',
       unknownQuery: 'ignore',
+      access: null,
     });
     expect([info, exposure]).to.deep.equal([
       infoOf(Article),

@@ -16,7 +16,7 @@ const TOWN = planOf(defineModel('Town', ATTRIBUTES), OPTIONS);
 const SECRET = 'a secret of at least 16 characters';
 
 function scopeOf({ plan = CITY, sort = 'name', q = 'age>18' } = {}): CursorScope {
-  return { plan, sort: parseSort(plan, sort, []), filter: parseFilter(plan, q, []) };
+  return { plan, sort: parseSort(plan, sort, []), filter: parseFilter(plan, q, []), access: '' };
 }
 
 const SCOPE = scopeOf();

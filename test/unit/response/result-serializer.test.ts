@@ -18,7 +18,14 @@ class Report {
 const serializers: SerializerRegistry = new Map([
   [
     Article,
-    { serialize: (record: object) => ({ id: (record as Article).id }), values: null, readClass: null },
+    {
+      serialize: (record: object) => ({ id: (record as Article).id }),
+      values: null,
+      readClass: null,
+      without: () => null,
+      model: Article,
+      restricted: [],
+    },
   ],
 ]);
 

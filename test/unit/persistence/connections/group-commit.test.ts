@@ -126,7 +126,7 @@ class Simulation {
     this.#writes.push(write);
     const answer: Execution['settle'] = (error, result) => void write.told.push(error ?? result);
     const fail = (error: unknown) => void write.told.push(error);
-    const asked = { statement: this.#statement, values: [write.id, key], share: null };
+    const asked = { statement: this.#statement, values: [write.id, key], share: null, settings: null };
     this.#group.add({ ...asked, answer, fail }, key);
   }
 

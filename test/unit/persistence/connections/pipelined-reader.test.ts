@@ -149,6 +149,7 @@ class Simulation {
       statement: this.#statements[choice % this.#statements.length] as PreparedStatement,
       values: [read.id],
       share: null,
+      settings: null,
     };
     const answer: Execution['settle'] = (error, result) => tell(error ?? result);
     const repeat = (pending: PipelinedRead) => {

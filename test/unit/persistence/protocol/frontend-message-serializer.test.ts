@@ -91,10 +91,16 @@ describe('serializeExecutions', () => {
     expectSame('crud_0', [[], ['x'.repeat(70_000), null, '🙂'.repeat(20_000)], ['\ud800'], ['']]);
   });
 
-  it('puts another statement before them', () => {
-    const ours = serializeExecutions('crud_7', [{ values: ['1'] }, { values: ['2'] }], 'crud_first');
-    const first = byDriver('crud_first', [[]]).subarray(0, -serialize.sync().length);
-    const expected = Buffer.concat([first, byDriver('crud_7', [['1'], ['2']])]);
+  it('puts other statements before them', () => {
+    const before = [
+      { statement: { name: 'crud_first' }, values: [] },
+      { statement: { name: 'crud_second' }, values: ['app.tenant', 'é'] },
+    ];
+    const ours = serializeExecutions('crud_7', [{ values: ['1'] }, { values: ['2'] }], before);
+    const withoutSync = (bytes: Buffer) => bytes.subarray(0, -serialize.sync().length);
+    const first = withoutSync(byDriver('crud_first', [[]]));
+    const second = withoutSync(byDriver('crud_second', [['app.tenant', 'é']]));
+    const expected = Buffer.concat([first, second, byDriver('crud_7', [['1'], ['2']])]);
     expect(read(ours)).to.deep.equal(read(expected));
   });
 });

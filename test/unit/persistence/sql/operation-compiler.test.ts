@@ -9,6 +9,7 @@ import { liftValues } from '../../../../src/persistence/sql/lift-values.js';
 import { OperationCompiler } from '../../../../src/persistence/sql/operation-compiler.js';
 import { columnsOf, compilePredicate } from '../../../../src/persistence/sql/predicate-sql.js';
 import { bindSlots, fillSlots, toStatement } from '../../../../src/persistence/sql/statement.js';
+import { setIndexes } from '../../../../src/persistence/sql/table-indexes.js';
 import { defineModel, infoOf } from '../../../support/offline-models.js';
 
 const info = infoOf(
@@ -48,7 +49,7 @@ describe('OperationCompiler', () => {
 
   it('inserts a row', () => {
     const rowsOf = () => [attributesOf('text', 'stars')];
-    expect(compiler.insert('011', rowsOf, select)).to.deep.equal({
+    expect(compiler.insert('011', rowsOf, { returning: select })).to.deep.equal({
       text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, $2) RETURNING "id", "body"',
       values: [{ slot: 'set.text' }, { slot: 'set.stars' }],
     });
@@ -56,14 +57,34 @@ describe('OperationCompiler', () => {
 
   it('inserts rows with values for other columns, and with none', () => {
     const rowsOf = () => [attributesOf('text'), attributesOf('stars'), []];
-    expect(compiler.insert('010,001,000', rowsOf, { columns: [] })).to.deep.equal({
+    expect(compiler.insert('010,001,000', rowsOf, { returning: { columns: [] } })).to.deep.equal({
       text: 'INSERT INTO "notes" ("body", "stars") VALUES ($1, DEFAULT), (DEFAULT, $2), (DEFAULT, DEFAULT)',
       values: [{ slot: 'set.text' }, { slot: 'row.1.stars' }],
     });
   });
 
+  it('writes a row only where another one is there', () => {
+    const references = [{ attribute: 'stars', target: info, key: 'id', where: equalTo('text', 'open') }];
+    const rowsOf = () => [attributesOf('text', 'stars')];
+    const row =
+      'EXISTS (SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = $3::int8 AND ("Note"."body" = $4))';
+    const stars = { slot: 'set.stars' };
+    expect(compiler.insert('011', rowsOf, { references, returning: select })).to.deep.equal({
+      text: `INSERT INTO "notes" ("body", "stars") SELECT $1, $2 WHERE ${row} RETURNING "id", "body"`,
+      values: [{ slot: 'set.text' }, stars, stars, 'open'],
+    });
+    const setOf = () => attributesOf('stars');
+    const write = { where: equalTo('id', ID), references, returning: select };
+    expect(compiler.update('001', setOf, null, write)).to.deep.equal({
+      text: `UPDATE "notes" AS "Note" SET "stars" = $1 WHERE (("Note"."id" = $2) AND (${row})) AND ("Note"."stars" IS DISTINCT FROM $5) RETURNING "id", "body"`,
+      values: [stars, ID, stars, 'open', stars],
+    });
+    const two = () => [...rowsOf(), ...rowsOf()];
+    expect(() => compiler.insert('011,011', two, { references, returning: select })).to.throw(TypeError);
+  });
+
   it('inserts a row without values', () => {
-    expect(compiler.insert('000', () => [[]], select).text).to.equal(
+    expect(compiler.insert('000', () => [[]], { returning: select }).text).to.equal(
       'INSERT INTO "notes" ("id") VALUES (DEFAULT) RETURNING "id", "body"',
     );
   });
@@ -173,16 +194,53 @@ const comparison = fc.oneof(
     values: fc.tuple(fc.constantFrom('true', 'false')),
   }),
 );
-const { predicate } = fc.letrec<{ predicate: Predicate; junction: Predicate; comparison: Predicate }>(
+const { predicate } = fc.letrec<Record<'predicate' | 'junction' | 'comparison' | 'exists', Predicate>>(
   (tie) => ({
     comparison,
     junction: fc.record({
       kind: fc.constantFrom('and', 'or'),
       operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 3 }),
     }),
-    predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction')),
+    exists: fc.record({
+      kind: fc.constant('exists' as const),
+      target: fc.constant(info),
+      key: fc.constantFrom('id', 'text'),
+      value,
+      where: tie('predicate'),
+    }),
+    predicate: fc.oneof({ maxDepth: 3 }, tie('comparison'), tie('junction'), tie('exists')),
   }),
 );
+
+describe('the plan of a list', () => {
+  const compiler = new OperationCompiler(info);
+  const select = { columns: ['id'] };
+  const slot = { slot: 'scope.Note.stars' };
+  const isPlanned = (where: Predicate | null, descending = false): boolean =>
+    compiler.isPlanned(
+      compiler.list({ select, order: [{ attribute: 'id', descending }] }),
+      compiler.lift(where),
+    );
+
+  it('depends on values, unless an index begins with the columns of slots and goes on with the order', () => {
+    const scoped = equalTo('stars', slot);
+    expect(isPlanned(null)).to.equal(false);
+    expect(isPlanned(equalTo('stars', '3'))).to.equal(true);
+    expect(isPlanned(scoped), 'as long as no index is known').to.equal(true);
+    const keys = (...columns: string[]) => [
+      { method: 'btree', keys: columns.map((column) => ({ column, descending: false })) },
+    ];
+    setIndexes(info.model, keys('id', 'stars'));
+    expect(isPlanned(scoped)).to.equal(true);
+    setIndexes(info.model, keys('stars', 'id'));
+    expect(isPlanned(scoped)).to.equal(false);
+    expect(isPlanned(scoped, true)).to.equal(false);
+    expect(isPlanned(allOf(scoped, equalTo('id', '5')))).to.equal(true);
+    const ranged: Predicate = { kind: 'comparison', attribute: 'stars', operator: '=gt=', values: [slot] };
+    expect(isPlanned(ranged)).to.equal(true);
+    expect(isPlanned({ kind: 'or', operands: [scoped, scoped] })).to.equal(true);
+  });
+});
 
 describe('liftValues', () => {
   const column = columnsOf(info, 'Note');
@@ -194,7 +252,7 @@ describe('liftValues', () => {
   it('leaves no value in the text, and none out of the parameters', () => {
     fc.assert(
       fc.property(predicate, (each) => {
-        const { statement, bound, hasValues } = lift(each);
+        const { statement, bound } = lift(each);
         const own = toStatement(compilePredicate(each, column));
         expect(statement.text).to.equal(own.text).and.not.to.include('~');
         expect(fillSlots(bindSlots(statement, bound ?? {}), SLOTS)).to.deep.equal(fillSlots(own, SLOTS));
@@ -202,13 +260,16 @@ describe('liftValues', () => {
         expect(statement.text.match(/\$\d+/g) ?? []).to.deep.equal(
           statement.values.map((_, index) => `$${index + 1}`),
         );
-        expect(hasValues).to.equal(statement.values.length > 0);
       }),
     );
   });
 
   it('gives predicates that differ in bound values one shape', () => {
     const replaced = (one: Predicate, next: () => string): Predicate => {
+      if (one.kind === 'exists') {
+        const value = typeof one.value === 'string' ? next() : one.value;
+        return { ...one, value, where: replaced(one.where, next) };
+      }
       if (one.kind !== 'comparison') {
         return { ...one, operands: one.operands.map((each) => replaced(each, next)) };
       }

@@ -1,0 +1,5 @@
+/** The limit with rows of one tenant for each request. */
+import './node-http.js';
+import { scopeStatements, TENANT } from './support/statements.js';
+
+scopeStatements(TENANT);

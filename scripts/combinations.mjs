@@ -1,0 +1,75 @@
+/**
+ * `npm run combinations`: all tests over HTTP in each combination of the two decisions, on Express 5 and 4, one after the other.
+ * A failure does not end it; a table at the end shows all. Arguments are the names of the combinations that are wanted.
+ */
+import process from 'node:process';
+import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP } from './mocha.mjs';
+import { programs, runScript, StepFailed, step } from './step.mjs';
+
+/** Which `npm test` runs whole. */
+const WHOLE = ['fast', 'general'];
+
+/** Each route, column type and refusal once: what `npm test` has time for. */
+const SHORT = [
+  'list-a-page',
+  'page-by-cursor',
+  'filter-a-list',
+  'create-a-record',
+  'change-a-record',
+  'delete-a-record',
+  'be-refused-by-rules',
+  'be-refused-by-the-database',
+  'store-every-column-type',
+].map((name) => `dist/test/feature/${name}.test.js`);
+
+export async function combinations(names) {
+  await step('Compile', () => runScript(programs.tsc));
+  const known = await combinationNames();
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown) throw new StepFailed(`There is no combination ${unknown}. They are: ${known.join(', ')}.`);
+  const rows = [];
+  for (const name of names.length > 0 ? names : known) {
+    for (const express of [5, 4]) rows.push(await runWhole(name, express));
+  }
+  process.stdout.write(`\n${table(rows)}\n`);
+  if (rows.some(({ isRight }) => !isRight)) throw new StepFailed('');
+}
+
+/** Those that `npm test` does not run whole, each with the files that cover all routes, half of them on Express 4. */
+export async function shortCombinations(counts) {
+  const names = (await combinationNames()).filter((name) => !WHOLE.includes(name));
+  for (const [index, name] of names.entries()) {
+    const env = { CRUD_TEST_PATH: name, ...(index % 2 ? EXPRESS_4 : {}) };
+    await mocha(counts, SHORT, { env, atEnd: true });
+  }
+}
+
+/** They are compiled first. */
+async function combinationNames() {
+  const { COMBINATIONS } = await import('../dist/test/support/combinations.js');
+  return Object.keys(COMBINATIONS);
+}
+
+async function runWhole(name, express) {
+  const counts = noCounts();
+  const env = { CRUD_TEST_PATH: name, ...(express === 4 ? EXPRESS_4 : {}) };
+  const started = performance.now();
+  let isRight = true;
+  try {
+    await step(`${name} on Express ${express}`, () => mocha(counts, [OVER_HTTP, ...BELOW_HTTP], { env }));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    isRight = false;
+  }
+  return { name, express, ...counts, isRight, seconds: Math.round((performance.now() - started) / 1000) };
+}
+
+function table(rows) {
+  const cells = rows.map(({ name, express, passed, failed, skipped, seconds }) =>
+    [name, express, passed, failed, skipped, `${seconds} s`].map(String),
+  );
+  const lines = [['combination', 'Express', 'passed', 'failed', 'skipped', 'time'], ...cells];
+  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length)));
+  const aligned = (cell, column) => (column === 0 ? cell.padEnd(widths[0]) : cell.padStart(widths[column]));
+  return lines.map((line) => line.map(aligned).join('  ')).join('\n');
+}

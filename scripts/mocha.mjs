@@ -1,0 +1,34 @@
+/** Runs test files with Mocha. */
+import { programs, runScript } from './step.mjs';
+
+/** The tests over HTTP. */
+export const OVER_HTTP = 'dist/test/feature/**/*.test.js';
+
+/** These choose path and pool themselves, below Express: one run has them. */
+export const BELOW_HTTP = [
+  'deal-reads',
+  'share-connections',
+  'wait-for-a-connection',
+  'write-together',
+].flatMap((name) => ['--ignore', `dist/test/feature/${name}.test.js`]);
+
+/** What Express 4 is tested with. Whatever needs a second connection for a request waits for ever there. */
+export const EXPRESS_4 = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1' };
+
+/** What runs have counted together. */
+export function noCounts() {
+  return { runs: 0, passed: 0, failed: 0, skipped: 0 };
+}
+
+/** Runs files and adds to the counts. The options are those of `runProgram`. */
+export async function mocha(counts, files, options = {}) {
+  await runScript(programs.mocha, ['--reporter', 'scripts/counting-reporter.cjs', ...files], {
+    ...options,
+    onMessage({ passed, failed, skipped }) {
+      counts.runs += 1;
+      counts.passed += passed;
+      counts.failed += failed;
+      counts.skipped += skipped;
+    },
+  });
+}

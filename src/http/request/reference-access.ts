@@ -1,0 +1,79 @@
+/** The rows that foreign keys of a write may name: those that the request sees of their models. */
+import type { Request } from 'express';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import type { ForeignKey } from '../../model/foreign-keys.js';
+import { type Access, type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
+import { all, type Maybe, then } from '../../operation/ask-access.js';
+import type { Reference } from '../../operation/operation.js';
+import { describeModel } from '../../plan/describe-model.js';
+import type { RequestAccess } from './request-access.js';
+
+/** A foreign key to a model whose rows not every request sees. */
+export interface RuledKey extends ForeignKey {
+  /** To the target. */
+  readonly access: RequestAccess;
+}
+
+/** What an application says of the models of its requests. */
+export interface AccessRules {
+  /** Null where there are no rules. */
+  accessTo(model: ModelClass): RequestAccess | null;
+  keysOf(model: ModelClass): readonly RuledKey[];
+}
+
+const RULES = Symbol('rules of access');
+
+interface ApplicationRequest extends Request {
+  [RULES]?: AccessRules;
+}
+
+/** Remembers the rules for what comes after. */
+export function setAccessRules(request: ApplicationRequest, rules: AccessRules): void {
+  request[RULES] = rules;
+}
+
+/** The rules of the application; undefined where it has none. */
+export function accessRules(request: ApplicationRequest): AccessRules | undefined {
+  return request[RULES];
+}
+
+/** The access of a request that writes values. Only the models of keys that are sent are asked about. */
+export function accessToWrite(
+  request: Request,
+  model: ModelClass,
+  access: Access,
+  values: Readonly<Record<string, unknown>>,
+): Maybe<Access> {
+  const keys = accessRules(request)?.keysOf(model) ?? [];
+  const sent = keys.filter(({ attribute }) => values[attribute] !== undefined && values[attribute] !== null);
+  if (sent.length === 0) return access;
+  return then(all(sent.map((key) => key.access(request))), (granted) =>
+    withReferences(access, sent, granted),
+  );
+}
+
+/** What a repository of a model asks; null where the application has no rules. */
+export function accessSource(
+  request: Request,
+  model: ModelClass,
+  access: RequestAccess | null,
+): AccessSource | null {
+  const rules = accessRules(request);
+  if (!access && !rules) return null;
+  const grant = (values?: Readonly<Record<string, unknown>>) => {
+    const granted = access ? access(request) : OPEN_ACCESS;
+    return values ? then(granted, (known) => accessToWrite(request, model, known, values)) : granted;
+  };
+  const to = (other: ModelClass) =>
+    (other === model ? access : rules?.accessTo(other))?.(request) ?? OPEN_ACCESS;
+  return Object.assign(grant, { to });
+}
+
+function withReferences(access: Access, keys: readonly RuledKey[], granted: readonly Access[]): Access {
+  const references = keys.flatMap(({ attribute, target, key }, index): Reference[] => {
+    const where = granted[index]?.where;
+    return where ? [{ attribute, target: describeModel(target), key, where }] : [];
+  });
+  const slots = Object.assign({}, access.slots, ...granted.map((each) => each.slots));
+  return Object.freeze({ ...access, slots: Object.freeze(slots), references });
+}

@@ -1,0 +1,63 @@
+/** The access of a request: each rule is asked once, whoever needs what it says. */
+import type { Request } from 'express';
+import type { Endpoint } from '../../metadata/crud-options.js';
+import { type Access, OPEN_ACCESS } from '../../operation/access.js';
+import { compileAskAccess, compileAskUnreadable } from '../../operation/ask-access.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
+
+type Maybe<T> = T | Promise<T>;
+
+/** What was asked of a request, by what asks. */
+const ASKED = Symbol('asked access');
+
+/** A property, as the resource of a request is. */
+interface AskingRequest extends Request {
+  [ASKED]?: Map<object, Asked>;
+}
+
+/** What was answered, and of which operation; null is none. */
+interface Asked {
+  readonly endpoint: Endpoint | null;
+  /** A promise until it is known. */
+  answer: unknown;
+}
+
+/** Asks for the access of a request to a resource; a second time it gives the same. */
+export interface RequestAccess {
+  /** @param endpoint what the request does; left out by what only needs the rows */
+  (request: Request, endpoint?: Endpoint | null): Maybe<Access>;
+  /** The attributes that the request may not read, for records in answers of other routes. */
+  unreadable(request: Request): Maybe<readonly string[]>;
+}
+
+/** The access of requests to a resource. */
+export function compileRequestAccess({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): RequestAccess {
+  if (access === null) return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE });
+  const unreadable = askedOnce(compileAskUnreadable(access));
+  return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), { unreadable });
+}
+
+const NONE: readonly string[] = Object.freeze([]);
+
+/** What was asked for no operation has not asked whether the request may do it. */
+function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null) => T) {
+  return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
+    const asked = request[ASKED] ?? new Map();
+    request[ASKED] = asked;
+    const known = asked.get(ask);
+    if (known && (endpoint === null || known.endpoint === endpoint)) return known.answer as T;
+    const entry: Asked = { endpoint, answer: ask(request, endpoint) };
+    asked.set(ask, entry);
+    const { answer } = entry;
+    if (answer instanceof Promise) {
+      // Answers are made without waiting. Whether anything waits for a rule that throws is not known here.
+      answer.then(
+        (value) => {
+          entry.answer = value;
+        },
+        () => {},
+      );
+    }
+    return answer as T;
+  };
+}

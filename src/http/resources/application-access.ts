@@ -1,0 +1,136 @@
+/** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
+import type { Request, RequestHandler } from 'express';
+import type { AccessOptions } from '../../metadata/access-options.js';
+import { crudRecords } from '../../metadata/crud.js';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { foreignKeysOf } from '../../model/foreign-keys.js';
+import type { Repository } from '../../persistence/records/repository.js';
+import type { AccessPlan } from '../../plan/access-plan.js';
+import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
+import { describeModel } from '../../plan/describe-model.js';
+import { withMasks } from '../../response/record-masks.js';
+import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
+import { throwProblems } from '../../util/config-error.js';
+import {
+  type AccessRules,
+  accessRules,
+  accessSource,
+  type RuledKey,
+  setAccessRules,
+} from '../request/reference-access.js';
+import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
+import type { Resource } from './resource.js';
+
+const RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];
+
+/** The rules of a model, and what asks them. */
+interface ModelAccess {
+  readonly plan: AccessPlan;
+  readonly access: RequestAccess;
+}
+
+/**
+ * Remembers the rules of an application for its requests; null where there are none. A model that the application does not
+ * serve has those of its own `@Crud`, and the scope of `bootstrap`.
+ */
+export function accessOfApplication(
+  resources: readonly Resource[],
+  shared: SharedAccess,
+): RequestHandler | null {
+  const isRuled =
+    resources.some(({ plan }) => plan.access !== null) ||
+    Object.keys(shared.scope ?? {}).length > 0 ||
+    crudRecords().some(({ options }) => RULES.some((name) => options[name] !== undefined));
+  if (!isRuled) return null;
+  const known = new Map<ModelClass, ModelAccess | null>(
+    resources.map(({ plan, access }) => [plan.model, plan.access && { plan: plan.access, access }]),
+  );
+  const find = (model: ModelClass): ModelAccess | null => {
+    const found = known.get(model);
+    if (found !== undefined) return found;
+    const access = accessOfUnserved(model, shared);
+    known.set(model, access);
+    return access;
+  };
+  const keys = new Map<ModelClass, readonly RuledKey[]>();
+  const rules: AccessRules = Object.freeze({
+    accessTo: (model: ModelClass) => find(model)?.access ?? null,
+    keysOf: (model: ModelClass) => {
+      const found = keys.get(model) ?? ruledKeys(model, find);
+      keys.set(model, found);
+      return found;
+    },
+  });
+  return (request, _response, next) => {
+    setAccessRules(request, rules);
+    next();
+  };
+}
+
+/** The foreign keys to models some of whose rows a request may not see. */
+function ruledKeys(model: ModelClass, find: (model: ModelClass) => ModelAccess | null): RuledKey[] {
+  return foreignKeysOf(model).flatMap((key) => {
+    const { plan, access } = find(key.target) ?? {};
+    return plan && access && (plan.scope.size > 0 || plan.visible) ? [{ ...key, access }] : [];
+  });
+}
+
+/** Whether the application of a request has rules of access. */
+export function hasAccessRules(request: Request): boolean {
+  return accessRules(request) !== undefined;
+}
+
+/**
+ * Makes an answer of a request, or a part of one: records in it are without what the request may not read. What is known only
+ * later is not known to be readable.
+ */
+export function answering<T>(request: Request, work: () => T): T {
+  const rules = accessRules(request);
+  if (!rules) return work();
+  const masks = (model: object) => {
+    const names = rules.accessTo(model as ModelClass)?.unreadable(request);
+    return names === undefined || names instanceof Promise ? null : names;
+  };
+  return withMasks(masks, work);
+}
+
+/** Waits for the rules of what an answer holds. */
+export async function askForAnswer(
+  request: Request,
+  result: unknown,
+  serializers: SerializerRegistry,
+): Promise<void> {
+  const rules = accessRules(request);
+  if (!rules) return;
+  for (const model of ruledModels(result, serializers))
+    await rules.accessTo(model as ModelClass)?.unreadable(request);
+}
+
+/** The same repository for what a request may see and write of its model. */
+export function repositoryWithin<R extends Repository>(request: Request, repository: R): R {
+  const { model } = repository;
+  const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
+  return access ? repository.within(access) : repository;
+}
+
+function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {
+  const declared = crudRecords().findLast((record) => record.model === model)?.options ?? {};
+  const options = Object.fromEntries(
+    RULES.flatMap((name) => (name in declared ? [[name, declared[name]]] : [])),
+  );
+  const isScoped = Object.keys(shared.scope ?? {}).some((name) => name in model.getAttributes());
+  if (Object.keys(options).length === 0 && !isScoped) return null;
+  const info = describeModel(model);
+  const problems: string[] = [];
+  const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };
+  const check = { info, exposure, options, report: (problem: string) => void problems.push(problem) };
+  const plan = compileAccess(check, NO_ROUTES, { scope: shared.scope ?? {} });
+  throwProblems(problems);
+  return plan && { plan, access: compileRequestAccess({ info, access: plan }) };
+}
+
+const NO_ROUTES = Object.freeze({
+  endpoints: new Set<never>(),
+  defaultSort: [],
+  explicitSchemas: { read: null, create: null, update: null },
+});

@@ -1,0 +1,113 @@
+/** What a user may say of who sees and writes what. Nothing is checked or computed here. */
+import type { Request } from 'express';
+import type { Model } from 'sequelize';
+import type { Attribute } from './attributes.js';
+import type { Endpoint } from './endpoint.js';
+import type { FilterTemplate } from './filter-template.js';
+
+/**
+ * A function of the request. Declared as a method, so that its parameter may be the application's own request type, such as
+ * one with a `user`.
+ */
+type OfRequest<T> = { ask(request: Request): T | Promise<T> }['ask'];
+
+/**
+ * What `scope` and `visible` give where all rows may be seen. Nothing else stands for "no condition".
+ *
+ * @example
+ * ```ts
+ * scope: { tenantId: ({ user }) => (user.isOperator ? EVERYTHING : user.tenantId) }
+ * ```
+ */
+export const EVERYTHING: unique symbol = Symbol('EVERYTHING');
+
+/** Whether a request may do something: a function of the request, or `true` for everybody, or `false`. */
+export type AccessRule = boolean | OfRequest<boolean>;
+
+/** A value of an attribute that rows are scoped by. */
+export type ScopeValue = string | number | bigint | boolean | Date;
+
+/** The value that rows must have, or any of several, or `EVERYTHING`. Null and undefined refuse the request with 403. */
+export type ScopeRule = OfRequest<ScopeValue | readonly ScopeValue[] | typeof EVERYTHING | null | undefined>;
+
+/** The condition that rows must meet, or `EVERYTHING`. Null and undefined refuse the request with 403. */
+export type VisibleRule = OfRequest<FilterTemplate | typeof EVERYTHING | null | undefined>;
+
+/** The values that rows must have, by attribute. */
+export type Scope<M extends Model = Model> = { readonly [A in Attribute<M>]?: ScopeRule };
+
+/**
+ * What of one attribute may be seen and sent. An operation without a rule is allowed. Only `true` allows; what a rule throws is
+ * the answer of the request.
+ *
+ * @example
+ * ```ts
+ * fields: { salary: { read: isHr, write: isHr }, status: { create: false, update: isStaff } }
+ * ```
+ */
+export interface FieldRules {
+  /**
+   * Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. So are those of records
+   * in answers of other routes. `response.json()` cannot wait for a rule that gives a promise, and leaves the attribute out.
+   * Records that code of the application reads have the attribute, and what its getters make of it leaves. Default: true.
+   */
+  readonly read?: AccessRule;
+  /**
+   * Stands for `create` and `update`. Where it is refused, a body with the attribute is answered with 422. Code of the
+   * application may write it all the same. Default: true.
+   */
+  readonly write?: AccessRule;
+  /** The same for creates. A row that needs a value gets it from its default, a hook or an override, or is answered with 422. */
+  readonly create?: AccessRule;
+  /** The same for updates. */
+  readonly update?: AccessRule;
+}
+
+/** The row security of PostgreSQL: what its policies are told of each request. */
+export interface RowSecurityOptions {
+  /**
+   * The settings of a request, by name, as texts. A name has a dot, as PostgreSQL wants it. Asked once for each request, after
+   * `dependencies` and before the body is read. Null and undefined, for all or for one, refuse the request with 403; another
+   * name or value is answered with 500, and no value is logged.
+   */
+  readonly settings: OfRequest<Readonly<Record<string, string | null | undefined>> | null | undefined>;
+}
+
+/** Who sees and writes which rows and attributes of a resource. */
+export interface AccessOptions<M extends Model = Model> {
+  /**
+   * The values that rows must have to be seen and written, asked once for each request, after `dependencies` and before the body
+   * is read. Other rows are missing, from lists, totals and cursors too. New rows get the value; bodies do not have the
+   * attribute, and hooks, setters and defaults do not change it. A foreign key to this model names a row inside, else the answer is the
+   * 409 of a missing row. Sequelize's own methods, such as `findAll` in an override, know nothing of it: use `context.repository`.
+   * Default: that of `bootstrap`, for attributes it names.
+   *
+   * @example
+   * ```ts
+   * scope: { tenantId: (request) => request.user.tenantId }   // null or undefined: 403; EVERYTHING: all rows
+   * ```
+   */
+  scope?: Scope<M>;
+  /**
+   * A condition that rows must meet to be seen and written, beside `scope`. Default: none.
+   *
+   * @example
+   * ```ts
+   * visible: (request) => filter`public==true,ownerId==${request.user.id}`
+   * ```
+   */
+  visible?: VisibleRule;
+  /**
+   * Who may use an operation; all others are answered with 403, before the body is read. Default: everybody may use each that is not
+   * named, unless `bootstrap` has `deny: true`.
+   *
+   * @example { create: isStaff, update: isStaff, delete: isAdmin, list: true }
+   */
+  can?: { readonly [O in Endpoint]?: AccessRule };
+  /**
+   * Who may read and write an attribute. Default: who may use the operation.
+   *
+   * @example { salary: { read: isHr, write: isHr }, status: { update: isStaff } }
+   */
+  fields?: { readonly [A in Attribute<M>]?: FieldRules };
+}

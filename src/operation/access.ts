@@ -1,0 +1,98 @@
+/** What one request may see and write of a resource: part of its operation, so that nothing can go round it. */
+import type { ModelClass } from '../metadata/crud-options.js';
+import type { Predicate, Reference } from './operation.js';
+
+/** How a request may write a scoped attribute: the one value, one of several, or any. */
+export type ScopeMode = 'one' | 'several' | 'any';
+
+/**
+ * What many requests have in common: conditions with slots in the place of values, and rules of attributes. Requests with
+ * the same rules have the same object, so that what is made of it is made once.
+ */
+export interface AccessForm {
+  /** By scoped attribute. */
+  readonly scope: ReadonlyMap<string, ScopeMode>;
+  /** What rows have to be, where it is the same for all such requests; null is no condition. */
+  readonly where: Predicate | null;
+  /** Attributes that the request may not read. */
+  readonly unreadable: ReadonlySet<string>;
+  /** Attributes that it may not send. */
+  readonly unwritable: ReadonlySet<string>;
+}
+
+/** The access of one request. Frozen. */
+export interface Access {
+  readonly form: AccessForm;
+  /** What rows have to be: that of the form, and what differs from request to request. */
+  readonly where: Predicate | null;
+  /** The texts of the slots in `where`. */
+  readonly slots: Readonly<Record<string, string>>;
+  /** The values that a scoped attribute may have, as records have them. An attribute that may have any is left out. */
+  readonly values: ReadonlyMap<string, readonly unknown[]>;
+  /** Rows that the values of a write have to name. Their slots are among `slots`. */
+  readonly references: readonly Reference[];
+  /** Tells the rows of this access from those of another; part of cursors. Empty where all rows may be seen. */
+  digest(): string;
+}
+
+/** All rows and attributes: of resources without rules. */
+export const OPEN_ACCESS: Access = Object.freeze({
+  form: Object.freeze({
+    scope: new Map<string, ScopeMode>(),
+    where: null,
+    unreadable: new Set<string>(),
+    unwritable: new Set<string>(),
+  }),
+  where: null,
+  slots: Object.freeze({}),
+  values: new Map<string, readonly unknown[]>(),
+  references: Object.freeze([]),
+  digest: () => '',
+});
+
+/** Gives what is made of a form; made once for each. */
+export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
+  const open = make(OPEN_ACCESS.form);
+  const others = new WeakMap<AccessForm, T>();
+  return (form) => {
+    if (form === OPEN_ACCESS.form) return open;
+    const known = others.get(form) ?? make(form);
+    others.set(form, known);
+    return known;
+  };
+}
+
+/** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */
+export function closedAttributes(
+  { scope, unwritable }: AccessForm,
+  kind: 'create' | 'update',
+): ReadonlySet<string> {
+  const scoped = [...scope].filter(([, mode]) => kind === 'update' || mode === 'one');
+  return new Set([...scoped.map(([name]) => name), ...unwritable]);
+}
+
+/**
+ * Gives the access of a request, or a promise of it where a rule of the application's does.
+ *
+ * @param values that are written, by attribute
+ */
+export interface AccessSource {
+  (values?: Readonly<Record<string, unknown>>): Access | Promise<Access>;
+  /** The same for another model, whose rows are loaded along. */
+  to(model: ModelClass): Access | Promise<Access>;
+}
+
+/** The value that every new row gets; undefined where there is a choice. */
+export function presetOf({ form, values }: Access, attribute: string): unknown {
+  return form.scope.get(attribute) === 'one' ? values.get(attribute)?.[0] : undefined;
+}
+
+/** Whether a row may be written with a value of a scoped attribute. Compared as texts: a key may be a number, or its text. */
+export function allowsValue({ form, values }: Access, attribute: string, value: unknown): boolean {
+  if (form.scope.get(attribute) === 'any') return true;
+  return (values.get(attribute) ?? []).some((each) => textOf(each) === textOf(value));
+}
+
+function textOf(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
+}

@@ -1,0 +1,227 @@
+/** The rules of a resource -> the access of a request. Each rule is asked once. */
+import type { Request } from 'express';
+import { type AccessRule, EVERYTHING } from '../metadata/access-options.js';
+import type { Endpoint } from '../metadata/endpoint.js';
+import { FilterTemplate } from '../metadata/filter-template.js';
+import type { ModelInfo } from '../model/model-info.js';
+import type { AccessPlan } from '../plan/access-plan.js';
+import { FilterError } from '../query/filter-error.js';
+import { parseFilterValue } from '../query/filter-value.js';
+import { typeTemplate } from '../query/type-template.js';
+import { BoundedCache } from '../util/bounded-cache.js';
+import type { Access, AccessForm, ScopeMode } from './access.js';
+import type { Comparison, Predicate } from './operation.js';
+import { allOf, equalTo } from './predicates.js';
+import { RefusedRequestError } from './refused-request-error.js';
+
+/** A value, or a promise of it: without a promise nothing waits. */
+export type Maybe<T> = T | Promise<T>;
+
+/**
+ * Asks the rules of a resource for a request.
+ *
+ * @param endpoint null for what is no operation of the resource
+ * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
+ */
+export type AskAccess = (request: Request, endpoint: Endpoint | null) => Maybe<Access>;
+
+/** What a rule of `scope` or `visible` has answered, by the name of the attribute. */
+interface Answers {
+  readonly scope: readonly (readonly [attribute: string, answer: unknown])[];
+  readonly visible: unknown;
+  readonly unreadable: readonly string[];
+  readonly unwritable: readonly string[];
+}
+
+/** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
+export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
+
+/** Compiles the rules of reading. */
+export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
+  const ruled = [...fields].filter(([, { read }]) => read !== null);
+  return (request) =>
+    then(all(ruled.map(([, { read }]) => allows(read, request))), (answers) =>
+      ruled.flatMap(([name], index) => (answers[index] === true ? [] : name)),
+    );
+}
+
+/** Compiles the rules. */
+export function compileAskAccess(
+  info: ModelInfo,
+  plan: AccessPlan,
+  askUnreadable: AskUnreadable = compileAskUnreadable(plan),
+): AskAccess {
+  const forms = new BoundedCache<AccessForm>();
+  const scoped = [...plan.scope];
+  const fields = [...plan.fields];
+  return (request, endpoint) => {
+    const can = endpoint ? allows(plan.can.get(endpoint) ?? null, request) : true;
+    return then(can, (isAllowed) => {
+      if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
+      const asked = [
+        askUnreadable(request),
+        plan.visible ? guarded(plan.visible, request) : EVERYTHING,
+        ...scoped.map(([, rule]) => guarded(rule, request)),
+        ...fields.map(([, rules]) => (write ? allows(rules[write], request) : true)),
+      ];
+      return then(all(asked), ([unreadable, visible, ...answers]) =>
+        accessOf(info, forms, {
+          scope: scoped.map(([name], index) => [name, answers[index]] as const),
+          visible,
+          unreadable: unreadable as readonly string[],
+          unwritable: fields.flatMap(([name], index) =>
+            answers[scoped.length + index] === true ? [] : name,
+          ),
+        }),
+      );
+    });
+  };
+}
+
+function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Answers): Access {
+  const slots: Record<string, string> = {};
+  const values = new Map<string, readonly unknown[]>();
+  const conditions: Predicate[] = [];
+  // A text in the place of nested lists, because it is made for each request.
+  let key = '';
+  for (const [name, answer] of answers.scope) {
+    const mode = modeOf(answer);
+    key += mode;
+    if (mode === 'any') continue;
+    const given: readonly unknown[] = mode === 'several' ? (answer as unknown[]) : [answer];
+    const texts = given.map((value) => textOf(info, name, value));
+    values.set(name, Object.freeze(texts.map((text) => recordValue(info, name, text))));
+    if (mode === 'one') slots[slotOf(info, name)] = texts[0] as string;
+    else conditions.push(anyOf(name, texts));
+  }
+  const visible = visibleRows(info, answers.visible);
+  if (visible) conditions.push(visible);
+  const { unreadable, unwritable } = answers;
+  if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
+  if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
+  const form = forms.get(key, () => formOf(info, answers));
+  const where = allOf(form.where, ...conditions);
+  return Object.freeze({
+    form,
+    where,
+    slots: Object.freeze(slots),
+    values,
+    references: NONE,
+    // Only lists by cursor ask for it.
+    digest: () => (where === null ? '' : JSON.stringify([slots, conditions])),
+  });
+}
+
+const NONE: readonly [] = Object.freeze([]);
+
+function modeOf(answer: unknown): ScopeMode {
+  if (answer === EVERYTHING) return 'any';
+  return Array.isArray(answer) ? 'several' : 'one';
+}
+
+function formOf(info: ModelInfo, { scope, unreadable, unwritable }: Answers): AccessForm {
+  const modes = scope.map(([name, answer]) => [name, modeOf(answer)] as const);
+  const single = modes.flatMap(([name, mode]) => (mode === 'one' ? name : []));
+  return Object.freeze({
+    scope: new Map(modes),
+    where: allOf(...single.map((name) => equalTo(name, Object.freeze({ slot: slotOf(info, name) })))),
+    unreadable: new Set(unreadable),
+    unwritable: new Set(unwritable),
+  });
+}
+
+/** The name of a model has no dot. Several models may stand in one statement. */
+function slotOf({ name }: ModelInfo, attribute: string): string {
+  return `scope.${name}.${attribute}`;
+}
+
+function anyOf(attribute: string, texts: readonly string[]): Comparison {
+  return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: Object.freeze(texts) });
+}
+
+const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);
+
+/** @throws TypeError where the type of the attribute has no such value; the value is not told */
+function textOf(info: ModelInfo, attribute: string, value: unknown): string {
+  if (value === null || value === undefined) throw denied(`This request has no access to ${info.name}.`);
+  const type = info.attributes.get(attribute)?.type;
+  const text = value instanceof Date ? value.toISOString() : String(value);
+  // Everything has a text, and a column of texts would take it: that of a function, of EVERYTHING among others, of NaN.
+  const isValue = value instanceof Date || VALUE_TYPES.has(typeof value);
+  try {
+    if (type && isValue && !Number.isNaN(value))
+      return parseFilterValue(type, { text, position: 0 }, attribute);
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+  }
+  throw new TypeError(
+    `scope.${attribute} of ${info.name} gave a value that is no ${type?.kind} of this column.`,
+  );
+}
+
+/** The value that a record of the model has, whatever form the application gave it in. */
+function recordValue({ attributes }: ModelInfo, attribute: string, text: string): unknown {
+  switch (attributes.get(attribute)?.type.kind) {
+    case 'integer':
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text === 'true';
+    case 'date':
+      return new Date(text);
+    default:
+      return text;
+  }
+}
+
+function visibleRows(info: ModelInfo, answer: unknown): Predicate | null {
+  if (answer === EVERYTHING) return null;
+  if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
+  if (!(answer instanceof FilterTemplate)) {
+    throw new TypeError(`visible of ${info.name} gave something else than a filter\`…\` or EVERYTHING.`);
+  }
+  const filter = typeTemplate(info, answer);
+  if (filter === null) throw denied(`This request has no access to ${info.name}.`);
+  return filter;
+}
+
+function denied(message: string): RefusedRequestError {
+  return new RefusedRequestError(403, message);
+}
+
+function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
+  return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
+}
+
+/**
+ * What a rule answers. One that throws gives a promise that rejects: the promises of others must not be forgotten, because a
+ * rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go on".
+ */
+export function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
+  const fail = (thrown: unknown): never => {
+    if (typeof thrown === 'object' && thrown !== null) throw thrown;
+    throw new TypeError('A rule of access threw something that is not an error.');
+  };
+  try {
+    const answer = rule(request);
+    return isPromise(answer) ? Promise.resolve(answer).catch(fail) : answer;
+  } catch (thrown) {
+    return Promise.reject(thrown).catch(fail);
+  }
+}
+
+/** Whether something has to be waited for. */
+export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}
+
+/** Waits only where there is a promise. */
+export function all<T>(values: readonly Maybe<T>[]): Maybe<readonly T[]> {
+  return values.some(isPromise) ? Promise.all(values) : (values as readonly T[]);
+}
+
+/** Goes on at once where there is no promise. */
+export function then<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe<R> {
+  return isPromise(value) ? (value as Promise<T>).then(next) : next(value as T);
+}

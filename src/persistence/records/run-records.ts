@@ -1,0 +1,71 @@
+/** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
+import type { Model, Sequelize, Transaction } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import type { Access } from '../../operation/access.js';
+import { statementRunner } from '../connections/statement-runner.js';
+import { hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
+import { currentSettings } from '../session/request-settings.js';
+import { isOnSequelize } from '../session/session.js';
+import { DatabaseSession } from '../transactions/database-session.js';
+import { type RowOptions, type RowRecords, rowRecords } from './row-records.js';
+import { SequelizeRecords } from './sequelize-records.js';
+import type { WriteOptions } from './update-record.js';
+
+/** What a query of a repository belongs to. */
+export interface QueryContext {
+  /** The transaction, as an option of a query. */
+  readonly scope: { readonly transaction?: Transaction };
+  readonly access: Access;
+}
+
+/** Our own statements; undefined is given by them for what only Sequelize can do. */
+type OnRows<M extends Model, T> = (rows: RowRecords<M>, on: RowOptions) => Promise<T | undefined>;
+
+/** Reads; by Sequelize in the transaction it belongs to, in one of its own where that has to have settings, or else alone. */
+export async function readRecords<M extends Model, T>(
+  model: ModelClass<M>,
+  context: QueryContext,
+  onRows: OnRows<M, T> | null,
+  onRecords: (records: SequelizeRecords<M>, scope: QueryContext['scope']) => Promise<T>,
+): Promise<T> {
+  const found = onRows ? await runOnRows(model, context, onRows) : undefined;
+  if (found !== undefined) return found;
+  const { access, scope } = context;
+  const records = new SequelizeRecords(model, access);
+  if (scope.transaction || currentSettings() === null) return onRecords(records, scope);
+  const session = new DatabaseSession(model.sequelize as Sequelize, 'get');
+  return session.run(async () => onRecords(records, { transaction: await session.begin() }));
+}
+
+/** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
+export async function writeRecords<M extends Model, T>(
+  model: ModelClass<M>,
+  context: QueryContext,
+  onRows: OnRows<M, T>,
+  onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>,
+): Promise<T> {
+  const written = await runOnRows(model, context, onRows);
+  if (written !== undefined) return written;
+  const { access, scope } = context;
+  const records = new SequelizeRecords(model, access);
+  const options = hookOptions(model, 'write');
+  if (scope.transaction) return onRecords(records, { ...options, ...scope });
+  const needsSession = hasWriteHooks(model) || records.provesWrites || currentSettings() !== null;
+  // What a write reads it reads from the primary: a replica may be behind.
+  if (!needsSession) return onRecords(records, { ...options, useMaster: true });
+  const session = new DatabaseSession(model.sequelize as Sequelize, 'write');
+  return session.run(async () => onRecords(records, { ...options, transaction: await session.begin() }));
+}
+
+/** Undefined where there are none of ours, and for what only Sequelize can do. */
+async function runOnRows<M extends Model, T>(
+  model: ModelClass<M>,
+  { access, scope: { transaction } }: QueryContext,
+  onRows: OnRows<M, T>,
+): Promise<T | undefined> {
+  const rows = isOnSequelize() ? null : rowRecords(model);
+  if (!rows) return undefined;
+  // There may be no runner where there are no rows: not with a version of Sequelize that is not known.
+  const on = transaction && statementRunner(model.sequelize as Sequelize).within(transaction);
+  return onRows(rows, { access, on });
+}

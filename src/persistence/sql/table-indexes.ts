@@ -1,0 +1,67 @@
+/** What is known of the indexes of a table, and which orders they serve. */
+import type { ModelClass } from '../../metadata/crud-options.js';
+import type { ModelInfo } from '../../model/model-info.js';
+import type { SortTerm } from '../../plan/resource-plan.js';
+
+/** One key column of an index. */
+export interface IndexKey {
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+/** An index, as far as its use is concerned. */
+export interface IndexInfo {
+  readonly method: string;
+  readonly keys: readonly IndexKey[];
+}
+
+const known = new WeakMap<ModelClass, readonly IndexInfo[]>();
+
+/** Remembers the indexes that a table was seen to have. */
+export function setIndexes(model: ModelClass, indexes: readonly IndexInfo[]): void {
+  known.set(model, indexes);
+}
+
+/** The indexes of a table; undefined as long as nothing is known of them. */
+export function indexesOf(model: ModelClass): readonly IndexInfo[] | undefined {
+  return known.get(model);
+}
+
+/**
+ * Whether an index gives the rows with one value in each of some columns in an order, without a look at others: a B-tree whose
+ * first keys are these columns, and the next ones the terms, walked forward or backward. Behind a unique prefix the rest is
+ * sorted.
+ */
+export function servesOrder(
+  info: ModelInfo,
+  { method, keys }: IndexInfo,
+  equal: readonly string[],
+  terms: readonly SortTerm[],
+): boolean {
+  const key = info.primaryKey.name;
+  if (method !== 'btree' || !startsWith(info, keys, equal)) return false;
+  const needed = terms.filter(({ attribute }) => attribute !== key && !equal.includes(attribute));
+  const byKey = terms.find(({ attribute }) => attribute === key) ?? { attribute: key, descending: false };
+  const wanted = needed.length > 0 || equal.includes(key) ? needed : [byKey];
+  const matches = (reverse: boolean): boolean =>
+    wanted.every(({ attribute, descending }, position) => {
+      const found = keys[equal.length + position];
+      return found?.column === columnOf(info, attribute) && found.descending === (descending !== reverse);
+    });
+  return matches(false) || matches(true);
+}
+
+/** Whether the first keys are these attributes, in any order. */
+export function startsWith(
+  info: ModelInfo,
+  keys: readonly IndexKey[],
+  attributes: readonly string[],
+): boolean {
+  const first = keys.slice(0, attributes.length).map(({ column }) => column);
+  return attributes.every((name) => first.includes(columnOf(info, name)));
+}
+
+/** The column of an attribute. */
+export function columnOf({ attributes }: ModelInfo, attribute: string): string {
+  return attributes.get(attribute)?.column ?? attribute;
+}

@@ -1,0 +1,64 @@
+/** A `filter` of the application's own -> a typed one, over all attributes of a model. */
+import type { FilterTemplate } from '../metadata/filter-template.js';
+import type { ModelInfo } from '../model/model-info.js';
+import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
+import type { RequestIssue } from '../schema/request-issue.js';
+import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
+import type { Filter } from './list-query.js';
+import { PATTERN_OPERATORS, typeFilter } from './parse-filter.js';
+
+/** Stands in the text for a value: no text that is written by hand has it. */
+const PLACEHOLDER = /\uE000(\d+)\uE001/g;
+
+const parsed = new WeakMap<TemplateStringsArray, SyntaxNode | null>();
+
+/**
+ * The filter that a template means; null where one of its values is missing.
+ *
+ * @throws TypeError for a mistake in the template, without its values
+ */
+export function typeTemplate(info: ModelInfo, template: FilterTemplate): Filter | null {
+  if (template.values.flat().some((value) => value === null || value === undefined)) return null;
+  const syntax = fill(syntaxOf(info, template.texts), template);
+  const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type.kind)]));
+  const issues: RequestIssue[] = [];
+  const filter = typeFilter({ info, filters }, syntax, issues);
+  if (filter) return filter;
+  // What is wrong may quote a value.
+  const [problem] = issues;
+  throw new TypeError(
+    `visible of ${info.name} gave a filter that is wrong (${problem?.code}): ${template.texts.join('…')}`,
+  );
+}
+
+/** Parsed once: the texts are the same object each time. */
+function syntaxOf(info: ModelInfo, texts: TemplateStringsArray): SyntaxNode {
+  let syntax = parsed.get(texts);
+  if (syntax === undefined) {
+    syntax = parseFilterSyntax(texts.reduce((text, next, index) => `${text}\uE000${index - 1}\uE001${next}`));
+    parsed.set(texts, syntax);
+  }
+  if (syntax === null)
+    throw new TypeError(`visible of ${info.name} gave an empty filter; use EVERYTHING for all rows.`);
+  return syntax;
+}
+
+function fill(node: SyntaxNode, template: FilterTemplate): SyntaxNode {
+  if (node.kind !== 'comparison') {
+    return { ...node, operands: node.operands.map((operand) => fill(operand, template)) };
+  }
+  const isPattern = PATTERN_OPERATORS.has(canonicalOperator(node.operator.text) ?? '==');
+  return { ...node, values: node.values.flatMap((value) => fillValue(value, template, isPattern)) };
+}
+
+/** An array is a list of values; all else becomes part of the text around it. */
+function fillValue({ text, position }: Lexeme, { values }: FilterTemplate, isPattern: boolean): Lexeme[] {
+  const whole = /^\uE000(\d+)\uE001$/.exec(text);
+  const value = whole ? values[Number(whole[1])] : undefined;
+  const textOf = (each: unknown): string => {
+    const plain = each instanceof Date ? each.toISOString() : String(each);
+    return isPattern ? plain.replace(/[\\*]/g, '\\$&') : plain;
+  };
+  if (Array.isArray(value)) return value.map((each) => ({ text: textOf(each), position }));
+  return [{ text: text.replace(PLACEHOLDER, (_, index) => textOf(values[Number(index)])), position }];
+}

@@ -1,0 +1,120 @@
+/** The proof that tenants are kept apart can fail: wherever one step leaves the scope out, it finds that. */
+import { expect } from 'chai';
+import express from 'express';
+import { buildApplication } from '../../src/bootstrap.js';
+import { FEATURES } from '../../src/features/features.js';
+import { scope } from '../../src/features/scope.js';
+import type { Endpoint } from '../../src/metadata/crud-options.js';
+import type { FeatureFactory } from '../../src/operation/feature.js';
+import { Repository } from '../../src/persistence/records/repository.js';
+import { listen } from '../support/listen.js';
+import { ProofGround } from '../support/proof-ground.js';
+import { judge } from '../support/scope-judge.js';
+import { Note } from '../support/tenant-notes.js';
+
+const ENDPOINTS = ['list', 'read', 'create', 'update', 'delete'] as const satisfies readonly Endpoint[];
+
+/** The scope, without what it does for one endpoint. */
+function without(endpoint: Endpoint): readonly FeatureFactory[] {
+  const mutant: FeatureFactory = (context) => {
+    const feature = scope(context);
+    const { [endpoint]: _left, ...rewrite } = feature?.rewrite ?? {};
+    return feature && { ...feature, rewrite };
+  };
+  return FEATURES.map((each) => (each === scope ? mutant : each));
+}
+
+describe('a scope that is left out', function () {
+  this.timeout(60_000);
+  let ground: ProofGround;
+
+  before(async () => {
+    ground = await ProofGround.start();
+  });
+
+  after(async () => ground[Symbol.asyncDispose]());
+
+  /** What is found of the routes of an endpoint. */
+  async function findings(endpoint: Endpoint, features = FEATURES, fastPath = true): Promise<string> {
+    const { application, router } = buildApplication({ models: [Note], fastPath }, features);
+    await using listening = await listen(express().use(router));
+    const routes = application.routes.filter(({ operation }) => operation === endpoint);
+    return (
+      await ground.findings({ listening, crud: { routes, openapi: () => application.openapi() } })
+    ).join('\n');
+  }
+
+  for (const endpoint of ENDPOINTS) {
+    it(`is found in ${endpoint}`, async () => {
+      const found = await findings(endpoint, without(endpoint));
+      if (endpoint === 'list' || endpoint === 'read') expect(found).to.include('shows "~');
+      if (endpoint === 'update' || endpoint === 'delete')
+        expect(found).to.include("has changed others' rows");
+      if (endpoint === 'create') expect(found).to.include('It does not say what the row belongs to');
+      else expect(found).to.include('It has no condition of the scope');
+    });
+
+    it(`is found in ${endpoint} of repositories`, async () => {
+      const own = Object.getOwnPropertyDescriptor(Repository.prototype, 'within') as PropertyDescriptor;
+      Object.defineProperty(Repository.prototype, 'within', {
+        ...own,
+        value(this: Repository) {
+          return this;
+        },
+      });
+      try {
+        expect(await findings(endpoint, FEATURES, false)).to.not.equal('');
+      } finally {
+        Object.defineProperty(Repository.prototype, 'within', own);
+      }
+    });
+  }
+
+  it('is found in any statement on the table', () => {
+    const scoped = { table: 'notes', column: 'owner', allowed: ['A', 'C'] };
+    const found = (text: string, ...values: string[]) =>
+      judge({ text, values }, scoped)?.split(':')[0] ?? null;
+    const inScope = [
+      ['SELECT 1 FROM "notes" WHERE "owner" = $1', 'A'],
+      ['SELECT 1 FROM "notes" AS "Note" WHERE (("Note"."id" = 1) AND ("Note"."owner" = \'A\')) LIMIT 1'],
+      ['SELECT 1 FROM "notes" WHERE ("a" = 1 OR "b" = 2) AND "owner" = ANY($1)', '{"A","C"}'],
+      ['UPDATE "notes" SET "code" = $2 WHERE "owner" = $1 RETURNING "id"', 'A', 'x'],
+      ['DELETE FROM "notes" WHERE "owner" = $1 AND "id" = 1', 'A'],
+      ['INSERT INTO "notes" ("id", "owner") VALUES (DEFAULT, $1), (1, $2)', 'A', 'C'],
+      ['INSERT INTO "notes" ("owner") SELECT $1::text WHERE EXISTS (SELECT 1 FROM "folders")', 'A'],
+      ['SELECT 1 / (("owner" = \'A\') IS TRUE)::int AS "proof" FROM "notes" WHERE "id" = 1'],
+      [
+        'SELECT 1 FROM "folders" LEFT OUTER JOIN "notes" AS "n" ON "n"."id" = 1 AND "n"."owner" = $1 LIMIT 1',
+        'A',
+      ],
+      ['SELECT 1 FROM "folders" WHERE "label" = \'"notes"\''],
+    ] as const;
+    const outOfScope = [
+      ['SELECT 1 FROM "notes"'],
+      ['SELECT count(*) FROM (SELECT 1 FROM "notes" WHERE "id" = 1) AS "all" WHERE "owner" = $1', 'A'],
+      ['SELECT 1 FROM "notes" WHERE "id" = 1 OR "owner" = $1', 'A'],
+      ['SELECT 1 FROM "notes" WHERE ("id" = 1 OR ("code" = \'x\' AND "owner" = $1))', 'A'],
+      ['SELECT 1 FROM "notes" WHERE NOT ("owner" = $1)', 'A'],
+      ['SELECT 1 FROM "notes" WHERE "owner" = $1', 'B'],
+      ['SELECT 1 FROM "notes" WHERE "owner" = ANY($1)', '{"A","B"}'],
+      ['SELECT 1 FROM "notes" WHERE "owner" = "owner"'],
+      ['SELECT 1 FROM "notes" WHERE "owner" <> $1', 'A'],
+      ['SELECT 1 FROM "folders" WHERE EXISTS (SELECT 1 FROM "notes" WHERE "folderId" = 1)'],
+      ['SELECT 1 FROM "folders" JOIN "notes" ON true WHERE "id" = 1'],
+      ['UPDATE "notes" SET "code" = $1 WHERE "id" = 1', 'A'],
+      ['UPDATE "notes" SET "owner" = $1 WHERE "owner" = $1', 'A'],
+      ['DELETE FROM "notes" WHERE "id" = 1'],
+      ['INSERT INTO "notes" ("id") VALUES (1)'],
+      ['INSERT INTO "notes" ("id", "owner") VALUES (1, $1), (2, $2)', 'A', 'B'],
+      ['INSERT INTO "notes" ("owner") SELECT "owner" FROM "folders"'],
+      ['WITH "all" AS (SELECT 1 FROM "notes") SELECT 1'],
+      ['SELECT 1 FROM "notes" JOIN "notes" AS "other" ON true WHERE "other"."owner" = $1', 'A'],
+      ['SELECT 1 FROM "folders" JOIN "notes" ON "folders"."owner" = $1', 'A'],
+      ['SELECT 1 FROM "folders" JOIN "notes" ON true WHERE "owner" = $1', 'A'],
+      ['TRUNCATE "notes"'],
+      ['LOCK TABLE "notes"'],
+    ] as const;
+    for (const [text, ...values] of inScope) expect(found(text, ...values), text).to.equal(null);
+    for (const [text, ...values] of outOfScope) expect(found(text, ...values), text).to.be.a('string');
+  });
+});

@@ -1,0 +1,279 @@
+/** Repositories of a request see what the request may see, relations that are loaded along too. */
+import { expect } from 'chai';
+import { Get, Param, Post, QueryParam } from 'routing-controllers';
+import { Op } from 'sequelize';
+import {
+  AutoIncrement,
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  Crud,
+  crudController,
+  EVERYTHING,
+  filter,
+  InjectRepository,
+  InjectUnitOfWork,
+  type ModelClass,
+  type Repository,
+  type UnitOfWork,
+} from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** Has no rules: those of what it is related to hold. */
+@Crud()
+@Table({ tableName: 'countries', timestamps: false })
+class Country extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING)
+  declare id: string;
+
+  @HasMany(() => Branch)
+  declare branches?: Branch[];
+}
+
+@Crud({ scope: { tenantId: (request) => request.get('tenant') ?? EVERYTHING } })
+@Table({ tableName: 'branches', timestamps: false })
+class Branch extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'tenant_id' })
+  declare tenantId: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare name: string;
+
+  @ForeignKey(() => Country)
+  @Column({ type: DataType.STRING, allowNull: false })
+  declare countryId: string;
+
+  @BelongsTo(() => Country)
+  declare country?: Country;
+
+  @HasMany(() => Sale)
+  declare sales?: Sale[];
+
+  @BelongsToMany(() => Branch, {
+    through: () => Partner,
+    foreignKey: 'branchId',
+    otherKey: 'otherId',
+    as: 'partners',
+  })
+  declare partners?: Branch[];
+}
+
+@Crud({
+  visible: async (request) =>
+    request.get('tenant') ? filter`secret==false;amount=in=${[1, 2]};note=isnull=true` : EVERYTHING,
+})
+@Table({ tableName: 'sales', timestamps: false })
+class Sale extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Branch)
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare branchId: number;
+
+  @Column({ type: DataType.BOOLEAN, allowNull: false })
+  declare secret: boolean;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare amount: number;
+
+  @Column(DataType.TEXT)
+  declare note: string | null;
+
+  @BelongsTo(() => Branch)
+  declare branch?: Branch;
+}
+
+@Crud({ visible: (request) => (request.get('tenant') ? filter`isPublic==true` : EVERYTHING) })
+@Table({ tableName: 'partners', timestamps: false })
+class Partner extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @ForeignKey(() => Branch)
+  @Column(DataType.INTEGER)
+  declare branchId: number;
+
+  @ForeignKey(() => Branch)
+  @Column(DataType.INTEGER)
+  declare otherId: number;
+
+  @Column(DataType.BOOLEAN)
+  declare isPublic: boolean;
+}
+
+const ids = (rows: readonly { readonly id: unknown }[] | undefined) => rows?.map(({ id }) => id).sort();
+
+class BranchController extends crudController(Branch) {
+  @Get('/one/:name')
+  async one(@Param('name') name: string, @InjectRepository(Branch) branches: Repository<Branch>) {
+    return { id: (await branches.one({ name })).id };
+  }
+
+  @Get('/any')
+  async any(@InjectRepository(Branch) branches: Repository<Branch>) {
+    const where = { [Op.or]: [{ tenantId: 2 }, { name: 'a' }, { id: { [Op.gt]: 0 } }] };
+    return {
+      inside: ids(await branches.list({ where })),
+      all: ids(await branches.unscoped().list({ where })),
+      total: (await branches.page({ page: 1, size: 10, where })).total,
+      next: ids((await branches.cursorPage({ size: 10, where })).items),
+    };
+  }
+
+  @Get('/related')
+  async related(
+    @QueryParam('as') as: string,
+    @InjectRepository(Branch) branches: Repository<Branch>,
+    @InjectRepository(Sale) sales: Repository<Sale>,
+    @InjectRepository(Country) countries: Repository<Country>,
+  ) {
+    switch (as) {
+      case 'sales': {
+        const found = await branches.list({ include: [Sale] });
+        return found.map((branch) => [branch.id, ids(branches.related(branch, 'sales'))]);
+      }
+      case 'branch': {
+        const found = await sales.list({ include: 'branch' });
+        return found.map((sale) => [sale.id, sales.related(sale, 'branch')?.id ?? null]);
+      }
+      case 'nested': {
+        const branchesOf = { association: 'branches', include: [{ model: Sale, separate: true }] };
+        const found = await countries.list({ include: branchesOf });
+        return found.map(({ id, branches: inside }) => [
+          id,
+          inside?.map((each) => [each.id, ids(each.sales)]),
+        ]);
+      }
+      case 'all': {
+        const found = await countries.list({ include: [{ all: true, nested: true }] as never });
+        return found.map(({ id, branches: inside }) => [id, ids(inside)]);
+      }
+      case 'where': {
+        const found = await branches.list({ include: [{ model: Sale, where: { amount: 2 } }] });
+        return found.map((branch) => [branch.id, ids(branch.sales)]);
+      }
+      case 'partners': {
+        const found = await branches.list({ include: ['partners'] });
+        return found.map((branch) => [branch.id, ids(branch.partners)]);
+      }
+      default: {
+        const found = await branches.unscoped().list({ include: [Sale, 'partners'] });
+        return found.map((branch) => [branch.id, ids(branch.sales), ids(branch.partners)]);
+      }
+    }
+  }
+
+  @Post('/move/:id')
+  async move(@Param('id') id: number, @InjectUnitOfWork() unit: UnitOfWork) {
+    const sales = unit.repository(Sale);
+    const { branchId } = await sales.update(1, { branchId: id });
+    return { branchId };
+  }
+}
+
+describe('a repository of a request', () => {
+  let site: TestApp;
+
+  before(async () => {
+    const models = [Country, Branch, Sale, Partner] as unknown as ModelClass[];
+    site = await startTestApp({
+      models,
+      bootstrap: { controllers: [BranchController], logger: new CapturedLog() },
+    });
+    await site.engine.sequelize.query(`
+      INSERT INTO countries VALUES ('fr'), ('de');
+      INSERT INTO branches (tenant_id, name, "countryId") VALUES (1, 'a', 'fr'), (2, 'b', 'fr'), (1, 'c', 'de'), (2, 'a', 'de'), (1, 'c', 'de');
+      INSERT INTO sales ("branchId", secret, amount, note) VALUES
+        (1, false, 1, NULL), (1, true, 1, NULL), (1, false, 3, NULL), (1, false, 2, 'x'), (2, false, 2, NULL), (3, false, 2, NULL);
+      INSERT INTO partners ("branchId", "otherId", "isPublic") VALUES (1, 3, true), (1, 5, false), (1, 2, true)`);
+  });
+
+  after(async () => site[Symbol.asyncDispose]());
+
+  const get = async (path: string) => {
+    const { status, body } = await site.agent.get(`/branches${path}`).set('tenant', '1');
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body;
+  };
+
+  it('finds the only row inside', async () => {
+    expect(await get('/one/a')).to.deep.equal({ id: 1 });
+    const status = async (name: string) =>
+      (await site.agent.get(`/branches/one/${name}`).set('tenant', '1')).status;
+    expect(await status('b')).to.equal(404);
+    expect(await status('c')).to.equal(409);
+  });
+
+  it('adds its condition to one with or, unless it is left', async () => {
+    expect(await get('/any')).to.deep.equal({
+      inside: [1, 3, 5],
+      all: [1, 2, 3, 4, 5],
+      total: 3,
+      next: [1, 3, 5],
+    });
+  });
+
+  it('loads relations within the access to their models', async () => {
+    expect(await get('/related?as=sales')).to.deep.equal([
+      [1, [1]],
+      [3, [6]],
+      [5, []],
+    ]);
+    expect(await get('/related?as=branch')).to.deep.equal([
+      [1, 1],
+      [5, null],
+      [6, 3],
+    ]);
+    expect(await get('/related?as=where')).to.deep.equal([[3, [6]]]);
+    expect(await get('/related?as=partners')).to.deep.equal([
+      [1, [3]],
+      [3, []],
+      [5, []],
+    ]);
+    expect(await get('/related?as=nested')).to.deep.equal([
+      [
+        'de',
+        [
+          [3, [6]],
+          [5, []],
+        ],
+      ],
+      ['fr', [[1, [1]]]],
+    ]);
+    expect(await get('/related?as=all')).to.deep.equal([
+      ['de', [3, 5]],
+      ['fr', [1]],
+    ]);
+    expect((await get('/related'))[0]).to.deep.equal([1, [1, 2, 3, 4], [2, 3, 5]]);
+  });
+
+  it('checks foreign keys in a unit of work', async () => {
+    const move = (id: number) => site.agent.post(`/branches/move/${id}`).set('tenant', '1');
+    expect((await move(3)).body).to.deep.equal({ branchId: 3 });
+    const refused = await move(2);
+    expect(refused.status).to.equal(409);
+    expect(refused.body).to.deep.equal((await move(99)).body);
+    expect((await Sale.findByPk(1))?.branchId).to.equal(3);
+    expect((await move(1)).body).to.deep.equal({ branchId: 1 });
+  });
+});

@@ -1,0 +1,96 @@
+/** Code of a user's that changes no answer, but is given it: by overrides of the generated methods, and by an interceptor. */
+import { Interceptor, type InterceptorInterface } from 'routing-controllers';
+import type { Model } from 'sequelize';
+import {
+  type Class,
+  type CrudContext,
+  crudController,
+  type Id,
+  InjectSession,
+  InjectUnitOfWork,
+  type ListQuery,
+  type ModelClass,
+  type ReadQuery,
+  type ReadSession,
+  type UnitOfWork,
+} from '../../src/index.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Returns what it is given. */
+@Interceptor()
+export class PassOn implements InterceptorInterface {
+  intercept(_action: unknown, content: unknown): unknown {
+    return content;
+  }
+}
+
+/** Overrides whose parameters begin a session of the request before. */
+export const onSession = oncePerModel((model) => {
+  class OnSession extends crudController(model) {
+    override list(query: ListQuery, context: CrudContext, @InjectSession() _session?: ReadSession) {
+      return super.list(query, context);
+    }
+
+    override read(id: Id, query: ReadQuery, context: CrudContext, @InjectSession() _session?: ReadSession) {
+      return super.read(id, query, context);
+    }
+
+    override create(values: Values, context: CrudContext, @InjectUnitOfWork() _unit?: UnitOfWork) {
+      return super.create(values, context);
+    }
+
+    override update(id: Id, values: Values, context: CrudContext, @InjectUnitOfWork() _unit?: UnitOfWork) {
+      return super.update(id, values, context);
+    }
+
+    override remove(id: Id, context: CrudContext, @InjectUnitOfWork() _unit?: UnitOfWork) {
+      return super.remove(id, context);
+    }
+  }
+  return OnSession;
+});
+
+/** Overrides that look into each record. */
+export const throughRecords = oncePerModel((model) => {
+  class ThroughRecords extends crudController(model) {
+    override async list(query: ListQuery, context: CrudContext) {
+      const page = await super.list(query, context);
+      page.items.forEach(lookInto);
+      return page;
+    }
+
+    override async read(id: Id, query: ReadQuery, context: CrudContext) {
+      return lookInto(await super.read(id, query, context));
+    }
+
+    override async create(values: Values, context: CrudContext) {
+      return lookInto(await super.create(values, context));
+    }
+
+    override async update(id: Id, values: Values, context: CrudContext) {
+      return lookInto(await super.update(id, values, context));
+    }
+
+    override async remove(id: Id, context: CrudContext) {
+      await super.remove(id, context);
+    }
+  }
+  return ThroughRecords;
+});
+
+/** From its first look on a record holds values, and is written from those. */
+function lookInto(record: Model): Model {
+  void record.dataValues;
+  return record;
+}
+
+/** An application that is given no subclass of a model's warns of the subclasses that it knows, so there is one. */
+function oncePerModel(make: (model: ModelClass) => Class): (model: ModelClass) => Class {
+  const made = new WeakMap<ModelClass, Class>();
+  return (model) => {
+    const known = made.get(model) ?? make(model);
+    made.set(model, known);
+    return known;
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * How the routes of a test are answered. Two decisions of the library make combinations: which code runs the SQL, and
+ * which code writes the answer. Every application of a feature test gets what makes a user's application have one of them.
+ */
+import type { Express } from 'express';
+import { describe, it } from 'mocha';
+import { controllerSource } from '../../src/http/resources/crud-controller.js';
+import type { BootstrapOptions, Class, ModelClass, RoutingOptions } from '../../src/index.js';
+import { crudRecords } from '../../src/metadata/crud.js';
+import { onSession, PassOn, throughRecords } from './combination-controllers.js';
+import { COMBINATIONS, type Combination } from './combinations.js';
+import { runInUnit } from './run-in-unit.js';
+
+const wanted = process.env['CRUD_TEST_PATH'] ?? 'fast';
+if (!Object.hasOwn(COMBINATIONS, wanted))
+  throw new Error(`CRUD_TEST_PATH is none of ${Object.keys(COMBINATIONS)}.`);
+const combination = wanted as Combination;
+
+/** The options of `bootstrap` for an application of a test, which may choose otherwise. */
+export function inCombination(options: BootstrapOptions): BootstrapOptions {
+  switch (combination) {
+    case 'general':
+      return { fastPath: false, ...options };
+    case 'values': {
+      const { routing } = options;
+      // Tests list classes; the type has names of files, too, and never both.
+      const interceptors = [...(routing?.interceptors ?? []), PassOn] as RoutingOptions['interceptors'] & {};
+      return { ...options, routing: { ...routing, interceptors } };
+    }
+    case 'session':
+      return withControllers(options, onSession);
+    case 'records':
+      return withControllers(options, throughRecords);
+    default:
+      return options;
+  }
+}
+
+/** Middlewares for an application of a test, before `bootstrap`. */
+export function useCombination(app: Express, { models = [] }: BootstrapOptions): void {
+  if (combination === 'unit') app.use(runInUnit(() => models.find(({ sequelize }) => sequelize)?.sequelize));
+}
+
+/** Whether the combination begins sessions for requests that otherwise need none. */
+export const addsSessions = ['unit', 'session', 'records'].includes(combination);
+
+/** What is expected of the means of a combination, such as a statement; where it says nothing, as on the fast path. */
+export function onPath<T>(expected: { readonly fast: T } & Partial<Record<Combination, T>>): T {
+  return expected[combination] ?? expected.fast;
+}
+
+/**
+ * `it` or `describe`, skipped in combinations where the test cannot hold. Each reason is about the means of a combination,
+ * such as statements that it adds. Statuses, headers, bytes and rows are no reason: they are the same in all of them.
+ *
+ * @example `except({ session: 'it counts statements, and a session begins and commits' }).it('asks once', async () => {…})`
+ */
+export function except(reasons: Readonly<Partial<Record<Combination, string>>>) {
+  const isSkipped = reasons[combination] !== undefined;
+  return { it: isSkipped ? it.skip : it, describe: isSkipped ? describe.skip : describe };
+}
+
+/** Controllers of the user's stay: they are overrides themselves. */
+function withControllers(
+  options: BootstrapOptions,
+  controllerOf: (model: ModelClass) => Class,
+): BootstrapOptions {
+  const { models = [], controllers = [] } = options;
+  const extended = new Set(controllers.map((each) => controllerSource(each)?.repository.model));
+  const declared = new Set(crudRecords().map(({ model }) => model));
+  const generated = [...new Set(models)].filter((model) => declared.has(model) && !extended.has(model));
+  return { ...options, controllers: [...controllers, ...generated.map(controllerOf)] };
+}

@@ -1,0 +1,72 @@
+/** An engine and its database, on which applications are proven to keep tenants apart. */
+import { Client } from 'pg';
+import type { CrudApplication, ModelClass } from '../../src/index.js';
+import type { Listening } from './listen.js';
+import { freshDatabase } from './postgres.js';
+import { findingsOf, type ProvenTable } from './scope-proof.js';
+import { StatementTap } from './statement-tap.js';
+import { Folder, SERVED, type World } from './tenant-notes.js';
+import { startTestApp, type TestApp } from './test-app.js';
+
+/** The resources, and what A may not touch of each. */
+const TABLES: Readonly<Record<string, ProvenTable>> = {
+  Note: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'" },
+  Leaf: {
+    table: 'notes',
+    allowed: ['A', 'C'],
+    foreign: `(owner = 'A' OR (owner = 'C' AND "isOpen")) IS NOT TRUE`,
+  },
+};
+
+/** What is proven of an application. */
+export interface Proposition {
+  readonly listening: Listening;
+  readonly crud: Pick<CrudApplication, 'routes' | 'openapi'>;
+  /** What is there of others, in turn. Default: their rows, and none. */
+  readonly worlds?: readonly World[] | undefined;
+}
+
+/** The engine, with a tap before its database. */
+export class ProofGround implements AsyncDisposable {
+  readonly site: TestApp;
+  readonly #tap: StatementTap;
+  readonly #direct: Client;
+
+  private constructor(site: TestApp, tap: StatementTap, direct: Client) {
+    this.site = site;
+    this.#tap = tap;
+    this.#direct = direct;
+  }
+
+  static async start(): Promise<ProofGround> {
+    const database = await freshDatabase();
+    const tap = await StatementTap.start(database.url);
+    const direct = new Client({ connectionString: database.url });
+    await direct.connect();
+    const site = await startTestApp({
+      models: [...SERVED, Folder] as ModelClass[],
+      bootstrap: { models: [] },
+      database: { ...database, url: tap.url },
+    });
+    return new ProofGround(site, tap, direct);
+  }
+
+  /** What of all resources of an application tells of others, or reaches them. */
+  async findings({ listening, crud, worlds = ['there', 'absent'] }: Proposition): Promise<string[]> {
+    const document = crud.openapi();
+    const proven = { listening, routes: crud.routes, document, tap: this.#tap, direct: this.#direct };
+    const findings: string[] = [];
+    for (const resource of new Set(crud.routes.map((route) => route.resource))) {
+      const scoped = TABLES[resource];
+      if (!scoped) throw new Error(`Say what of ${resource} is others'.`);
+      findings.push(...(await findingsOf(proven, resource, scoped, worlds)));
+    }
+    return findings;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#direct.end();
+    await this.site[Symbol.asyncDispose]();
+    await this.#tap[Symbol.asyncDispose]();
+  }
+}

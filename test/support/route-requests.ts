@@ -1,0 +1,141 @@
+/** Requests of a route, found from the document: each parameter and body, with values of the tenant's own rows and of others'. */
+import type { WholeRequest } from './two-paths.js';
+
+interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+}
+
+interface DescribedParameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema: JsonSchema;
+}
+
+/** An operation, as the document has it. */
+export interface DescribedOperation {
+  readonly parameters?: readonly DescribedParameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
+}
+
+/** What requests are made of. */
+export interface Samples {
+  /** A row that the request sees, and one that it does not. */
+  readonly own: Readonly<Record<string, unknown>>;
+  readonly foreign: Readonly<Record<string, unknown>>;
+  /** Of rows: its own, others', soft-deleted ones, none. */
+  readonly ids: readonly string[];
+  readonly cursors: readonly string[];
+  readonly tags: readonly string[];
+  /** Values of a body that no row has. */
+  readonly fresh: Readonly<Record<string, unknown>>;
+}
+
+/** A route, with what the document says of it. */
+export interface DescribedRoute {
+  readonly method: string;
+  /** With `:id`. */
+  readonly path: string;
+  readonly operation: DescribedOperation;
+  readonly schemas: Readonly<Record<string, JsonSchema>>;
+}
+
+/** All requests of a route that this can think of; each says something that another does not. */
+export function requestsOf(route: DescribedRoute, samples: Samples): WholeRequest[] {
+  const { method, operation } = route;
+  const parameters = operation.parameters ?? [];
+  const [first = route.path] = pathsOf(route, [String(samples.own['id'])]);
+  const paths = pathsOf(route, samples.ids);
+  const both = pathsOf(route, [String(samples.own['id']), String(samples.foreign['id'])]);
+  const queries = parameters
+    .filter((each) => each.in === 'query')
+    .flatMap((each) => valuesOf(each, samples).map((value) => `${each.name}=${encodeURIComponent(value)}`));
+  const headers = parameters
+    .filter((each) => each.in === 'header')
+    .flatMap((each) => valuesOf(each, samples).map((value) => ({ [each.name]: value })));
+  const bodies = bodiesOf(route, samples);
+  const [body] = bodies;
+  const given = body === undefined ? {} : { body };
+  const requests: WholeRequest[] = [
+    ...paths.map((path) => ({ method, path, ...given })),
+    ...queries.map((query) => ({ method, path: `${first}?${query}`, ...given })),
+    ...both.flatMap((path) => headers.map((each) => ({ method, path, headers: each, ...given }))),
+    ...bodies.slice(1).map((each) => ({ method, path: first, body: each })),
+  ];
+  if (method !== 'GET') return requests;
+  const conditions = samples.tags.map((tag) => ({ 'If-None-Match': tag }));
+  return [
+    ...requests,
+    ...both.map((path) => ({ method: 'HEAD', path })),
+    ...both.flatMap((path) => conditions.map((each) => ({ method, path, headers: each }))),
+  ];
+}
+
+/** Lists to walk through from their first page to the last, and back. */
+export function walksOf({ path, operation }: DescribedRoute, samples: Samples): string[] {
+  const byName = new Map((operation.parameters ?? []).map((each) => [each.name, each]));
+  const values = (name: string) => {
+    const parameter = byName.get(name);
+    return parameter
+      ? ['', ...valuesOf(parameter, samples).map((each) => `&${name}=${encodeURIComponent(each)}`)]
+      : [''];
+  };
+  const sorts = values('sort');
+  const filters = values('q').filter((each) => each.includes(encodeURIComponent(',')));
+  return [...sorts, ...filters].map((rest) => `${path}?size=4${rest}`);
+}
+
+function pathsOf({ path }: DescribedRoute, ids: readonly string[]): string[] {
+  return path.includes(':') ? ids.map((id) => path.replace(/:\w+/, encodeURIComponent(id))) : [path];
+}
+
+/** @throws for a parameter that this does not know: a new one needs values that could tell of others' rows */
+function valuesOf({ name, schema }: DescribedParameter, samples: Samples): string[] {
+  if (name === 'q') return filtersOf(samples);
+  if (name === 'after' || name === 'before') return ['x', ...samples.cursors];
+  if (/^If-/i.test(name)) return ['*', ...samples.tags];
+  const choices = schema.items?.enum ?? schema.enum;
+  if (choices) {
+    const some = name === 'fields' ? choices.slice(0, 3) : choices;
+    return [...some.map(String), choices.slice(0, 2).join(','), 'nothing'];
+  }
+  if (schema.type === 'boolean') return ['true', 'false', 'x'];
+  if (schema.type === 'integer') return ['1', '2', '3', '99', '0', 'x'];
+  throw new Error(`No values are known for the parameter ${name}; add some that could tell of others' rows.`);
+}
+
+function filtersOf({ own, foreign }: Samples): string[] {
+  return Object.keys(own).flatMap((name) => {
+    const [ours, theirs] = [own[name], foreign[name]].map((value) => JSON.stringify(String(value)));
+    return [`${name}==${theirs}`, `${name}==${ours},${name}==${theirs}`];
+  });
+}
+
+/** The first one is right, where there are any. */
+function bodiesOf({ operation, schemas }: DescribedRoute, { own, foreign, fresh }: Samples): unknown[] {
+  const content = operation.requestBody?.content['application/json'];
+  if (!content) return [];
+  const { properties = {}, required = [] } = resolve(content.schema, schemas);
+  const base = Object.fromEntries(required.map((name) => [name, fresh[name] ?? own[name]]));
+  const right = {
+    ...base,
+    ...Object.fromEntries(Object.entries(fresh).filter(([name]) => name in properties)),
+  };
+  const names = [...new Set([...Object.keys(properties), ...Object.keys(own)])];
+  const changes = names.flatMap((name) =>
+    [own[name], foreign[name]].map((value) => ({ ...right, [name]: value })),
+  );
+  const whole = { ...own, ...foreign };
+  const [twice, theirs] = [own, foreign].map((row) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => name in properties)),
+  );
+  return [right, ...changes, whole, twice, theirs, { ...right, code: { wrong: true } }, {}, 'text'];
+}
+
+function resolve(schema: JsonSchema, schemas: DescribedRoute['schemas']): JsonSchema {
+  return schema.$ref ? (schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}) : schema;
+}

@@ -1,0 +1,185 @@
+/** Whether a statement can touch rows outside a scope, judged by its text and its values alone. What is not understood is a finding. */
+import type { SentStatement } from './statement-tap.js';
+
+/** A table whose rows belong to somebody. */
+export interface ScopedTable {
+  readonly table: string;
+  /** The column that tells to whom. */
+  readonly column: string;
+  /** Whose rows may be touched. */
+  readonly allowed: readonly string[];
+}
+
+/** A token, or what stands in parentheses. */
+type Node = string | readonly Node[];
+
+const TOKEN =
+  /\s+|E'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\d+|[A-Za-z_]\w*|\d+(?:\.\d+)?|::|<>|[<>!]=|\|\||[^\s\w]/gy;
+/** What stands before the name of a table. */
+const BEFORE_TABLE = new Set(['FROM', 'JOIN', 'UPDATE', 'INTO', 'ONLY']);
+const AFTER_CLAUSE = new Set([
+  'WHERE',
+  'LEFT',
+  'INNER',
+  'JOIN',
+  'ORDER',
+  'GROUP',
+  'HAVING',
+  'LIMIT',
+  'OFFSET',
+  'FOR',
+  'RETURNING',
+  'UNION',
+]);
+
+/** What is wrong with a statement; null where nothing is. */
+export function judge(statement: SentStatement, scoped: ScopedTable): string | null {
+  const reason = judgeQuery(treeOf(statement.text), statement, scoped);
+  return reason === null ? null : `${reason}: ${statement.text} ${JSON.stringify(statement.values)}`;
+}
+
+function treeOf(text: string): readonly Node[] {
+  const levels: Node[][] = [[]];
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token.trim() === '' || token === ';') continue;
+    if (token === '(') levels.push([]);
+    else if (token === ')') {
+      const inner = levels.pop() ?? [];
+      levels.at(-1)?.push(inner);
+    } else levels.at(-1)?.push(token);
+  }
+  return levels[0] ?? [];
+}
+
+/** Judges one level and all that is inside it. */
+function judgeQuery(nodes: readonly Node[], statement: SentStatement, scoped: ScopedTable): string | null {
+  for (const node of nodes) {
+    const reason = typeof node === 'string' ? null : judgeQuery(node, statement, scoped);
+    if (reason !== null) return reason;
+  }
+  for (const [at, node] of nodes.entries()) {
+    const isTable = node === `"${scoped.table}"` && nodes[at + 1] !== '.' && wordAt(nodes, at - 1) !== 'AS';
+    const reason = isTable ? judgeTable(nodes, at, statement, scoped) : null;
+    if (reason !== null) return reason;
+  }
+  return null;
+}
+
+/** Judges what a query does with a table that it names. */
+function judgeTable(
+  nodes: readonly Node[],
+  at: number,
+  statement: SentStatement,
+  scoped: ScopedTable,
+): string | null {
+  const before = wordAt(nodes, nodes[at - 1] === '.' ? at - 3 : at - 1);
+  if (!BEFORE_TABLE.has(before)) return 'It names the table in a way that this test does not know';
+  const verb = wordAt(nodes, 0);
+  if (verb === 'INSERT') return judgeInsert(nodes, at, statement, scoped);
+  if (verb !== 'SELECT' && verb !== 'UPDATE' && verb !== 'DELETE')
+    return 'It does with the table what this test does not know';
+  if (verb === 'UPDATE' && setColumns(nodes).includes(`"${scoped.column}"`))
+    return 'It changes what rows belong to';
+  const conditions = [...conjuncts(clause(nodes, 'WHERE', 0)), ...proofs(nodes)];
+  if (before === 'JOIN') conditions.push(...conjuncts(clause(nodes, 'ON', at)));
+  const alias = wordAt(nodes, at + 1) === 'AS' ? nodes[at + 2] : nodes[at];
+  const isAlone = !nodes.some((_, index) => wordAt(nodes, index) === 'JOIN');
+  const holds = conditions.some(
+    (each) => (each[1] === '.' ? each[0] === alias : isAlone) && isScope(each, statement, scoped),
+  );
+  return holds ? null : 'It has no condition of the scope';
+}
+
+/** What follows a word, up to the next part of the query. */
+function clause(nodes: readonly Node[], word: string, from: number): readonly Node[] {
+  const start = nodes.findIndex((_, index) => index >= from && wordAt(nodes, index) === word);
+  const rest = start < 0 ? [] : nodes.slice(start + 1);
+  const end = rest.findIndex((_, index) => AFTER_CLAUSE.has(wordAt(rest, index)));
+  return end < 0 ? rest : rest.slice(0, end);
+}
+
+/** `1 / (condition)::int`, with which a statement fails unless the condition holds. */
+function proofs(nodes: readonly Node[]): (readonly Node[])[] {
+  return nodes.flatMap((node, index) => {
+    const isProof = typeof node !== 'string' && nodes[index - 2] === '1' && nodes[index - 1] === '/';
+    return isProof
+      ? conjuncts(node).flatMap((each) => (wordAt(each, 1) === 'IS' ? conjuncts(each.slice(0, 1)) : []))
+      : [];
+  });
+}
+
+function judgeInsert(
+  nodes: readonly Node[],
+  at: number,
+  statement: SentStatement,
+  { column, allowed }: ScopedTable,
+): string | null {
+  const columns = split(nodes[at + 1], ',').map((each) => each[0]);
+  const place = columns.indexOf(`"${column}"`);
+  if (place < 0) return 'It does not say what the row belongs to';
+  const source = nodes.slice(at + 2);
+  const end = source.findIndex((_, index) => ['WHERE', 'RETURNING'].includes(wordAt(source, index)));
+  const given = end < 0 ? source.slice(1) : source.slice(1, end);
+  const rows = wordAt(source, 0) === 'SELECT' ? [given] : given.filter((each) => typeof each !== 'string');
+  const owners = rows.map((row) => textOf(split(row, ',')[place] ?? [], statement));
+  const areAllowed = owners.length > 0 && owners.every((each) => each !== null && allowed.includes(each));
+  return areAllowed ? null : 'It gives the row to somebody else';
+}
+
+function setColumns(nodes: readonly Node[]): (Node | undefined)[] {
+  const from = nodes.findIndex((_, index) => wordAt(nodes, index) === 'SET') + 1;
+  const rest = nodes.slice(from);
+  const end = rest.findIndex((_, index) => ['WHERE', 'FROM', 'RETURNING'].includes(wordAt(rest, index)));
+  return split(end < 0 ? rest : rest.slice(0, end), ',').map((each) => each[0]);
+}
+
+/** What must hold all together; an OR is one condition. */
+function conjuncts(nodes: readonly Node[]): (readonly Node[])[] {
+  const [only] = nodes;
+  if (nodes.length === 1 && typeof only !== 'string' && only !== undefined) return conjuncts(only);
+  const isOr = nodes.some((_, index) => wordAt(nodes, index) === 'OR');
+  const parts = isOr ? [nodes] : split(nodes, 'AND');
+  return parts.length > 1 ? parts.flatMap(conjuncts) : parts;
+}
+
+/** `"owner" = $1` and `"Note"."owner" = ANY('{A,B}')`. */
+function isScope(
+  condition: readonly Node[],
+  statement: SentStatement,
+  { column, allowed }: ScopedTable,
+): boolean {
+  const [name, operator, ...value] = condition[1] === '.' ? condition.slice(2) : condition;
+  if (name !== `"${column}"` || operator !== '=') return false;
+  const isAny = wordAt(value, 0) === 'ANY';
+  const text = textOf(isAny ? split(value[1], ',').flat() : value, statement);
+  if (text === null) return false;
+  const texts = isAny
+    ? text
+        .slice(1, -1)
+        .split(',')
+        .map((each) => each.replaceAll('"', ''))
+    : [text];
+  return texts.every((each) => allowed.includes(each));
+}
+
+/** The text of a value, which may have a cast; null where it is anything else. */
+function textOf(nodes: readonly Node[], { values }: SentStatement): string | null {
+  const [value, cast = '::'] = nodes;
+  if (typeof value !== 'string' || cast !== '::') return null;
+  if (value.startsWith('$')) return values[Number(value.slice(1)) - 1] ?? null;
+  return value.startsWith("'") ? value.slice(1, -1).replaceAll("''", "'") : null;
+}
+
+function split(nodes: Node | undefined, at: string): (readonly Node[])[] {
+  const parts: Node[][] = [[]];
+  for (const node of typeof nodes === 'string' ? [nodes] : (nodes ?? [])) {
+    if (typeof node === 'string' && node.toUpperCase() === at) parts.push([]);
+    else parts.at(-1)?.push(node);
+  }
+  return parts;
+}
+
+function wordAt(nodes: readonly Node[], index: number): string {
+  const node = nodes[index];
+  return typeof node === 'string' ? node.toUpperCase() : '';
+}

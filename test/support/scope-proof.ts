@@ -1,0 +1,202 @@
+/**
+ * Every request of a tenant to every route, asked three times: beside the rows of others, without them, and beside other ones. What
+ * differs, what changes them, and what reaches the database without the scope is a finding.
+ */
+import { hash } from 'node:crypto';
+import type { Client } from 'pg';
+import type { RouteInfo } from '../../src/index.js';
+import type { Listening } from './listen.js';
+import {
+  type DescribedOperation,
+  type DescribedRoute,
+  requestsOf,
+  type Samples,
+  walksOf,
+} from './route-requests.js';
+import { judge } from './scope-judge.js';
+import type { StatementTap } from './statement-tap.js';
+import { fill, type World } from './tenant-notes.js';
+import { ask, type WholeAnswer, type WholeRequest } from './two-paths.js';
+
+/** An application to prove something of. */
+export interface ProvenSite {
+  readonly listening: Listening;
+  readonly routes: readonly RouteInfo[];
+  readonly document: object;
+  readonly tap: StatementTap;
+  /** Past the tap. */
+  readonly direct: Client;
+}
+
+/** Rows of the one tenant that asks, and of others. */
+export interface ProvenTable {
+  readonly table: string;
+  /** The owners whose rows the request may touch. */
+  readonly allowed: readonly string[];
+  /** The condition of the rows that it may not touch. */
+  readonly foreign: string;
+}
+
+const OWN = { id: 4, owner: 'A', code: 'asp', points: 5, isOpen: true, folderId: 1 };
+const FOREIGN = { id: 2, owner: 'B', code: '~bee', points: 6, isOpen: false, folderId: 2 };
+const FRESH = { code: 'fresh', points: 3 };
+const CONVERSATIONS = 6;
+const IDS = ['1', '4', '13', '3', '2', '11', '6', '12', '999', '-1', 'x'];
+/** What only rows of others have. */
+const MARK = /~[\w ]+/;
+
+/** What tells of others, or reaches them. */
+export async function findingsOf(
+  site: ProvenSite,
+  resource: string,
+  scoped: ProvenTable,
+  worlds: readonly World[],
+): Promise<string[]> {
+  const routes = describe(site, resource);
+  const samples = await harvest(site, routes);
+  const findings: string[] = [];
+  const told = new Map<string, string>();
+  for (const world of worlds) {
+    await site.direct.query(fill(world));
+    site.tap.take();
+    const foreign = await foreignRows(site, scoped);
+    const judgeAnswer = (request: WholeRequest, answer: WholeAnswer): void => {
+      const asked = JSON.stringify(request);
+      const text = JSON.stringify(answer);
+      const [mark] = MARK.exec(text) ?? [];
+      if (mark && !asked.includes(mark)) findings.push(`${asked} shows "${mark}": ${text}`);
+      if (told.has(asked) && told.get(asked) !== text)
+        findings.push(`${asked} differs with others' rows ${world}: ${text} and ${told.get(asked)}`);
+      told.set(asked, text);
+    };
+    const reads = routes.filter(({ method }) => method === 'GET');
+    await Promise.all(
+      conversations(site, reads, samples).map(async (each) => {
+        for await (const [request, answer] of each) judgeAnswer(request, answer);
+      }),
+    );
+    for (const request of routes.flatMap((route) =>
+      reads.includes(route) ? [] : requestsOf(route, samples),
+    )) {
+      const answer = await askAsA(site.listening, request);
+      judgeAnswer(request, answer);
+      if (answer.status >= 300) continue;
+      if ((await foreignRows(site, scoped)) !== foreign)
+        findings.push(`${JSON.stringify(request)} has changed others' rows`);
+      await site.direct.query(fill(world));
+    }
+    if ((await foreignRows(site, scoped)) !== foreign)
+      findings.push("A request that failed has changed others' rows");
+    for (const statement of site.tap.take()) {
+      const tables = [
+        { ...scoped, column: 'owner' },
+        { table: 'folders', column: 'owner', allowed: ['A'] },
+      ];
+      findings.push(...tables.flatMap((each) => judge(statement, each) ?? []));
+    }
+  }
+  return [...new Set(findings)];
+}
+
+/** The routes of a resource, those that a controller adds among them. */
+function describe({ routes, document }: ProvenSite, resource: string): DescribedRoute[] {
+  const { paths, components } = document as {
+    paths: Record<string, Record<string, DescribedOperation>>;
+    components: { schemas: DescribedRoute['schemas'] };
+  };
+  return routes
+    .filter((route) => route.resource === resource)
+    .map(({ method, path }) => {
+      const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      if (!operation) throw new Error(`The document does not describe ${method} ${path}.`);
+      return { method, path, operation, schemas: components.schemas };
+    });
+}
+
+/** Cursors and tags that both tenants are given where the rows of both are there. */
+async function harvest(
+  { listening, direct }: ProvenSite,
+  routes: readonly DescribedRoute[],
+): Promise<Samples> {
+  await direct.query(fill('there'));
+  const cursors = new Set<string>();
+  const tags = new Set<string>();
+  for (const { method, path } of routes) {
+    if (method !== 'GET') continue;
+    for (const tenant of ['A', 'B']) {
+      const id = tenant === 'A' ? '4' : '2';
+      const target = path.includes(':') ? path.replace(/:\w+/, id) : `${path}?size=2`;
+      const answer = await ask(listening, { path: target, headers: { tenant } });
+      const next = cursorsIn(answer).get('after');
+      if (next) for (const each of [next, ...(tenant === 'A' ? forged(next) : [])]) cursors.add(each);
+      for (const line of answer.headers) if (line.startsWith('ETag: ')) tags.add(line.slice(6));
+    }
+  }
+  return { own: OWN, foreign: FOREIGN, fresh: FRESH, ids: IDS, cursors: [...cursors], tags: [...tags] };
+}
+
+/** The cursor of A's own list, as if it was made from rows of others: without a secret, anybody can write one. */
+function forged(cursor: string): string[] {
+  const [version, digest, , ...values] = JSON.parse(
+    Buffer.from(cursor.split('.')[0] ?? '', 'base64url').toString(),
+  );
+  return ['2', '8', '-1'].flatMap((id) =>
+    [0, 1].map((isInclusive) => {
+      const content = JSON.stringify([version, digest, isInclusive, ...values.slice(0, -1), id]);
+      const payload = Buffer.from(content).toString('base64url');
+      return `${payload}.${hash('sha256', payload, 'base64url').slice(0, 24)}`;
+    }),
+  );
+}
+
+/** Several at a time, each of which asks one after the other. */
+function conversations(
+  { listening }: ProvenSite,
+  routes: readonly DescribedRoute[],
+  samples: Samples,
+): AsyncGenerator<[WholeRequest, WholeAnswer]>[] {
+  const single = routes.flatMap((route) => requestsOf(route, samples));
+  const walks = routes.filter(({ path }) => !path.includes(':')).flatMap((route) => walksOf(route, samples));
+  return Array.from({ length: CONVERSATIONS }, async function* (_, number) {
+    const isMine = (_request: unknown, index: number) => index % CONVERSATIONS === number;
+    for (const request of single.filter(isMine))
+      yield [request, await askAsA(listening, request)] as [WholeRequest, WholeAnswer];
+    for (const path of walks.filter(isMine)) yield* walk(listening, path);
+  });
+}
+
+/** From the first page to the last, and back. */
+async function* walk(listening: Listening, path: string): AsyncGenerator<[WholeRequest, WholeAnswer]> {
+  let request: WholeRequest = { method: 'GET', path };
+  let direction = 'after';
+  for (let page = 1; page < 30; page += 1) {
+    const answer = await askAsA(listening, request);
+    yield [request, answer];
+    const cursors = cursorsIn(answer);
+    const { items = [] } = answer.status === 200 ? JSON.parse(answer.body) : {};
+    if (direction === 'after' && cursors.has('before') && !cursors.has('after')) direction = 'before';
+    const cursor = cursors.get(direction);
+    if (cursor) request = { method: 'GET', path: `${path}&${direction}=${cursor}` };
+    else if (answer.body.includes('"page":') && items.length > 0)
+      request = { method: 'GET', path: `${path}&page=${page + 1}` };
+    else return;
+  }
+  throw new Error(`${path} has no end.`);
+}
+
+function cursorsIn({ status, body }: WholeAnswer): Map<string, string> {
+  if (status !== 200 || body === '') return new Map();
+  const { next_cursor: next, prev_cursor: prev } = JSON.parse(body);
+  return new Map([...(next ? [['after', next] as const] : []), ...(prev ? [['before', prev] as const] : [])]);
+}
+
+function askAsA(listening: Listening, request: WholeRequest): Promise<WholeAnswer> {
+  return ask(listening, { ...request, headers: { ...request.headers, tenant: 'A' } });
+}
+
+async function foreignRows({ direct }: ProvenSite, { table, foreign }: ProvenTable): Promise<string> {
+  const { rows } = await direct.query(
+    `SELECT string_agg(rows::text, ' ' ORDER BY id) AS text FROM ${table} AS rows WHERE ${foreign}`,
+  );
+  return String(rows[0]?.text);
+}
