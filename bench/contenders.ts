@@ -48,7 +48,7 @@ export const CONTENDERS: readonly Contender[] = [
   own('ours-scope', 'crud-controllers, scope', 'extension', true),
   own('ours-group-commit', 'crud-controllers, group commit'),
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
-  own('ours-rls', 'crud-controllers, row security'),
+  own('ours-rls', 'crud-controllers, row security', 'extension'),
   own('ours-unprepared', 'crud-controllers, no prepared statements'),
   own('ours-traced', 'crud-controllers, OpenTelemetry'),
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
