@@ -8,7 +8,7 @@ export interface Contender {
   /** As `--only` takes it. */
   readonly name: string;
   readonly title: string;
-  /** An extension is ours with code of a user's in its routes. */
+  /** An extension is ours with code of a user's in its routes, or the limit with the same by hand. */
   readonly group: 'limit' | 'hand-written' | 'peer' | 'ours' | 'extension';
   /** The compiled program. */
   readonly script: string;
@@ -42,12 +42,13 @@ export const CONTENDERS: readonly Contender[] = [
   own('ours-interceptor', 'crud-controllers, interceptor', 'extension'),
   own('ours-read-schema', 'crud-controllers, read schema', 'extension'),
   own('ours-getter', 'crud-controllers, getter', 'extension'),
+  byHand('node-http-unit-of-work', 'node:http + pg, transactions'),
   own('ours-unit-of-work', 'crud-controllers, unit of work', 'extension'),
-  limit('node-http-scope', 'node:http + pg, scope', ['pg'], true),
+  byHand('node-http-scope', 'node:http + pg, scope', true),
   own('ours-scope', 'crud-controllers, scope', 'extension', true),
   own('ours-group-commit', 'crud-controllers, group commit'),
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
-  own('ours-rls', 'crud-controllers, row security'),
+  own('ours-rls', 'crud-controllers, row security', 'extension'),
   own('ours-unprepared', 'crud-controllers, no prepared statements'),
   own('ours-traced', 'crud-controllers, OpenTelemetry'),
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
@@ -62,16 +63,13 @@ export const CONTENDERS: readonly Contender[] = [
   peer('finale-rest', 'finale-rest', finale, ['finale-rest']),
 ];
 
-function limit(name: string, title: string, packages: readonly string[], isScoped = false): Contender {
-  return {
-    name,
-    title,
-    group: 'limit',
-    script: join(OWN, `${name}.js`),
-    wire: handWritten,
-    packages,
-    isScoped,
-  };
+function limit(name: string, title: string, packages: readonly string[]): Contender {
+  return { name, title, group: 'limit', script: join(OWN, `${name}.js`), wire: handWritten, packages };
+}
+
+/** The limit with what an extension of ours does. */
+function byHand(name: string, title: string, isScoped = false): Contender {
+  return { ...limit(name, title, ['pg']), group: 'extension', isScoped };
 }
 
 function written(name: string, title: string, packages: readonly string[]): Contender {

@@ -9,6 +9,8 @@ import { programs, root, runScript, step } from './step.mjs';
 const COVERAGE = 'coverage/tmp';
 const COVERED = { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
 const ALL = 'dist/test/**/*.test.js';
+/** Processes of their own, which choose Express and path themselves. They wait most of the time. */
+const IN_PROCESSES = 'dist/test/process/**/*.test.js';
 
 export async function test() {
   const counts = noCounts();
@@ -17,8 +19,9 @@ export async function test() {
     await step('Compile', compile);
     remove(COVERAGE);
     await step(
-      'Test on Express 5, and beside it on Express 4, with one connection, on the general path; then in other combinations',
-      () => together([mocha(counts, [ALL], { env: COVERED }), testOtherwise(counts)]),
+      'Test on Express 5, and beside it on Express 4, with one connection, on the general path; then in other combinations and processes',
+      () =>
+        together([mocha(counts, [ALL, '--ignore', IN_PROCESSES], { env: COVERED }), testOtherwise(counts)]),
     );
     await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
@@ -37,11 +40,12 @@ async function compile() {
   await runScript(programs.tsc);
 }
 
-/** What is shorter than the first run, and beside it costs no time. */
+/** What takes as long as the first run, and beside it costs no time. */
 async function testOtherwise(counts) {
   const env = { ...COVERED, ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
   await mocha(counts, [OVER_HTTP, ...BELOW_HTTP], { env, atEnd: true });
   await shortCombinations(counts);
+  await mocha(counts, [IN_PROCESSES], { env: COVERED, atEnd: true });
 }
 
 /** Two runs wait for different things most of the time. The first that fails is told when both have ended. */

@@ -4,6 +4,7 @@ import { checkChanges, checkValues } from './support/article-values.js';
 import { CONNECTIONS, readEnvironment } from './support/environment.js';
 import { serveArticles } from './support/http.js';
 import { quote } from './support/quote.js';
+import { runStatement } from './support/run-statement.js';
 import {
   type ArticleRow,
   countStatement,
@@ -19,12 +20,12 @@ const { port, databaseUrl } = readEnvironment();
 const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS });
 
 async function queryOne(statement: Statement): Promise<string | null> {
-  const { rows } = await pool.query<ArticleRow>(statement);
+  const { rows } = await runStatement<ArticleRow>(pool, statement);
   return rows[0] ? toJson(rows[0]) : null;
 }
 
 async function queryPage(query: PageQuery, total: Promise<number> | null = null): Promise<string> {
-  const { rows } = await pool.query<ArticleRow>(pageStatement(query));
+  const { rows } = await runStatement<ArticleRow>(pool, pageStatement(query));
   const count = Math.min(rows.length, query.size);
   let items = '';
   for (let index = 0; index < count; index += 1) {

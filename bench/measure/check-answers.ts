@@ -1,6 +1,8 @@
 /** Compares the answers of a contender with what PostgreSQL itself says, before anything is measured. */
+
 import { isDeepStrictEqual } from 'node:util';
 import type { ArticleValues } from '../contenders/support/article-values.js';
+import { COLUMNS } from '../contenders/support/statements.js';
 import { DEPTH, randomCategory, randomId, randomValues } from '../load/article.js';
 import type { Answer, Ask, Call } from '../load/call.js';
 import { createRandom } from '../load/random.js';
@@ -123,12 +125,12 @@ async function checkList(
   where: string,
   size: number,
 ): Promise<void> {
-  const rows = await database.query(`SELECT * FROM articles ${where} ORDER BY id LIMIT ${size}`);
+  const rows = await database.query(`SELECT ${COLUMNS} FROM articles ${where} ORDER BY id LIMIT ${size}`);
   expectSame(call, wire.items(await askFor(ask, call, 200)), toJson(rows));
 }
 
 async function readRow(database: Database, id: number): Promise<Json | undefined> {
-  const [row] = await database.query<Json>('SELECT * FROM articles WHERE id = $1', [id]);
+  const [row] = await database.query<Json>(`SELECT ${COLUMNS} FROM articles WHERE id = $1`, [id]);
   return row && (toJson(row) as Json);
 }
 
