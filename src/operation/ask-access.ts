@@ -7,7 +7,7 @@ import type { ModelInfo } from '../model/model-info.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 import { FilterError } from '../query/filter-error.js';
 import { parseFilterValue } from '../query/filter-value.js';
-import { typeTemplate } from '../query/type-template.js';
+import { typeTemplate, valueText } from '../query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import type { Access, AccessForm, ScopeMode } from './access.js';
 import type { Comparison, Predicate } from './operation.js';
@@ -140,18 +140,13 @@ function anyOf(attribute: string, texts: readonly string[]): Comparison {
   return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: Object.freeze(texts) });
 }
 
-const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);
-
 /** @throws TypeError where the type of the attribute has no such value; the value is not told */
 function textOf(info: ModelInfo, attribute: string, value: unknown): string {
   if (value === null || value === undefined) throw denied(`This request has no access to ${info.name}.`);
   const type = info.attributes.get(attribute)?.type;
-  const text = value instanceof Date ? value.toISOString() : String(value);
-  // Everything has a text, and a column of texts would take it: that of a function, of EVERYTHING among others, of NaN.
-  const isValue = value instanceof Date || VALUE_TYPES.has(typeof value);
+  const text = valueText(value);
   try {
-    if (type && isValue && !Number.isNaN(value))
-      return parseFilterValue(type, { text, position: 0 }, attribute);
+    if (type && text !== undefined) return parseFilterValue(type, { text, position: 0 }, attribute);
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
   }

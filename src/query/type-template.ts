@@ -31,6 +31,17 @@ export function typeTemplate(info: ModelInfo, template: FilterTemplate): Filter 
   );
 }
 
+const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);
+
+/**
+ * The text of a value that an attribute may have; undefined for all else. Everything has a text, and a column of texts would
+ * take it: that of a promise, of a function, of NaN.
+ */
+export function valueText(value: unknown): string | undefined {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
+  return VALUE_TYPES.has(typeof value) && !Number.isNaN(value) ? String(value) : undefined;
+}
+
 /** Parsed once: the texts are the same object each time. */
 function syntaxOf(info: ModelInfo, texts: TemplateStringsArray): SyntaxNode {
   let syntax = parsed.get(texts);
@@ -52,11 +63,17 @@ function fill(node: SyntaxNode, template: FilterTemplate): SyntaxNode {
 }
 
 /** An array is a list of values; all else becomes part of the text around it. */
-function fillValue({ text, position }: Lexeme, { values }: FilterTemplate, isPattern: boolean): Lexeme[] {
+function fillValue(
+  { text, position }: Lexeme,
+  { texts, values }: FilterTemplate,
+  isPattern: boolean,
+): Lexeme[] {
   const whole = /^\uE000(\d+)\uE001$/.exec(text);
   const value = whole ? values[Number(whole[1])] : undefined;
   const textOf = (each: unknown): string => {
-    const plain = each instanceof Date ? each.toISOString() : String(each);
+    const plain = valueText(each);
+    if (plain === undefined)
+      throw new TypeError(`visible gave a filter with a value that is none: ${texts.join('…')}`);
     return isPattern ? plain.replace(/[\\*]/g, '\\$&') : plain;
   };
   if (Array.isArray(value)) return value.map((each) => ({ text: textOf(each), position }));
