@@ -63,12 +63,22 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   with(session: TransactionScope): this {
-    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { session });
+    return this.copy({ session });
   }
 
-  /** The same repository for what a request may see and write. @internal */
+  /**
+   * The same repository for what a request may see and write.
+   *
+   * @throws TypeError where it has a property that is a function: the `this` of an arrow function is a repository without scope
+   * @internal
+   */
   within(access: AccessSource): this {
-    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access });
+    const [name] =
+      Object.entries(this).find(([, value]) => typeof value === 'function' && value !== this.model) ?? [];
+    if (name === undefined) return this.copy({ access });
+    throw new TypeError(
+      `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
+    );
   }
 
   /**
@@ -81,7 +91,7 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   unscoped(): this {
-    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access: null });
+    return this.copy({ access: null });
   }
 
   /**
@@ -232,6 +242,10 @@ export class Repository<M extends Model = Model> {
     const { dataValues } = record;
     if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
     throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
+  }
+
+  private copy(changed: object): this {
+    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, changed);
   }
 
   /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
