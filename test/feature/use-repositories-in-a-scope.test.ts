@@ -1,5 +1,6 @@
 /** Repositories of a request see what the request may see, relations that are loaded along too. */
 import { expect } from 'chai';
+import express from 'express';
 import { Get, Param, Post, QueryParam } from 'routing-controllers';
 import { Op } from 'sequelize';
 import {
@@ -14,15 +15,17 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
+import supertest from 'supertest';
 import {
   Crud,
   crudController,
+  crudRouter,
   EVERYTHING,
   filter,
   InjectRepository,
   InjectUnitOfWork,
   type ModelClass,
-  type Repository,
+  Repository,
   type UnitOfWork,
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
@@ -121,6 +124,12 @@ class Partner extends Model {
   declare isPublic: boolean;
 }
 
+class BoundRepository extends Repository<Branch> {
+  static override model = Branch;
+  /** Its `this` is what the request's repository was made of. */
+  all = () => this.list();
+}
+
 const ids = (rows: readonly { readonly id: unknown }[] | undefined) => rows?.map(({ id }) => id).sort();
 
 class BranchController extends crudController(Branch) {
@@ -172,6 +181,10 @@ class BranchController extends crudController(Branch) {
         const found = await branches.list({ include: [{ model: Sale, where: { amount: 2 } }] });
         return found.map((branch) => [branch.id, ids(branch.sales)]);
       }
+      case 'unscoped': {
+        const found = await branches.list({ include: [{ model: Sale.unscoped() }] });
+        return found.map((branch) => [branch.id, ids(branch.sales)]);
+      }
       case 'partners': {
         const found = await branches.list({ include: ['partners'] });
         return found.map((branch) => [branch.id, ids(branch.partners)]);
@@ -181,6 +194,17 @@ class BranchController extends crudController(Branch) {
         return found.map((branch) => [branch.id, ids(branch.sales), ids(branch.partners)]);
       }
     }
+  }
+
+  @Get('/rescoped')
+  async rescoped(@InjectUnitOfWork() unit: UnitOfWork) {
+    const branches = unit.repository(Branch.unscoped() as typeof Branch);
+    return ids(await branches.list());
+  }
+
+  @Get('/bound')
+  bound(@InjectRepository(BoundRepository) branches: BoundRepository) {
+    return branches.all();
   }
 
   @Post('/move/:id')
@@ -193,12 +217,13 @@ class BranchController extends crudController(Branch) {
 
 describe('a repository of a request', () => {
   let site: TestApp;
+  const log = new CapturedLog();
 
   before(async () => {
     const models = [Country, Branch, Sale, Partner] as unknown as ModelClass[];
     site = await startTestApp({
       models,
-      bootstrap: { controllers: [BranchController], logger: new CapturedLog() },
+      bootstrap: { controllers: [BranchController], logger: log },
     });
     await site.engine.sequelize.query(`
       INSERT INTO countries VALUES ('fr'), ('de');
@@ -233,12 +258,26 @@ describe('a repository of a request', () => {
     });
   });
 
+  it('is inside for a model with another scope of its own', async () => {
+    expect(await get('/rescoped')).to.deep.equal([1, 3, 5]);
+    const app = express().use('/others', crudRouter(Branch.unscoped() as typeof Branch));
+    const { total } = (await supertest(app).get('/others').set('tenant', '1')).body;
+    expect(total).to.equal(3);
+  });
+
+  it('is refused where a property may go round it', async () => {
+    const { status } = await site.agent.get('/branches/bound').set('tenant', '1');
+    expect(status).to.equal(500);
+    expect(log.text).to.contain('BoundRepository.all is a function in a property');
+  });
+
   it('loads relations within the access to their models', async () => {
     expect(await get('/related?as=sales')).to.deep.equal([
       [1, [1]],
       [3, [6]],
       [5, []],
     ]);
+    expect(await get('/related?as=unscoped')).to.deep.equal(await get('/related?as=sales'));
     expect(await get('/related?as=branch')).to.deep.equal([
       [1, 1],
       [5, null],
