@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express from 'express';
 import { Get, Param, Post, QueryParam } from 'routing-controllers';
-import { Op } from 'sequelize';
+import { type FindOptions, Op, type WhereOptions } from 'sequelize';
 import {
   AutoIncrement,
   BelongsTo,
@@ -181,6 +181,13 @@ class BranchController extends crudController(Branch) {
         const found = await branches.list({ include: [{ model: Sale, where: { amount: 2 } }] });
         return found.map((branch) => [branch.id, ids(branch.sales)]);
       }
+      case 'or':
+      case 'right':
+        return branches.list({ include: [{ model: Sale, [as]: true }] });
+      case 'unscoped partners': {
+        const found = await branches.list({ include: [{ model: Branch.unscoped(), as: 'partners' }] });
+        return found.map((branch) => [branch.id, ids(branch.partners)]);
+      }
       case 'unscoped': {
         const found = await branches.list({ include: [{ model: Sale.unscoped() }] });
         return found.map((branch) => [branch.id, ids(branch.sales)]);
@@ -199,6 +206,11 @@ class BranchController extends crudController(Branch) {
   @Get('/rescoped')
   async rescoped(@InjectUnitOfWork() unit: UnitOfWork) {
     const branches = unit.repository(Branch.unscoped() as typeof Branch);
+    return ids(await branches.list());
+  }
+
+  @Get('/listed')
+  async listed(@InjectRepository(Branch) branches: Repository<Branch>) {
     return ids(await branches.list());
   }
 
@@ -265,6 +277,24 @@ describe('a repository of a request', () => {
     expect(total).to.equal(3);
   });
 
+  it('takes what a hook adds to its condition', async () => {
+    const add = (condition: (options: FindOptions) => WhereOptions) =>
+      Branch.addHook('beforeFind', 'add', (options: FindOptions) => {
+        options.where = condition(options);
+      });
+    for (const condition of [
+      ({ where }: FindOptions) => ({ ...where, name: 'a' }),
+      ({ where = {} }: FindOptions) => Object.assign(where, { name: 'a' }),
+    ]) {
+      add(condition);
+      try {
+        expect(await get('/listed')).to.deep.equal([1]);
+      } finally {
+        Branch.removeHook('beforeFind', 'add');
+      }
+    }
+  });
+
   it('is refused where a property may go round it', async () => {
     const { status } = await site.agent.get('/branches/bound').set('tenant', '1');
     expect(status).to.equal(500);
@@ -289,6 +319,11 @@ describe('a repository of a request', () => {
       [3, []],
       [5, []],
     ]);
+    expect(await get('/related?as=unscoped%20partners')).to.deep.equal(await get('/related?as=partners'));
+    for (const join of ['or', 'right']) {
+      const { status } = await site.agent.get(`/branches/related?as=${join}`).set('tenant', '1');
+      expect(status, join).to.equal(500);
+    }
     expect(await get('/related?as=nested')).to.deep.equal([
       [
         'de',

@@ -201,7 +201,7 @@ export class SequelizeRecords<M extends Model> {
     return { [this.#model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
   }
 
-  /** A condition and that of the request, which both must hold. */
+  /** A condition and that of the request, which both must hold. No bare literal: a hook may add to it. */
   #where(
     where: WhereOptions<Attributes<M>> | undefined,
     column: ColumnSql,
@@ -211,7 +211,7 @@ export class SequelizeRecords<M extends Model> {
       quoteText(boundText(value)),
     );
     const own = literal(`(${condition})`);
-    return (where ? { [Op.and]: [where, own] } : own) as WhereOptions<Attributes<M>>;
+    return { [Op.and]: [...(where ? [where] : []), own] } as WhereOptions<Attributes<M>>;
   }
 
   /** Columns in a SELECT, where Sequelize gives the table the model's name. */
