@@ -35,11 +35,16 @@ const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 
 
 /**
  * The text of a value that an attribute may have; undefined for all else. Everything has a text, and a column of texts would
- * take it: that of a promise, of a function, of NaN.
+ * take it: that of a promise, of a function, of NaN. An integer beyond 2^53 may be that of another tenant, rounded.
  */
 export function valueText(value: unknown): string | undefined {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
-  return VALUE_TYPES.has(typeof value) && !Number.isNaN(value) ? String(value) : undefined;
+  if (typeof value === 'number' && !isExact(value)) return undefined;
+  return VALUE_TYPES.has(typeof value) ? String(value) : undefined;
+}
+
+function isExact(value: number): boolean {
+  return Number.isInteger(value) ? Number.isSafeInteger(value) : !Number.isNaN(value);
 }
 
 /** Parsed once: the texts are the same object each time. */

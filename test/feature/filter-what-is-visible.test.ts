@@ -135,6 +135,7 @@ describe('a condition of what is visible', () => {
     const others = [
       Promise.resolve('x'),
       Number.NaN,
+      2 ** 53,
       {},
       () => 'x',
       Symbol('x'),
