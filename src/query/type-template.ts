@@ -1,6 +1,6 @@
 /** A `filter` of the application's own -> a typed one, over all attributes of a model. */
 import type { FilterTemplate } from '../metadata/filter-template.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { RecordInfo } from '../model/model-info.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
@@ -17,7 +17,7 @@ const parsed = new WeakMap<TemplateStringsArray, SyntaxNode | null>();
  *
  * @throws TypeError for a mistake in the template, without its values
  */
-export function typeTemplate(info: ModelInfo, template: FilterTemplate): Filter | null {
+export function typeTemplate(info: RecordInfo, template: FilterTemplate): Filter | null {
   if (template.values.flat().some((value) => value === null || value === undefined)) return null;
   const syntax = fill(syntaxOf(info, template.texts), template);
   const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type.kind)]));
@@ -48,7 +48,7 @@ function isExact(value: number): boolean {
 }
 
 /** Parsed once: the texts are the same object each time. */
-function syntaxOf(info: ModelInfo, texts: TemplateStringsArray): SyntaxNode {
+function syntaxOf(info: RecordInfo, texts: TemplateStringsArray): SyntaxNode {
   let syntax = parsed.get(texts);
   if (syntax === undefined) {
     syntax = parseFilterSyntax(texts.reduce((text, next, index) => `${text}\uE000${index - 1}\uE001${next}`));

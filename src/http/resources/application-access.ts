@@ -9,7 +9,7 @@ import { ownModel } from '../../model/record.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { AccessPlan } from '../../plan/access-plan.js';
 import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
-import { describeModel } from '../../plan/describe-model.js';
+import { describeRecords } from '../../plan/describe-model.js';
 import { withMasks } from '../../response/record-masks.js';
 import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
@@ -124,7 +124,7 @@ function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess 
   );
   const isScoped = Object.keys(shared.scope ?? {}).some((name) => name in model.getAttributes());
   if (Object.keys(options).length === 0 && !isScoped) return null;
-  const info = describeModel(model);
+  const info = describeRecords(model);
   const problems: string[] = [];
   const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };
   const check = { info, exposure, options, report: (problem: string) => void problems.push(problem) };

@@ -18,7 +18,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { type Access, presetOf } from '../../operation/access.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
-import { describeModel } from '../../plan/describe-model.js';
+import { describeModel, describeRecords } from '../../plan/describe-model.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasDestroyHooks, hasPlainQueries, hookOptions } from '../customization/plain-queries.js';
 import { ConcurrentModificationError, noSuchRecord } from '../errors/errors.js';
@@ -221,7 +221,7 @@ export class SequelizeRecords<M extends Model> {
   readonly #bare: ColumnSql = (name) => columnName(attributeOf(this.#info, name));
 
   get #info() {
-    return describeModel(this.#model as unknown as ModelClass);
+    return describeRecords(this.#model as unknown as ModelClass);
   }
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */
@@ -241,6 +241,7 @@ export class SequelizeRecords<M extends Model> {
 function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
   return (
     hasPlainQueries(model, 'write') &&
+    model.primaryKeyAttributes.length === 1 &&
     classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
   );
 }
