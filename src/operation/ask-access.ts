@@ -7,7 +7,7 @@ import type { RecordInfo } from '../model/model-info.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 import { FilterError } from '../query/filter-error.js';
 import { parseFilterValue } from '../query/filter-value.js';
-import { typeTemplate, valueText } from '../query/type-template.js';
+import { exactText, typeTemplate } from '../query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import type { Access, AccessForm, ScopeMode } from './access.js';
 import type { Comparison, Predicate } from './operation.js';
@@ -144,7 +144,7 @@ function anyOf(attribute: string, texts: readonly string[]): Comparison {
 function textOf(info: RecordInfo, attribute: string, value: unknown): string {
   if (value === null || value === undefined) throw denied(`This request has no access to ${info.name}.`);
   const type = info.attributes.get(attribute)?.type;
-  const text = valueText(value);
+  const text = exactText(type, value);
   try {
     if (type && text !== undefined) return parseFilterValue(type, { text, position: 0 }, attribute);
   } catch (error) {

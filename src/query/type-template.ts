@@ -1,5 +1,6 @@
 /** A `filter` of the application's own -> a typed one, over all attributes of a model. */
 import type { FilterTemplate } from '../metadata/filter-template.js';
+import type { ColumnType } from '../model/column-type.js';
 import type { RecordInfo } from '../model/model-info.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
 import type { RequestIssue } from '../schema/request-issue.js';
@@ -19,7 +20,7 @@ const parsed = new WeakMap<TemplateStringsArray, SyntaxNode | null>();
  */
 export function typeTemplate(info: RecordInfo, template: FilterTemplate): Filter | null {
   if (template.values.flat().some((value) => value === null || value === undefined)) return null;
-  const syntax = fill(syntaxOf(info, template.texts), template);
+  const syntax = fill(info, syntaxOf(info, template.texts), template);
   const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type.kind)]));
   const issues: RequestIssue[] = [];
   const filter = typeFilter({ info, filters }, syntax, issues);
@@ -35,16 +36,17 @@ const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 
 
 /**
  * The text of a value that an attribute may have; undefined for all else. Everything has a text, and a column of texts would
- * take it: that of a promise, of a function, of NaN. An integer beyond 2^53 may be that of another tenant, rounded.
+ * take it: that of a promise, of a function, of NaN.
  */
 export function valueText(value: unknown): string | undefined {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
-  if (typeof value === 'number' && !isExact(value)) return undefined;
-  return VALUE_TYPES.has(typeof value) ? String(value) : undefined;
+  return VALUE_TYPES.has(typeof value) && !Number.isNaN(value) ? String(value) : undefined;
 }
 
-function isExact(value: number): boolean {
-  return Number.isInteger(value) ? Number.isSafeInteger(value) : !Number.isNaN(value);
+/** The same for an attribute of a type: a number beyond 2^53 may be a rounded one, and name the row of another tenant. */
+export function exactText(type: ColumnType | undefined, value: unknown): string | undefined {
+  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value) && type?.kind !== 'float';
+  return isRounded ? undefined : valueText(value);
 }
 
 /** Parsed once: the texts are the same object each time. */
@@ -59,28 +61,31 @@ function syntaxOf(info: RecordInfo, texts: TemplateStringsArray): SyntaxNode {
   return syntax;
 }
 
-function fill(node: SyntaxNode, template: FilterTemplate): SyntaxNode {
+function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate): SyntaxNode {
   if (node.kind !== 'comparison') {
-    return { ...node, operands: node.operands.map((operand) => fill(operand, template)) };
+    return { ...node, operands: node.operands.map((operand) => fill(info, operand, template)) };
   }
   const isPattern = PATTERN_OPERATORS.has(canonicalOperator(node.operator.text) ?? '==');
-  return { ...node, values: node.values.flatMap((value) => fillValue(value, template, isPattern)) };
+  const type = info.attributes.get(node.selector.text)?.type;
+  const textOf = (value: unknown): string => {
+    const text = exactText(type, value);
+    if (text === undefined)
+      throw new TypeError(
+        `visible of ${info.name} gave a filter with a value that is none: ${template.texts.join('…')}`,
+      );
+    return isPattern ? text.replace(/[\\*]/g, '\\$&') : text;
+  };
+  return { ...node, values: node.values.flatMap((value) => fillValue(value, template, textOf)) };
 }
 
 /** An array is a list of values; all else becomes part of the text around it. */
 function fillValue(
   { text, position }: Lexeme,
-  { texts, values }: FilterTemplate,
-  isPattern: boolean,
+  { values }: FilterTemplate,
+  textOf: (value: unknown) => string,
 ): Lexeme[] {
   const whole = /^\uE000(\d+)\uE001$/.exec(text);
   const value = whole ? values[Number(whole[1])] : undefined;
-  const textOf = (each: unknown): string => {
-    const plain = valueText(each);
-    if (plain === undefined)
-      throw new TypeError(`visible gave a filter with a value that is none: ${texts.join('…')}`);
-    return isPattern ? plain.replace(/[\\*]/g, '\\$&') : plain;
-  };
   if (Array.isArray(value)) return value.map((each) => ({ text: textOf(each), position }));
   return [{ text: text.replace(PLACEHOLDER, (_, index) => textOf(values[Number(index)])), position }];
 }
