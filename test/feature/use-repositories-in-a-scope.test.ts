@@ -204,9 +204,12 @@ class BranchController extends crudController(Branch) {
   }
 
   @Get('/rescoped')
-  async rescoped(@InjectUnitOfWork() unit: UnitOfWork) {
-    const branches = unit.repository(Branch.unscoped() as typeof Branch);
-    return ids(await branches.list());
+  async rescoped(
+    @InjectUnitOfWork() unit: UnitOfWork,
+    @InjectRepository(Branch) branches: Repository<Branch>,
+  ) {
+    const unscoped = unit.repository(Branch.unscoped() as typeof Branch);
+    return [ids(await unscoped.list()), ids(await unit.repository(branches).list())];
   }
 
   @Get('/listed')
@@ -271,7 +274,10 @@ describe('a repository of a request', () => {
   });
 
   it('is inside for a model with another scope of its own', async () => {
-    expect(await get('/rescoped')).to.deep.equal([1, 3, 5]);
+    expect(await get('/rescoped')).to.deep.equal([
+      [1, 3, 5],
+      [1, 3, 5],
+    ]);
     const app = express().use('/others', crudRouter(Branch.unscoped() as typeof Branch));
     const { total } = (await supertest(app).get('/others').set('tenant', '1')).body;
     expect(total).to.equal(3);

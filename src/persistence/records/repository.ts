@@ -63,7 +63,7 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   with(session: TransactionScope): this {
-    return this.copy({ session });
+    return copyOf(this, { session });
   }
 
   /**
@@ -73,9 +73,10 @@ export class Repository<M extends Model = Model> {
    * @internal
    */
   within(access: AccessSource): this {
+    const ours: readonly unknown[] = [this.model, this.access];
     const [name] =
-      Object.entries(this).find(([, value]) => typeof value === 'function' && value !== this.model) ?? [];
-    if (name === undefined) return this.copy({ access });
+      Object.entries(this).find(([, value]) => typeof value === 'function' && !ours.includes(value)) ?? [];
+    if (name === undefined) return copyOf(this, { access });
     throw new TypeError(
       `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
     );
@@ -91,7 +92,7 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   unscoped(): this {
-    return this.copy({ access: null });
+    return copyOf(this, { access: null });
   }
 
   /**
@@ -244,10 +245,6 @@ export class Repository<M extends Model = Model> {
     throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
-  private copy(changed: object): this {
-    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, changed);
-  }
-
   /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
   get isUnbound(): boolean {
     return this.session === null && this.access === null && Object.keys(this).length === 3;
@@ -277,6 +274,11 @@ export class Repository<M extends Model = Model> {
   private missing(): never {
     throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
+}
+
+/** Of the same class. No method: a subclass may have one of any name. */
+function copyOf<R extends Repository>(repository: R, changed: object): R {
+  return Object.assign(Object.create(Object.getPrototypeOf(repository)), repository, changed);
 }
 
 /** Whether a repository has no class, transaction, method or anything else of its own. */
