@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import express from 'express';
 import { Get, Param, Post, QueryParam } from 'routing-controllers';
-import { type FindOptions, Op, type WhereOptions } from 'sequelize';
+import { type FindOptions, literal, Op, type WhereOptions } from 'sequelize';
 import {
   AutoIncrement,
   BelongsTo,
@@ -212,6 +212,23 @@ class BranchController extends crudController(Branch) {
     return [ids(await unscoped.list()), ids(await unit.repository(branches).list())];
   }
 
+  @Get('/literal')
+  async literal(
+    @InjectRepository(Branch) branches: Repository<Branch>,
+    @InjectRepository(Sale) sales: Repository<Sale>,
+  ) {
+    const where = literal('1 = 1 OR 2 = 2');
+    const all = await sales.unscoped().list();
+    const seen = await sales.list({ include: [{ model: Branch, where, required: false }] });
+    const branchOf = new Map(seen.map((sale) => [sale.id, sale.branch?.id]));
+    return {
+      inside: ids(await branches.list({ where })),
+      total: (await branches.page({ page: 1, size: 10, where })).total,
+      next: ids((await branches.cursorPage({ size: 10, where })).items),
+      branches: all.map(({ id }) => branchOf.get(id) ?? null),
+    };
+  }
+
   @Get('/listed')
   async listed(@InjectRepository(Branch) branches: Repository<Branch>) {
     return ids(await branches.list());
@@ -283,6 +300,15 @@ describe('a repository of a request', () => {
     expect(total).to.equal(3);
   });
 
+  it('adds its condition to a literal with or', async () => {
+    expect(await get('/literal')).to.deep.equal({
+      inside: [1, 3, 5],
+      total: 3,
+      next: [1, 3, 5],
+      branches: [1, null, null, null, null, 3],
+    });
+  });
+
   it('takes what a hook adds to its condition', async () => {
     const add = (condition: (options: FindOptions) => WhereOptions) =>
       Branch.addHook('beforeFind', 'add', (options: FindOptions) => {
@@ -291,6 +317,7 @@ describe('a repository of a request', () => {
     for (const condition of [
       ({ where }: FindOptions) => ({ ...where, name: 'a' }),
       ({ where = {} }: FindOptions) => Object.assign(where, { name: 'a' }),
+      ({ where }: FindOptions) => ({ ...where, [Op.and]: [{ name: 'a' }] }),
     ]) {
       add(condition);
       try {

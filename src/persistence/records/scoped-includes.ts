@@ -31,7 +31,7 @@ export async function includesWithin(
     return {
       ...each,
       // A condition alone would make the relation required.
-      ...(own ? { required, where: where ? { [Op.and]: [where, own] } : own } : {}),
+      ...(own ? { required, where: both(where, own) } : {}),
       ...(link ? { through: { ...each.through, where: both(each.through?.where, link) } } : {}),
       ...(nested ? { include: await Promise.all(nested.map((next) => within(target, next))) } : {}),
     };
@@ -46,7 +46,8 @@ async function conditionOf(model: ModelClass, source: AccessSource): Promise<Whe
 }
 
 function both(one: WhereOptions | undefined, other: WhereOptions): WhereOptions {
-  return one ? { [Op.and]: [one, other] } : other;
+  // An OR in a literal needs parentheses.
+  return one ? { [Op.and]: [{ [Op.and]: [one] }, other] } : other;
 }
 
 /** The same condition in Sequelize's words, because only Sequelize knows what the table is called in its query. */

@@ -6,7 +6,6 @@ import {
   InstanceError,
   literal,
   type Model,
-  Op,
   OptimisticLockError,
   type OrderItem,
   QueryTypes,
@@ -34,7 +33,7 @@ import { attributeOf, type ColumnSql, columnsOf, compilePredicate, selectRow } f
 import { boundText, columnName, quoteText, renderSql } from '../sql/sql-fragment.js';
 import { keysetRecordSource } from './keyset-record-source.js';
 import { type Pins, pinned, pinningModel, releasePins } from './pinned-record.js';
-import { RowFinder } from './row-finder.js';
+import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
 
@@ -201,7 +200,7 @@ export class SequelizeRecords<M extends Model> {
     return { [this.#model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
   }
 
-  /** A condition and that of the request, which both must hold. No bare literal: a hook may add to it. */
+  /** A condition and that of the request, which both must hold. */
   #where(
     where: WhereOptions<Attributes<M>> | undefined,
     column: ColumnSql,
@@ -210,8 +209,7 @@ export class SequelizeRecords<M extends Model> {
     const condition = renderSql(compilePredicate(this.#within, column), (value) =>
       quoteText(boundText(value)),
     );
-    const own = literal(`(${condition})`);
-    return { [Op.and]: [...(where ? [where] : []), own] } as WhereOptions<Attributes<M>>;
+    return bothHold(where, literal(`(${condition})`));
   }
 
   /** Columns in a SELECT, where Sequelize gives the table the model's name. */
