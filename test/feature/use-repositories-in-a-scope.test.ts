@@ -220,11 +220,13 @@ class BranchController extends crudController(Branch) {
     const where = literal('1 = 1 OR 2 = 2');
     const all = await sales.unscoped().list();
     const seen = await sales.list({ include: [{ model: Branch, where, required: false }] });
+    const joined = await sales.list({ include: [{ model: Branch, on: where, required: false }] });
     const branchOf = new Map(seen.map((sale) => [sale.id, sale.branch?.id]));
     return {
       inside: ids(await branches.list({ where })),
       total: (await branches.page({ page: 1, size: 10, where })).total,
       next: ids((await branches.cursorPage({ size: 10, where })).items),
+      joined: [...new Set(joined.map(({ branch }) => branch?.id))].sort(),
       branches: all.map(({ id }) => branchOf.get(id) ?? null),
     };
   }
@@ -305,6 +307,7 @@ describe('a repository of a request', () => {
       inside: [1, 3, 5],
       total: 3,
       next: [1, 3, 5],
+      joined: [1, 3, 5],
       branches: [1, null, null, null, null, 3],
     });
   });

@@ -19,7 +19,7 @@ export async function includesWithin(
   source: AccessSource,
 ): Promise<Includeable[]> {
   const within = async (parent: ModelClass, each: ConformedInclude): Promise<ConformedInclude> => {
-    const { model: target, or, right, where, required = where !== undefined, include: nested } = each;
+    const { model: target, on, or, right, where, required = where !== undefined, include: nested } = each;
     const own = await conditionOf(target, source);
     const through = throughModel(parent, { ...each, model: ownModel(target) });
     const link = through && (await conditionOf(through, source));
@@ -31,7 +31,7 @@ export async function includesWithin(
     return {
       ...each,
       // A condition alone would make the relation required.
-      ...(own ? { required, where: both(where, own) } : {}),
+      ...(own ? { required, where: both(where, own), ...(on ? { on: { [Op.and]: [on] } } : {}) } : {}),
       ...(link ? { through: { ...each.through, where: both(each.through?.where, link) } } : {}),
       ...(nested ? { include: await Promise.all(nested.map((next) => within(target, next))) } : {}),
     };
