@@ -17,11 +17,16 @@ export function isRecord(value: object): value is RecordInstance {
   return isModel(value.constructor) && 'get' in value;
 }
 
-/** The model of a record. `Model.unscoped()` and `Model.scope()` make a subclass, which has no decorators of its own. */
+/** The model of a record. */
 export function modelOf(record: RecordInstance): ModelClass {
-  let model: ModelClass & { scoped?: boolean } = record.constructor;
-  while (Object.hasOwn(model, 'scoped') && model.scoped) model = Object.getPrototypeOf(model);
-  return model;
+  return ownModel(record.constructor);
+}
+
+/** The model itself. `Model.unscoped()` and `Model.scope()` make a subclass, which has no decorators of its own. */
+export function ownModel(model: ModelClass): ModelClass {
+  let own: ModelClass & { scoped?: boolean } = model;
+  while (Object.hasOwn(own, 'scoped') && own.scoped) own = Object.getPrototypeOf(own);
+  return own;
 }
 
 const open = new Set<object>();

@@ -180,6 +180,8 @@ export function ambientTransactions(sequelize: object): AmbientTransactions | un
 export interface ConformedInclude extends IncludeOptions {
   model: ModelStatic<Model>;
   include?: ConformedInclude[];
+  /** Whether the relation is joined by its keys or by its condition. Sequelize's types leave it out. */
+  or?: boolean;
 }
 
 /** The relations of a query, in whatever form they are given, each with its model. */

@@ -1,5 +1,6 @@
 /** What one request may see and write of a resource: part of its operation, so that nothing can go round it. */
 import type { ModelClass } from '../metadata/crud-options.js';
+import { valueText } from '../query/type-template.js';
 import type { Predicate, Reference } from './operation.js';
 
 /** How a request may write a scoped attribute: the one value, one of several, or any. */
@@ -90,9 +91,6 @@ export function presetOf({ form, values }: Access, attribute: string): unknown {
 /** Whether a row may be written with a value of a scoped attribute. Compared as texts: a key may be a number, or its text. */
 export function allowsValue({ form, values }: Access, attribute: string, value: unknown): boolean {
   if (form.scope.get(attribute) === 'any') return true;
-  return (values.get(attribute) ?? []).some((each) => textOf(each) === textOf(value));
-}
-
-function textOf(value: unknown): string {
-  return value instanceof Date ? value.toISOString() : String(value);
+  const text = valueText(value);
+  return text !== undefined && (values.get(attribute) ?? []).some((each) => valueText(each) === text);
 }

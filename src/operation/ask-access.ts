@@ -3,11 +3,11 @@ import type { Request } from 'express';
 import { type AccessRule, EVERYTHING } from '../metadata/access-options.js';
 import type { Endpoint } from '../metadata/endpoint.js';
 import { FilterTemplate } from '../metadata/filter-template.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { RecordInfo } from '../model/model-info.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 import { FilterError } from '../query/filter-error.js';
 import { parseFilterValue } from '../query/filter-value.js';
-import { typeTemplate } from '../query/type-template.js';
+import { exactText, typeTemplate } from '../query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import type { Access, AccessForm, ScopeMode } from './access.js';
 import type { Comparison, Predicate } from './operation.js';
@@ -47,7 +47,7 @@ export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
 
 /** Compiles the rules. */
 export function compileAskAccess(
-  info: ModelInfo,
+  info: RecordInfo,
   plan: AccessPlan,
   askUnreadable: AskUnreadable = compileAskUnreadable(plan),
 ): AskAccess {
@@ -79,7 +79,7 @@ export function compileAskAccess(
   };
 }
 
-function accessOf(info: ModelInfo, forms: BoundedCache<AccessForm>, answers: Answers): Access {
+function accessOf(info: RecordInfo, forms: BoundedCache<AccessForm>, answers: Answers): Access {
   const slots: Record<string, string> = {};
   const values = new Map<string, readonly unknown[]>();
   const conditions: Predicate[] = [];
@@ -120,7 +120,7 @@ function modeOf(answer: unknown): ScopeMode {
   return Array.isArray(answer) ? 'several' : 'one';
 }
 
-function formOf(info: ModelInfo, { scope, unreadable, unwritable }: Answers): AccessForm {
+function formOf(info: RecordInfo, { scope, unreadable, unwritable }: Answers): AccessForm {
   const modes = scope.map(([name, answer]) => [name, modeOf(answer)] as const);
   const single = modes.flatMap(([name, mode]) => (mode === 'one' ? name : []));
   return Object.freeze({
@@ -132,7 +132,7 @@ function formOf(info: ModelInfo, { scope, unreadable, unwritable }: Answers): Ac
 }
 
 /** The name of a model has no dot. Several models may stand in one statement. */
-function slotOf({ name }: ModelInfo, attribute: string): string {
+function slotOf({ name }: RecordInfo, attribute: string): string {
   return `scope.${name}.${attribute}`;
 }
 
@@ -140,18 +140,13 @@ function anyOf(attribute: string, texts: readonly string[]): Comparison {
   return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: Object.freeze(texts) });
 }
 
-const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);
-
 /** @throws TypeError where the type of the attribute has no such value; the value is not told */
-function textOf(info: ModelInfo, attribute: string, value: unknown): string {
+function textOf(info: RecordInfo, attribute: string, value: unknown): string {
   if (value === null || value === undefined) throw denied(`This request has no access to ${info.name}.`);
   const type = info.attributes.get(attribute)?.type;
-  const text = value instanceof Date ? value.toISOString() : String(value);
-  // Everything has a text, and a column of texts would take it: that of a function, of EVERYTHING among others, of NaN.
-  const isValue = value instanceof Date || VALUE_TYPES.has(typeof value);
+  const text = exactText(type, value);
   try {
-    if (type && isValue && !Number.isNaN(value))
-      return parseFilterValue(type, { text, position: 0 }, attribute);
+    if (type && text !== undefined) return parseFilterValue(type, { text, position: 0 }, attribute);
   } catch (error) {
     if (!(error instanceof FilterError)) throw error;
   }
@@ -161,7 +156,7 @@ function textOf(info: ModelInfo, attribute: string, value: unknown): string {
 }
 
 /** The value that a record of the model has, whatever form the application gave it in. */
-function recordValue({ attributes }: ModelInfo, attribute: string, text: string): unknown {
+function recordValue({ attributes }: RecordInfo, attribute: string, text: string): unknown {
   switch (attributes.get(attribute)?.type.kind) {
     case 'integer':
     case 'float':
@@ -175,7 +170,7 @@ function recordValue({ attributes }: ModelInfo, attribute: string, text: string)
   }
 }
 
-function visibleRows(info: ModelInfo, answer: unknown): Predicate | null {
+function visibleRows(info: RecordInfo, answer: unknown): Predicate | null {
   if (answer === EVERYTHING) return null;
   if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
   if (!(answer instanceof FilterTemplate)) {

@@ -1,6 +1,6 @@
 /** What a request asks of the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { RecordInfo } from '../model/model-info.js';
 import type { SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
 
@@ -36,7 +36,7 @@ export interface Junction {
 /** Whether a table has a row with this key that meets a condition. */
 export interface Exists {
   readonly kind: 'exists';
-  readonly target: ModelInfo;
+  readonly target: RecordInfo;
   /** An attribute of the target. */
   readonly key: string;
   readonly value: Value;

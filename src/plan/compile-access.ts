@@ -1,7 +1,7 @@
 /** The access options of one declaration -> its `AccessPlan`. */
 import type { AccessOptions, AccessRule, FieldRules, Scope, ScopeRule } from '../metadata/access-options.js';
 import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
-import type { AttributeInfo } from '../model/model-info.js';
+import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
@@ -17,11 +17,14 @@ export interface SharedAccess {
   readonly deny?: boolean;
 }
 
+/** Rules need no key of the rows. */
+type RuleCheck = Omit<OptionCheck, 'info'> & { readonly info: RecordInfo };
+
 const FIELD_RULES = ['read', 'write', 'create', 'update'] as const;
 
 /** The rules of a resource; null where there are none. */
 export function compileAccess(
-  check: OptionCheck,
+  check: RuleCheck,
   {
     endpoints,
     defaultSort,
@@ -61,7 +64,7 @@ export function compileAccess(
   return Object.freeze({ can, scope, visible, fields });
 }
 
-function compileCan({ info, options, report }: OptionCheck): AccessPlan['can'] {
+function compileCan({ info, options, report }: RuleCheck): AccessPlan['can'] {
   const rules = new Map<Endpoint, AccessRule>();
   for (const [name, rule] of Object.entries(options.can ?? {})) {
     const endpoint = OPERATIONS.find((each) => each === name);
@@ -78,7 +81,7 @@ function compileCan({ info, options, report }: OptionCheck): AccessPlan['can'] {
   return rules;
 }
 
-function compileScope(check: OptionCheck, shared: SharedAccess): AccessPlan['scope'] {
+function compileScope(check: RuleCheck, shared: SharedAccess): AccessPlan['scope'] {
   const { info, options, report } = check;
   const own = options.scope ?? {};
   const inherited = Object.entries(shared.scope ?? {}).filter(([name]) => info.attributes.has(name));
@@ -98,7 +101,7 @@ function compileScope(check: OptionCheck, shared: SharedAccess): AccessPlan['sco
   return rules;
 }
 
-function compileVisible({ info, options, report }: OptionCheck): AccessPlan['visible'] {
+function compileVisible({ info, options, report }: RuleCheck): AccessPlan['visible'] {
   const { visible } = options;
   if ((visible ?? null) === null || typeof visible === 'function') return visible ?? null;
   report(
@@ -107,7 +110,7 @@ function compileVisible({ info, options, report }: OptionCheck): AccessPlan['vis
   return null;
 }
 
-function compileFields(check: OptionCheck): AccessPlan['fields'] {
+function compileFields(check: RuleCheck): AccessPlan['fields'] {
   const { info, exposure, options, report } = check;
   const plans = new Map<string, FieldPlan>();
   for (const [name, rules] of Object.entries(options.fields ?? {}) as [string, FieldRules][]) {
@@ -144,7 +147,7 @@ function isRule(rule: unknown): rule is AccessRule {
 }
 
 function knownAttribute(
-  { info, report }: OptionCheck,
+  { info, report }: RuleCheck,
   option: keyof AccessOptions,
   name: string,
 ): AttributeInfo | undefined {

@@ -1,7 +1,7 @@
 /** A model's description for those who work without a plan. */
 import type { ModelClass } from '../metadata/crud-options.js';
-import { introspectModel } from '../model/introspect-model.js';
-import type { ModelInfo } from '../model/model-info.js';
+import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
+import type { ModelInfo, RecordInfo } from '../model/model-info.js';
 import { attributesVersion } from '../model/sequelize-internals.js';
 import { ConfigError } from '../util/config-error.js';
 
@@ -9,7 +9,15 @@ import { ConfigError } from '../util/config-error.js';
  * With what they were made from. A query looks at none of it again: the description makes a record, to see what its class
  * hides.
  */
-const described = new WeakMap<ModelClass, { readonly attributes: object; readonly info: ModelInfo }>();
+const described = new WeakMap<ModelClass, Described<ModelInfo>>();
+
+/** Those without a single key. */
+const keyless = new WeakMap<ModelClass, Described<RecordInfo>>();
+
+interface Described<I> {
+  readonly attributes: object;
+  readonly info: I;
+}
 
 /**
  * Describes a model.
@@ -23,5 +31,20 @@ export function describeModel(model: ModelClass): ModelInfo {
   const { info, problems } = introspectModel(model);
   if (!info) throw new ConfigError(problems);
   if (attributes) described.set(model, { attributes, info });
+  return info;
+}
+
+/**
+ * Describes a model as far as its rows have values: one that joins two others has no single primary key.
+ *
+ * @throws ConfigError when the model is not attached to a Sequelize instance
+ */
+export function describeRecords(model: ModelClass): RecordInfo {
+  if (!model.sequelize || model.primaryKeyAttributes.length === 1) return describeModel(model);
+  const attributes = attributesVersion(model);
+  const known = keyless.get(model);
+  if (known && known.attributes === attributes) return known.info;
+  const info = Object.freeze({ model, name: model.name, attributes: introspectAttributes(model) });
+  if (attributes) keyless.set(model, { attributes, info });
   return info;
 }

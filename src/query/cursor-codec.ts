@@ -117,17 +117,17 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Digests of lists without a filter, by the order: there are few of them, and each comes again. */
+/** Digests of lists of all rows, by the order: there are few of them, and each comes again. Those of tenants are many. */
 const digests = new WeakMap<ResourcePlan, BoundedCache<string>>();
 
 /** The typed filter, not its text: blanks and spellings do not make another list. */
 function digestOf(scope: CursorScope): string {
   const { plan, sort, filter, access } = scope;
-  if (filter !== null) return computeDigest(scope);
+  if (filter !== null || access !== '') return computeDigest(scope);
   const known = digests.get(plan) ?? new BoundedCache<string>();
   digests.set(plan, known);
   const order = sort.map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`);
-  return known.get([...order, access].join('\0'), () => computeDigest(scope));
+  return known.get(order.join('\0'), () => computeDigest(scope));
 }
 
 function computeDigest({ plan, sort, filter, access }: CursorScope): string {

@@ -1,6 +1,6 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import type { AttributeInfo } from '../model/model-info.js';
+import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
 import { canonicalOperator } from '../plan/filter-operators.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { RequestIssue } from '../schema/request-issue.js';
@@ -24,7 +24,7 @@ export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
 ]);
 
 /** The attributes that may be filtered by, each with its operators. */
-export type FilterablePlan = Pick<ResourcePlan, 'info' | 'filters'>;
+export type FilterablePlan = Pick<ResourcePlan, 'filters'> & { readonly info: RecordInfo };
 
 /** Parses `q`; what is wrong with it is added to `issues`. A blank filter is null. */
 export function parseFilter(plan: FilterablePlan, text: string, issues: RequestIssue[]): Filter | null {

@@ -1,6 +1,7 @@
 /** A `filter` of the application's own -> a typed one, over all attributes of a model. */
 import type { FilterTemplate } from '../metadata/filter-template.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { ColumnType } from '../model/column-type.js';
+import type { RecordInfo } from '../model/model-info.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
@@ -17,9 +18,9 @@ const parsed = new WeakMap<TemplateStringsArray, SyntaxNode | null>();
  *
  * @throws TypeError for a mistake in the template, without its values
  */
-export function typeTemplate(info: ModelInfo, template: FilterTemplate): Filter | null {
+export function typeTemplate(info: RecordInfo, template: FilterTemplate): Filter | null {
   if (template.values.flat().some((value) => value === null || value === undefined)) return null;
-  const syntax = fill(syntaxOf(info, template.texts), template);
+  const syntax = fill(info, syntaxOf(info, template.texts), template);
   const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type.kind)]));
   const issues: RequestIssue[] = [];
   const filter = typeFilter({ info, filters }, syntax, issues);
@@ -31,8 +32,25 @@ export function typeTemplate(info: ModelInfo, template: FilterTemplate): Filter 
   );
 }
 
+const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);
+
+/**
+ * The text of a value that an attribute may have; undefined for all else. Everything has a text, and a column of texts would
+ * take it: that of a promise, of a function, of NaN.
+ */
+export function valueText(value: unknown): string | undefined {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? undefined : value.toISOString();
+  return VALUE_TYPES.has(typeof value) && !Number.isNaN(value) ? String(value) : undefined;
+}
+
+/** The same for an attribute of a type: a number beyond 2^53 may be a rounded one, and name the row of another tenant. */
+export function exactText(type: ColumnType | undefined, value: unknown): string | undefined {
+  const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value) && type?.kind !== 'float';
+  return isRounded ? undefined : valueText(value);
+}
+
 /** Parsed once: the texts are the same object each time. */
-function syntaxOf(info: ModelInfo, texts: TemplateStringsArray): SyntaxNode {
+function syntaxOf(info: RecordInfo, texts: TemplateStringsArray): SyntaxNode {
   let syntax = parsed.get(texts);
   if (syntax === undefined) {
     syntax = parseFilterSyntax(texts.reduce((text, next, index) => `${text}\uE000${index - 1}\uE001${next}`));
@@ -43,22 +61,31 @@ function syntaxOf(info: ModelInfo, texts: TemplateStringsArray): SyntaxNode {
   return syntax;
 }
 
-function fill(node: SyntaxNode, template: FilterTemplate): SyntaxNode {
+function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate): SyntaxNode {
   if (node.kind !== 'comparison') {
-    return { ...node, operands: node.operands.map((operand) => fill(operand, template)) };
+    return { ...node, operands: node.operands.map((operand) => fill(info, operand, template)) };
   }
   const isPattern = PATTERN_OPERATORS.has(canonicalOperator(node.operator.text) ?? '==');
-  return { ...node, values: node.values.flatMap((value) => fillValue(value, template, isPattern)) };
+  const type = info.attributes.get(node.selector.text)?.type;
+  const textOf = (value: unknown): string => {
+    const text = exactText(type, value);
+    if (text === undefined)
+      throw new TypeError(
+        `visible of ${info.name} gave a filter with a value that is none: ${template.texts.join('…')}`,
+      );
+    return isPattern ? text.replace(/[\\*]/g, '\\$&') : text;
+  };
+  return { ...node, values: node.values.flatMap((value) => fillValue(value, template, textOf)) };
 }
 
 /** An array is a list of values; all else becomes part of the text around it. */
-function fillValue({ text, position }: Lexeme, { values }: FilterTemplate, isPattern: boolean): Lexeme[] {
+function fillValue(
+  { text, position }: Lexeme,
+  { values }: FilterTemplate,
+  textOf: (value: unknown) => string,
+): Lexeme[] {
   const whole = /^\uE000(\d+)\uE001$/.exec(text);
   const value = whole ? values[Number(whole[1])] : undefined;
-  const textOf = (each: unknown): string => {
-    const plain = each instanceof Date ? each.toISOString() : String(each);
-    return isPattern ? plain.replace(/[\\*]/g, '\\$&') : plain;
-  };
   if (Array.isArray(value)) return value.map((each) => ({ text: textOf(each), position }));
   return [{ text: text.replace(PLACEHOLDER, (_, index) => textOf(values[Number(index)])), position }];
 }

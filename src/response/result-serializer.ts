@@ -1,7 +1,7 @@
 /** What a method or an interceptor returns -> JSON values, with every record in it through its read schema. */
 import type { ClassTransformOptions } from 'class-transformer';
-import { crudRecords } from '../metadata/crud.js';
 import type { Class, ModelClass } from '../metadata/crud-options.js';
+import { declaredOptions } from '../model/declared-options.js';
 import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
 import { enter, isModel, isRecord, modelOf } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';
@@ -187,10 +187,6 @@ function compileUnserved(model: ModelClass, serializers: SerializerRegistry): Co
     rules?.read === undefined ? [] : name,
   );
   return compileSerializer({ info, exposure, restricted, explicit, deriveClass }, nestedRecords(serializers));
-}
-
-function declaredOptions(model: ModelClass) {
-  return crudRecords().findLast((record) => record.model === model)?.options;
 }
 
 function declaredReadSchema(model: ModelClass): Class | null {

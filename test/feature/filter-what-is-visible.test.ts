@@ -131,6 +131,27 @@ describe('a condition of what is visible', () => {
     ]);
   });
 
+  it('takes nothing else for a value', async () => {
+    const others = [
+      Promise.resolve('x'),
+      Number.NaN,
+      2 ** 53,
+      {},
+      () => 'x',
+      Symbol('x'),
+      new Date(Number.NaN),
+      [['x']],
+    ];
+    for (const value of others as never[]) {
+      rule = () => filter`title!=${value}`;
+      expect((await paths.same({ path: '/pages' })).status, String(typeof value)).to.equal(500);
+      rule = () => filter`title!=x${value}`;
+      expect((await paths.same({ path: '/pages' })).status, String(typeof value)).to.equal(500);
+    }
+    rule = () => filter`title!=x${['a', 'b']}`;
+    expect((await paths.same({ path: '/pages' })).status).to.equal(500);
+  });
+
   it('is together with any q', async () => {
     rule = () => filter`id=le=${3},isPublic==false;id=gt=${90}`;
     for (const q of ['title==plain,title==\\*', 'title!=x', 'title=isnull=false,title==p']) {

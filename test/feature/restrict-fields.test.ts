@@ -1,8 +1,10 @@
 /** Who reads and writes an attribute: `fields` of `@Crud`, on every route and path. */
 import { expect } from 'chai';
+import { Allow } from 'class-validator';
 import type { Request, Response } from 'express';
 import {
   type Action,
+  Body,
   Get,
   type InterceptorInterface,
   JsonController,
@@ -16,6 +18,7 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  type Id,
   InjectListQuery,
   InjectRecord,
   InjectRepository,
@@ -376,3 +379,60 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
     }
   });
 }
+
+/** Its class has all of them. */
+class AnyMedal {
+  @Allow()
+  declare owner?: string;
+
+  @Allow()
+  declare level?: number;
+}
+
+@Crud({ fields: { level: { write: isLater('staff') } } })
+@Table({ tableName: 'medals', timestamps: false })
+class Medal extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare owner: string | null;
+
+  @Column(DataType.INTEGER)
+  declare level: number | null;
+}
+
+class MedalController extends crudController(Medal) {
+  override create(@Body() values: AnyMedal, context: CrudContext<Medal>) {
+    return super.create(values, context);
+  }
+  override update(id: Id, @Body() values: AnyMedal, context: CrudContext<Medal>) {
+    return super.update(id, values, context);
+  }
+}
+
+describe('rules of fields, where parameters of the user read the body', () => {
+  it('refuse what the request may not set', async () => {
+    const options = { models: [Medal] as ModelClass[], bootstrap: { controllers: [MedalController] } };
+    await using paths = await TwoPaths.start(options);
+    const undo = async () => {
+      await Medal.destroy({ truncate: true, restartIdentity: true });
+      await Medal.create({ owner: 'a' });
+    };
+    const send = async (method: string, path: string, role: string, body: object) => {
+      await undo();
+      return paths.same({ method, path, headers: { role }, body }, undo);
+    };
+    const refused = await send('POST', '/medals', '', { owner: 'b', level: 9 });
+    expect(refused.status).to.equal(422);
+    expect(JSON.parse(refused.body).errors).to.deep.equal([
+      { pointer: '/level', code: 'readOnly', detail: 'level cannot be set.' },
+    ]);
+    expect((await send('PATCH', '/medals/1', '', { level: 9 })).body).to.equal(refused.body);
+    expect((await send('PATCH', '/medals/1', '', { owner: 'c' })).status).to.equal(200);
+    expect((await send('PATCH', '/medals/1', 'staff', { level: 9 })).status).to.equal(200);
+    expect((await send('POST', '/medals', 'staff', { owner: 'b', level: 9 })).status).to.equal(201);
+  });
+});

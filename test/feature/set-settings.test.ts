@@ -35,6 +35,7 @@ import { runWithSettings, settingsOf } from '../../src/persistence/session/reque
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
+import { runInUnit } from '../support/run-in-unit.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -249,6 +250,35 @@ describe('the settings of statements', () => {
       }
     }
     await sequelize.close();
+  });
+
+  it('reach a unit of work that a request joins, and no request of another tenant joins it', async () => {
+    const rls = { settings: (request: Request) => ({ 'app.tenant': request.get('tenant') }) };
+    const { engine } = await start({});
+    await using _engine = engine;
+    const within = runInUnit(() => engine.sequelize);
+    for (const fastPath of [true, false]) {
+      const options = { models: MODELS, fastPath, rls, logger: new CapturedLog() };
+      const { agent } = await buildApp(options, (app) => app.use(within));
+      for (const path of ['/papers', '/hookeds']) {
+        const body = { title: 'x', tenant: 'tenant 3' };
+        const { status, body: made } = await agent.post(path).set('tenant', 'tenant 3').send(body);
+        expect(status).to.equal(201);
+        const change = () => agent.patch(`${path}/${made.id}`).send({ title: 'y' });
+        expect((await change().set('tenant', 'tenant 4')).status).to.equal(404);
+        expect((await change().set('tenant', 'tenant 3')).status).to.equal(200);
+        const remove = await agent.delete(`${path}/${made.id}`).set('tenant', 'tenant 3');
+        expect(remove.status).to.equal(204);
+      }
+    }
+    const joined = () =>
+      unitOfWork(async () => {
+        await runWithSettings(of('tenant 3'), () => Paper.findAll());
+        return runWithSettings(of('tenant 4'), () => Paper.findAll());
+      });
+    expect(await caughtError(joined))
+      .to.have.property('message')
+      .that.contains('settings of another one');
   });
 
   it('reach interceptors behind generated routes', async () => {

@@ -1,7 +1,8 @@
 /** Repositories of a request see what the request may see, relations that are loaded along too. */
 import { expect } from 'chai';
+import express from 'express';
 import { Get, Param, Post, QueryParam } from 'routing-controllers';
-import { Op } from 'sequelize';
+import { type FindOptions, literal, Op, type WhereOptions } from 'sequelize';
 import {
   AutoIncrement,
   BelongsTo,
@@ -14,15 +15,17 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
+import supertest from 'supertest';
 import {
   Crud,
   crudController,
+  crudRouter,
   EVERYTHING,
   filter,
   InjectRepository,
   InjectUnitOfWork,
   type ModelClass,
-  type Repository,
+  Repository,
   type UnitOfWork,
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
@@ -121,6 +124,12 @@ class Partner extends Model {
   declare isPublic: boolean;
 }
 
+class BoundRepository extends Repository<Branch> {
+  static override model = Branch;
+  /** Its `this` is what the request's repository was made of. */
+  all = () => this.list();
+}
+
 const ids = (rows: readonly { readonly id: unknown }[] | undefined) => rows?.map(({ id }) => id).sort();
 
 class BranchController extends crudController(Branch) {
@@ -172,6 +181,17 @@ class BranchController extends crudController(Branch) {
         const found = await branches.list({ include: [{ model: Sale, where: { amount: 2 } }] });
         return found.map((branch) => [branch.id, ids(branch.sales)]);
       }
+      case 'or':
+      case 'right':
+        return branches.list({ include: [{ model: Sale, [as]: true }] });
+      case 'unscoped partners': {
+        const found = await branches.list({ include: [{ model: Branch.unscoped(), as: 'partners' }] });
+        return found.map((branch) => [branch.id, ids(branch.partners)]);
+      }
+      case 'unscoped': {
+        const found = await branches.list({ include: [{ model: Sale.unscoped() }] });
+        return found.map((branch) => [branch.id, ids(branch.sales)]);
+      }
       case 'partners': {
         const found = await branches.list({ include: ['partners'] });
         return found.map((branch) => [branch.id, ids(branch.partners)]);
@@ -181,6 +201,44 @@ class BranchController extends crudController(Branch) {
         return found.map((branch) => [branch.id, ids(branch.sales), ids(branch.partners)]);
       }
     }
+  }
+
+  @Get('/rescoped')
+  async rescoped(
+    @InjectUnitOfWork() unit: UnitOfWork,
+    @InjectRepository(Branch) branches: Repository<Branch>,
+  ) {
+    const unscoped = unit.repository(Branch.unscoped() as typeof Branch);
+    return [ids(await unscoped.list()), ids(await unit.repository(branches).list())];
+  }
+
+  @Get('/literal')
+  async literal(
+    @InjectRepository(Branch) branches: Repository<Branch>,
+    @InjectRepository(Sale) sales: Repository<Sale>,
+  ) {
+    const where = literal('1 = 1 OR 2 = 2');
+    const all = await sales.unscoped().list();
+    const seen = await sales.list({ include: [{ model: Branch, where, required: false }] });
+    const joined = await sales.list({ include: [{ model: Branch, on: where, required: false }] });
+    const branchOf = new Map(seen.map((sale) => [sale.id, sale.branch?.id]));
+    return {
+      inside: ids(await branches.list({ where })),
+      total: (await branches.page({ page: 1, size: 10, where })).total,
+      next: ids((await branches.cursorPage({ size: 10, where })).items),
+      joined: [...new Set(joined.map(({ branch }) => branch?.id))].sort(),
+      branches: all.map(({ id }) => branchOf.get(id) ?? null),
+    };
+  }
+
+  @Get('/listed')
+  async listed(@InjectRepository(Branch) branches: Repository<Branch>) {
+    return ids(await branches.list());
+  }
+
+  @Get('/bound')
+  bound(@InjectRepository(BoundRepository) branches: BoundRepository) {
+    return branches.all();
   }
 
   @Post('/move/:id')
@@ -193,12 +251,13 @@ class BranchController extends crudController(Branch) {
 
 describe('a repository of a request', () => {
   let site: TestApp;
+  const log = new CapturedLog();
 
   before(async () => {
     const models = [Country, Branch, Sale, Partner] as unknown as ModelClass[];
     site = await startTestApp({
       models,
-      bootstrap: { controllers: [BranchController], logger: new CapturedLog() },
+      bootstrap: { controllers: [BranchController], logger: log },
     });
     await site.engine.sequelize.query(`
       INSERT INTO countries VALUES ('fr'), ('de');
@@ -233,12 +292,58 @@ describe('a repository of a request', () => {
     });
   });
 
+  it('is inside for a model with another scope of its own', async () => {
+    expect(await get('/rescoped')).to.deep.equal([
+      [1, 3, 5],
+      [1, 3, 5],
+    ]);
+    const app = express().use('/others', crudRouter(Branch.unscoped() as typeof Branch));
+    const { total } = (await supertest(app).get('/others').set('tenant', '1')).body;
+    expect(total).to.equal(3);
+  });
+
+  it('adds its condition to a literal with or', async () => {
+    expect(await get('/literal')).to.deep.equal({
+      inside: [1, 3, 5],
+      total: 3,
+      next: [1, 3, 5],
+      joined: [1, 3, 5],
+      branches: [1, null, null, null, null, 3],
+    });
+  });
+
+  it('takes what a hook adds to its condition', async () => {
+    const add = (condition: (options: FindOptions) => WhereOptions) =>
+      Branch.addHook('beforeFind', 'add', (options: FindOptions) => {
+        options.where = condition(options);
+      });
+    for (const condition of [
+      ({ where }: FindOptions) => ({ ...where, name: 'a' }),
+      ({ where = {} }: FindOptions) => Object.assign(where, { name: 'a' }),
+      ({ where }: FindOptions) => ({ ...where, [Op.and]: [{ name: 'a' }] }),
+    ]) {
+      add(condition);
+      try {
+        expect(await get('/listed')).to.deep.equal([1]);
+      } finally {
+        Branch.removeHook('beforeFind', 'add');
+      }
+    }
+  });
+
+  it('is refused where a property may go round it', async () => {
+    const { status } = await site.agent.get('/branches/bound').set('tenant', '1');
+    expect(status).to.equal(500);
+    expect(log.text).to.contain('BoundRepository.all is a function in a property');
+  });
+
   it('loads relations within the access to their models', async () => {
     expect(await get('/related?as=sales')).to.deep.equal([
       [1, [1]],
       [3, [6]],
       [5, []],
     ]);
+    expect(await get('/related?as=unscoped')).to.deep.equal(await get('/related?as=sales'));
     expect(await get('/related?as=branch')).to.deep.equal([
       [1, 1],
       [5, null],
@@ -250,6 +355,11 @@ describe('a repository of a request', () => {
       [3, []],
       [5, []],
     ]);
+    expect(await get('/related?as=unscoped%20partners')).to.deep.equal(await get('/related?as=partners'));
+    for (const join of ['or', 'right']) {
+      const { status } = await site.agent.get(`/branches/related?as=${join}`).set('tenant', '1');
+      expect(status, join).to.equal(500);
+    }
     expect(await get('/related?as=nested')).to.deep.equal([
       [
         'de',

@@ -29,6 +29,7 @@ export const FAILURES: Readonly<Record<string, readonly [rule: () => unknown, st
   'gives a function': [() => () => 'A', 500],
   'gives EVERYTHING as one of several': [() => ['A', EVERYTHING], 500],
   'gives a number that is none': [() => Number('A'), 500],
+  'gives a number that may be another one': [() => 2 ** 53, 500],
   'gives an array in an array': [() => [['A']], 500],
   'reads a principal that is not there': [() => (undefined as unknown as Request).url, 500],
   'throws an HttpError': [() => fail(new HttpError(401, 'Sign in.')), 401],

@@ -9,6 +9,7 @@ import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/
 import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
+import { checkSentNames } from '../request/scoped-values.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -48,6 +49,9 @@ export function compileHandler(
   const sessionFor = operationSession(resource, route, settings);
   const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
 
+  // The parser refuses them elsewhere.
+  const checksNames = isDecorated && verb !== 'get' && Boolean(resource.plan.access?.fields.size);
+
   return async (metadata, action, params) => {
     const { request, response } = action;
     // Decorators of the user's have read their parameters already, and the parser is asked for the others.
@@ -63,6 +67,7 @@ export function compileHandler(
     }
 
     const draft = await commitRequest(action, sessionFor(isShaped), async () => {
+      if (checksNames) checkSentNames(request.body, (await resource.access(request, operation)).form);
       const found = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
       const outcome = found ?? (await runMethod(action, input ?? params));
       if (!outcome) return null;

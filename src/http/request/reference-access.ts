@@ -5,7 +5,7 @@ import type { ForeignKey } from '../../model/foreign-keys.js';
 import { type Access, type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { all, type Maybe, then } from '../../operation/ask-access.js';
 import type { Reference } from '../../operation/operation.js';
-import { describeModel } from '../../plan/describe-model.js';
+import { describeRecords } from '../../plan/describe-model.js';
 import type { RequestAccess } from './request-access.js';
 
 /** A foreign key to a model whose rows not every request sees. */
@@ -72,7 +72,7 @@ export function accessSource(
 function withReferences(access: Access, keys: readonly RuledKey[], granted: readonly Access[]): Access {
   const references = keys.flatMap(({ attribute, target, key }, index): Reference[] => {
     const where = granted[index]?.where;
-    return where ? [{ attribute, target: describeModel(target), key, where }] : [];
+    return where ? [{ attribute, target: describeRecords(target), key, where }] : [];
   });
   const slots = Object.assign({}, access.slots, ...granted.map((each) => each.slots));
   return Object.freeze({ ...access, slots: Object.freeze(slots), references });

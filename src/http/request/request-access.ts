@@ -1,6 +1,7 @@
 /** The access of a request: each rule is asked once, whoever needs what it says. */
 import type { Request } from 'express';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import type { RecordInfo } from '../../model/model-info.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
 import { compileAskAccess, compileAskUnreadable } from '../../operation/ask-access.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -31,7 +32,10 @@ export interface RequestAccess {
 }
 
 /** The access of requests to a resource. */
-export function compileRequestAccess({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): RequestAccess {
+export function compileRequestAccess({
+  info,
+  access,
+}: Pick<ResourcePlan, 'access'> & { readonly info: RecordInfo }): RequestAccess {
   if (access === null) return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE });
   const unreadable = askedOnce(compileAskUnreadable(access));
   return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), { unreadable });

@@ -1,5 +1,5 @@
-/** Attributes of a body that rows are scoped by. */
-import { type Access, allowsValue } from '../../operation/access.js';
+/** Attributes of a body that rows are scoped by, or that the request may not set. */
+import { type Access, type AccessForm, allowsValue } from '../../operation/access.js';
 import type { BodyKind } from '../../schema/derive-body-class.js';
 import { bodyPointer, InvalidBodyError } from '../../schema/request-issue.js';
 
@@ -30,4 +30,17 @@ export function checkScopedValues(
       ]);
     }
   }
+}
+
+/**
+ * What parameters of the user's have read of a body, whose class may have what the request may not set.
+ *
+ * @throws InvalidBodyError
+ */
+export function checkSentNames(body: unknown, { unwritable }: AccessForm): void {
+  const sent = [body].flat().flatMap((part) => Object.keys(part ?? {}));
+  const issues = [...unwritable]
+    .filter((name) => sent.includes(name))
+    .map((name) => ({ pointer: bodyPointer(name), code: 'readOnly', detail: `${name} cannot be set.` }));
+  if (issues.length > 0) throw new InvalidBodyError(issues);
 }

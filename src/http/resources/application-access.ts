@@ -3,11 +3,13 @@ import type { Request, RequestHandler } from 'express';
 import type { AccessOptions } from '../../metadata/access-options.js';
 import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { declaredOptions } from '../../model/declared-options.js';
 import { foreignKeysOf } from '../../model/foreign-keys.js';
+import { ownModel } from '../../model/record.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { AccessPlan } from '../../plan/access-plan.js';
 import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
-import { describeModel } from '../../plan/describe-model.js';
+import { describeRecords } from '../../plan/describe-model.js';
 import { withMasks } from '../../response/record-masks.js';
 import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
@@ -46,10 +48,12 @@ export function accessOfApplication(
     resources.map(({ plan, access }) => [plan.model, plan.access && { plan: plan.access, access }]),
   );
   const find = (model: ModelClass): ModelAccess | null => {
-    const found = known.get(model);
+    // One that is served with another scope of Sequelize's may have other rules.
+    const own = known.has(model) ? model : ownModel(model);
+    const found = known.get(own);
     if (found !== undefined) return found;
-    const access = accessOfUnserved(model, shared);
-    known.set(model, access);
+    const access = accessOfUnserved(own, shared);
+    known.set(own, access);
     return access;
   };
   const keys = new Map<ModelClass, readonly RuledKey[]>();
@@ -114,13 +118,13 @@ export function repositoryWithin<R extends Repository>(request: Request, reposit
 }
 
 function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {
-  const declared = crudRecords().findLast((record) => record.model === model)?.options ?? {};
+  const declared = declaredOptions(model) ?? {};
   const options = Object.fromEntries(
     RULES.flatMap((name) => (name in declared ? [[name, declared[name]]] : [])),
   );
   const isScoped = Object.keys(shared.scope ?? {}).some((name) => name in model.getAttributes());
   if (Object.keys(options).length === 0 && !isScoped) return null;
-  const info = describeModel(model);
+  const info = describeRecords(model);
   const problems: string[] = [];
   const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };
   const check = { info, exposure, options, report: (problem: string) => void problems.push(problem) };

@@ -1,6 +1,6 @@
 /** `@Crud` records and controllers -> the declarations to compile, each with where its rows come from. */
-import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
+import { declaredOptions } from '../../model/declared-options.js';
 import { isAttached } from '../../model/introspect-model.js';
 import { enginesInUse } from '../../persistence/engine/engine.js';
 import { Repository } from '../../persistence/records/repository.js';
@@ -70,7 +70,7 @@ export function declareResources({
     }
     declarations.set(model, {
       model,
-      options: { ...(known ?? recordOf(model))?.options, ...source.options },
+      options: { ...(known ? known.options : declaredOptions(model)), ...source.options },
       repository: source.repository,
       controller: controller as unknown as CrudControllerClass,
     });
@@ -134,10 +134,6 @@ function readProblems(controller: Class): string[] {
     `${controller.name} overrides read without the parameter context; write read(id, query, context), with parameters of its ` +
       'own behind them. The query has come between the id and the context.',
   ];
-}
-
-function recordOf(model: ModelClass): CrudRecord | undefined {
-  return crudRecords().findLast((record) => record.model === model);
 }
 
 /** routing-controllers passes over a class without a decorator, and none of its routes would answer. */

@@ -1,8 +1,8 @@
 /** `crudRouter`: one resource as a router of its own. */
 import type { Router } from 'express';
 import type { Model } from 'sequelize';
-import { crudRecords } from '../../metadata/crud.js';
 import type { CrudOptions } from '../../metadata/crud-options.js';
+import { declaredOptions } from '../../model/declared-options.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
@@ -39,10 +39,9 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   } = options;
   const repository = resolveSource(source) as unknown as Repository;
   const { model } = repository;
-  const record = crudRecords().findLast((known) => known.model === model);
   const declaration: Declaration = {
     model,
-    options: { ...record?.options, prefix: '', ...(crud as unknown as CrudOptions) },
+    options: { ...declaredOptions(model), prefix: '', ...(crud as unknown as CrudOptions) },
     repository,
     controller: undefined,
   };

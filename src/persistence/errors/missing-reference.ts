@@ -1,13 +1,13 @@
 /** What PostgreSQL says of a foreign key without a row. */
 import { DatabaseError } from 'sequelize';
-import type { ModelInfo } from '../../model/model-info.js';
+import type { RecordInfo } from '../../model/model-info.js';
 import { constrainedModel } from '../../model/sequelize-internals.js';
 
 /**
  * The error of a foreign key whose row is not there for the request. It is that of a row which is not there at all, so that no
  * answer tells the two apart.
  */
-export function missingReference({ model, attributes }: ModelInfo, attribute: string): DatabaseError {
+export function missingReference({ model, attributes }: RecordInfo, attribute: string): DatabaseError {
   const { tableName: table } = constrainedModel(model);
   const constraint = `${table}_${attributes.get(attribute)?.column}_fkey`;
   const message = `insert or update on table "${table}" violates foreign key constraint "${constraint}"`;

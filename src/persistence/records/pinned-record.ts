@@ -1,14 +1,7 @@
 /** Values of a record that code of the user's cannot change: what a row belongs to is written after all hooks and setters. */
-import {
-  type DatabaseError,
-  type FindOptions,
-  literal,
-  type Model,
-  type ProjectionAlias,
-  type WhereOptions,
-} from 'sequelize';
+import { type DatabaseError, type FindOptions, literal, type Model, type ProjectionAlias } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import type { ModelInfo } from '../../model/model-info.js';
+import type { RecordInfo } from '../../model/model-info.js';
 import { equalTo } from '../../operation/predicates.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { columnsOf, compilePredicate } from '../sql/predicate-sql.js';
@@ -45,12 +38,12 @@ export function pinned<M extends Model>(record: M, pins: Pins): M {
  * @throws TypeError
  */
 export async function releasePins(
-  info: ModelInfo,
+  info: RecordInfo,
   record: Model,
   pins: Pins,
   { transaction, useMaster = true }: WriteOptions,
 ): Promise<void> {
-  const { model, primaryKey, attributes } = info;
+  const { model, attributes } = info;
   const column = columnsOf(info, info.name);
   const kept = [...pins].map(([name, value]) => {
     const type = attributes.get(name)?.type;
@@ -63,7 +56,7 @@ export async function releasePins(
     String(model.sequelize?.escape(boundText(value))),
   );
   const proven: ProjectionAlias = [literal(proof), 'proof'];
-  const where = { [primaryKey.name]: record.dataValues[primaryKey.name] } as WhereOptions;
+  const where = Object.fromEntries(model.primaryKeyAttributes.map((name) => [name, record.dataValues[name]]));
   const query: FindOptions & { readonly hooks: false } = {
     attributes: [...pins.keys(), proven],
     where,

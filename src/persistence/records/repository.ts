@@ -63,12 +63,23 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   with(session: TransactionScope): this {
-    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { session });
+    return copyOf(this, { session });
   }
 
-  /** The same repository for what a request may see and write. @internal */
+  /**
+   * The same repository for what a request may see and write.
+   *
+   * @throws TypeError where it has a property that is a function: the `this` of an arrow function is a repository without scope
+   * @internal
+   */
   within(access: AccessSource): this {
-    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access });
+    const ours: readonly unknown[] = [this.model, this.access];
+    const [name] =
+      Object.entries(this).find(([, value]) => typeof value === 'function' && !ours.includes(value)) ?? [];
+    if (name === undefined) return copyOf(this, { access });
+    throw new TypeError(
+      `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
+    );
   }
 
   /**
@@ -81,7 +92,7 @@ export class Repository<M extends Model = Model> {
    * ```
    */
   unscoped(): this {
-    return Object.assign(Object.create(Object.getPrototypeOf(this)), this, { access: null });
+    return copyOf(this, { access: null });
   }
 
   /**
@@ -263,6 +274,11 @@ export class Repository<M extends Model = Model> {
   private missing(): never {
     throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
+}
+
+/** Of the same class. No method: a subclass may have one of any name. */
+function copyOf<R extends Repository>(repository: R, changed: object): R {
+  return Object.assign(Object.create(Object.getPrototypeOf(repository)), repository, changed);
 }
 
 /** Whether a repository has no class, transaction, method or anything else of its own. */

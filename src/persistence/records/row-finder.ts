@@ -9,6 +9,7 @@ import {
   type Transaction,
   type WhereOptions,
 } from 'sequelize';
+import type { Literal } from 'sequelize/types/utils';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ModelInfo } from '../../model/model-info.js';
 import { type AppliedScope, scopeOf } from '../../model/sequelize-internals.js';
@@ -114,7 +115,7 @@ export class RowFinder<M extends Model> {
       ' AND ',
     );
     const text = literal(renderSql(condition, placeholder));
-    return { where: bind ? text : ({ [Op.and]: [...(where ? [where] : []), text] } as WhereOptions) };
+    return { where: bind ? text : bothHold(where, text) };
   }
 
   /**
@@ -129,6 +130,20 @@ export class RowFinder<M extends Model> {
     const bind: string[] = [];
     return { bind, placeholder: (value) => `$${bind.push(boundText(value))}` };
   }
+}
+
+/** No attribute has it. */
+const OURS = 'condition of ours';
+
+/**
+ * A condition of the caller's, and one of ours. Ours has a name, so that no default scope and no hook has another one in its
+ * place, as with Op.and: Sequelize writes a literal whatever its name.
+ */
+export function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): WhereOptions<M> {
+  const isPlain = where !== undefined && Object.getPrototypeOf(where) === Object.prototype;
+  // An OR in a literal of the caller's needs parentheses.
+  const theirs = isPlain || where === undefined ? where : { [Op.and]: [where] };
+  return { ...theirs, [OURS]: ours } as WhereOptions<M>;
 }
 
 function bound({ bind }: StatementValues): { bind?: string[] } {

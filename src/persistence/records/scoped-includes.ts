@@ -1,27 +1,37 @@
 /** What a query of Sequelize's loads along, within what the request may see of each model. */
 import { type Includeable, literal, Op, type Sequelize, type WhereOptions } from 'sequelize';
 import type { CanonicalFilterOperator, ModelClass } from '../../metadata/crud-options.js';
+import { ownModel } from '../../model/record.js';
 import { type ConformedInclude, conformedIncludes, throughModel } from '../../model/sequelize-internals.js';
 import type { AccessSource } from '../../operation/access.js';
 import type { Comparison, Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { boundText } from '../sql/sql-fragment.js';
 
-/** The relations, of which rows outside the access to their models are missing, as if they were not there. */
+/**
+ * The relations, of which rows outside the access to their models are missing, as if they were not there.
+ *
+ * @throws TypeError for a join that takes rows whatever their condition says
+ */
 export async function includesWithin(
   model: ModelClass,
   include: Includeable | Includeable[],
   source: AccessSource,
 ): Promise<Includeable[]> {
   const within = async (parent: ModelClass, each: ConformedInclude): Promise<ConformedInclude> => {
-    const { model: target, where, required = where !== undefined, include: nested } = each;
+    const { model: target, on, or, right, where, required = where !== undefined, include: nested } = each;
     const own = await conditionOf(target, source);
-    const through = throughModel(parent, each);
+    const through = throughModel(parent, { ...each, model: ownModel(target) });
     const link = through && (await conditionOf(through, source));
+    if ((own || link) && (or || right)) {
+      throw new TypeError(
+        `An include of ${target.name} joins rows that the request may not see; leave out or and right.`,
+      );
+    }
     return {
       ...each,
       // A condition alone would make the relation required.
-      ...(own ? { required, where: where ? { [Op.and]: [where, own] } : own } : {}),
+      ...(own ? { required, where: both(where, own), ...(on ? { on: { [Op.and]: [on] } } : {}) } : {}),
       ...(link ? { through: { ...each.through, where: both(each.through?.where, link) } } : {}),
       ...(nested ? { include: await Promise.all(nested.map((next) => within(target, next))) } : {}),
     };
@@ -36,7 +46,8 @@ async function conditionOf(model: ModelClass, source: AccessSource): Promise<Whe
 }
 
 function both(one: WhereOptions | undefined, other: WhereOptions): WhereOptions {
-  return one ? { [Op.and]: [one, other] } : other;
+  // An OR in a literal needs parentheses.
+  return one ? { [Op.and]: [{ [Op.and]: [one] }, other] } : other;
 }
 
 /** The same condition in Sequelize's words, because only Sequelize knows what the table is called in its query. */

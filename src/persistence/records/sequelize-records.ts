@@ -6,7 +6,6 @@ import {
   InstanceError,
   literal,
   type Model,
-  Op,
   OptimisticLockError,
   type OrderItem,
   QueryTypes,
@@ -18,7 +17,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { type Access, presetOf } from '../../operation/access.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
-import { describeModel } from '../../plan/describe-model.js';
+import { describeModel, describeRecords } from '../../plan/describe-model.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasDestroyHooks, hasPlainQueries, hookOptions } from '../customization/plain-queries.js';
 import { ConcurrentModificationError, noSuchRecord } from '../errors/errors.js';
@@ -34,7 +33,7 @@ import { attributeOf, type ColumnSql, columnsOf, compilePredicate, selectRow } f
 import { boundText, columnName, quoteText, renderSql } from '../sql/sql-fragment.js';
 import { keysetRecordSource } from './keyset-record-source.js';
 import { type Pins, pinned, pinningModel, releasePins } from './pinned-record.js';
-import { RowFinder } from './row-finder.js';
+import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
 
@@ -210,8 +209,7 @@ export class SequelizeRecords<M extends Model> {
     const condition = renderSql(compilePredicate(this.#within, column), (value) =>
       quoteText(boundText(value)),
     );
-    const own = literal(`(${condition})`);
-    return (where ? { [Op.and]: [where, own] } : own) as WhereOptions<Attributes<M>>;
+    return bothHold(where, literal(`(${condition})`));
   }
 
   /** Columns in a SELECT, where Sequelize gives the table the model's name. */
@@ -221,7 +219,7 @@ export class SequelizeRecords<M extends Model> {
   readonly #bare: ColumnSql = (name) => columnName(attributeOf(this.#info, name));
 
   get #info() {
-    return describeModel(this.#model as unknown as ModelClass);
+    return describeRecords(this.#model as unknown as ModelClass);
   }
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */
@@ -241,6 +239,7 @@ export class SequelizeRecords<M extends Model> {
 function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
   return (
     hasPlainQueries(model, 'write') &&
+    model.primaryKeyAttributes.length === 1 &&
     classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
   );
 }

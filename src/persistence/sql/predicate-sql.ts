@@ -1,5 +1,5 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
-import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import type { AttributeInfo, RecordInfo } from '../../model/model-info.js';
 import type { Comparison, Exists, Predicate, Value } from '../../operation/operation.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { quotedTable } from './quoted-table.js';
@@ -9,12 +9,12 @@ import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sq
 export type ColumnSql = (attribute: string) => SqlFragment;
 
 /** Columns of a model, qualified with the alias that its table has in the query. */
-export function columnsOf(info: ModelInfo, alias: string): ColumnSql {
+export function columnsOf(info: RecordInfo, alias: string): ColumnSql {
   return (attribute) => raw(`${identifier(alias)}.${identifier(attributeOf(info, attribute).column)}`);
 }
 
 /** @throws TypeError for a name that the model does not have */
-export function attributeOf({ attributes, name: model }: ModelInfo, name: string): AttributeInfo {
+export function attributeOf({ attributes, name: model }: RecordInfo, name: string): AttributeInfo {
   const attribute = attributes.get(name);
   if (attribute === undefined) throw new TypeError(`${model} has no attribute '${name}'.`);
   return attribute;

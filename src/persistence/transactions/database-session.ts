@@ -3,7 +3,7 @@ import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize'
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import { runCallbacks } from '../session/commit-callbacks.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
-import { currentSettings, type RequestSettings } from '../session/request-settings.js';
+import { applySettings, currentSettings, type RequestSettings } from '../session/request-settings.js';
 import { runInSession, type SessionScope } from '../session/session.js';
 import {
   beginTransaction,
@@ -31,7 +31,7 @@ export class DatabaseSession implements SessionScope {
   readonly #mode: SessionMode;
   readonly #options: TransactionOptions;
   readonly #logger: Logger;
-  readonly #settings: RequestSettings | null;
+  #settings: RequestSettings | null;
   readonly #callbacks: (() => unknown)[] = [];
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
@@ -78,10 +78,19 @@ export class DatabaseSession implements SessionScope {
     return isAlone && !this.#isUnguarded ? null : this.begin();
   }
 
-  /** The transaction; begun at the first call. */
+  /** The transaction; begun at the first call. It has the settings of a request that joins it. */
   begin(): Promise<Transaction> {
-    const refusal = this.#abortion ?? this.#undone;
+    const settings = currentSettings();
+    const isNew = settings !== null && settings.key !== this.#settings?.key;
+    const refusal = this.#abortion ?? this.#undone ?? (isNew && this.#settings ? otherSettings() : null);
     if (refusal) return Promise.reject(refusal);
+    if (isNew) this.#settings = settings;
+    if (isNew) {
+      this.#begun =
+        this.#begun?.then((transaction) =>
+          applySettings(this.sequelize, transaction, settings).then(() => transaction),
+        ) ?? null;
+    }
     this.#begun ??= this.#begin();
     return this.#begun;
   }
@@ -210,6 +219,12 @@ export class DatabaseSession implements SessionScope {
   get #isUnguarded(): boolean {
     return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
   }
+}
+
+function otherSettings(): Error {
+  return new Error(
+    'A request joins a unit of work that has the settings of another one; end that one before.',
+  );
 }
 
 /** What a session fails with that could not be committed, as something in it had failed. A mistake in the code: 500. */
