@@ -21,7 +21,7 @@ export interface AccessForm {
   readonly unwritable: ReadonlySet<string>;
 }
 
-/** The access of one request. Frozen. */
+/** The access of one request. It is not frozen, because there is one for each request; nothing changes it. */
 export interface Access {
   readonly form: AccessForm;
   /** What rows have to be: that of the form, and what differs from request to request. */
@@ -29,12 +29,14 @@ export interface Access {
   /** The texts of the slots in `where`. */
   readonly slots: Readonly<Record<string, string>>;
   /** The values that a scoped attribute may have, as records have them. An attribute that may have any is left out. */
-  readonly values: ReadonlyMap<string, readonly unknown[]>;
+  values(): ReadonlyMap<string, readonly unknown[]>;
   /** Rows that the values of a write have to name. Their slots are among `slots`. */
   readonly references: readonly Reference[];
   /** Tells the rows of this access from those of another; part of cursors. Empty where all rows may be seen. */
   digest(): string;
 }
+
+const NO_VALUES: ReadonlyMap<string, readonly unknown[]> = new Map();
 
 /** All rows and attributes: of resources without rules. */
 export const OPEN_ACCESS: Access = Object.freeze({
@@ -46,7 +48,7 @@ export const OPEN_ACCESS: Access = Object.freeze({
   }),
   where: null,
   slots: Object.freeze({}),
-  values: new Map<string, readonly unknown[]>(),
+  values: () => NO_VALUES,
   references: Object.freeze([]),
   digest: () => '',
 });
@@ -85,12 +87,12 @@ export interface AccessSource {
 
 /** The value that every new row gets; undefined where there is a choice. */
 export function presetOf({ form, values }: Access, attribute: string): unknown {
-  return form.scope.get(attribute) === 'one' ? values.get(attribute)?.[0] : undefined;
+  return form.scope.get(attribute) === 'one' ? values().get(attribute)?.[0] : undefined;
 }
 
 /** Whether a row may be written with a value of a scoped attribute. Compared as texts: a key may be a number, or its text. */
 export function allowsValue({ form, values }: Access, attribute: string, value: unknown): boolean {
   if (form.scope.get(attribute) === 'any') return true;
   const text = valueText(value);
-  return text !== undefined && (values.get(attribute) ?? []).some((each) => valueText(each) === text);
+  return text !== undefined && (values().get(attribute) ?? []).some((each) => valueText(each) === text);
 }

@@ -25,92 +25,84 @@ export type Maybe<T> = T | Promise<T>;
  */
 export type AskAccess = (request: Request, endpoint: Endpoint | null) => Maybe<Access>;
 
-/** What a rule of `scope` or `visible` has answered, by the name of the attribute. */
-interface Answers {
-  readonly scope: readonly (readonly [attribute: string, answer: unknown])[];
-  readonly visible: unknown;
-  readonly unreadable: readonly string[];
-  readonly unwritable: readonly string[];
-}
-
 /** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
 export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
 
 /** Compiles the rules of reading. */
 export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
   const ruled = [...fields].filter(([, { read }]) => read !== null);
+  if (ruled.length === 0) return () => NONE;
   return (request) =>
     then(all(ruled.map(([, { read }]) => allows(read, request))), (answers) =>
       ruled.flatMap(([name], index) => (answers[index] === true ? [] : name)),
     );
 }
 
-/** Compiles the rules. */
+/** Compiles the rules. What each request does is written with few objects, because collecting them costs more than the rest. */
 export function compileAskAccess(
   info: RecordInfo,
   plan: AccessPlan,
   askUnreadable: AskUnreadable = compileAskUnreadable(plan),
 ): AskAccess {
-  const forms = new BoundedCache<AccessForm>();
-  const scoped = [...plan.scope];
+  const makeAccess = compileAccessOf(info, [...plan.scope.keys()]);
+  const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
   return (request, endpoint) => {
     const can = endpoint ? allows(plan.can.get(endpoint) ?? null, request) : true;
     return then(can, (isAllowed) => {
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      const asked = scoped.map((rule) => guarded(rule, request));
+      asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, askUnreadable(request));
       const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
-      const asked = [
-        askUnreadable(request),
-        plan.visible ? guarded(plan.visible, request) : EVERYTHING,
-        ...scoped.map(([, rule]) => guarded(rule, request)),
-        ...fields.map(([, rules]) => (write ? allows(rules[write], request) : true)),
-      ];
-      return then(all(asked), ([unreadable, visible, ...answers]) =>
-        accessOf(info, forms, {
-          scope: scoped.map(([name], index) => [name, answers[index]] as const),
-          visible,
-          unreadable: unreadable as readonly string[],
-          unwritable: fields.flatMap(([name], index) =>
-            answers[scoped.length + index] === true ? [] : name,
-          ),
-        }),
-      );
+      if (write) for (const [, rules] of fields) asked.push(allows(rules[write], request));
+      return then(all(asked), (answers) => {
+        const from = scoped.length + 2;
+        const unwritable = write
+          ? fields.flatMap(([name], index) => (answers[from + index] === true ? [] : name))
+          : NONE;
+        return makeAccess(answers, unwritable);
+      });
     });
   };
 }
 
-function accessOf(info: RecordInfo, forms: BoundedCache<AccessForm>, answers: Answers): Access {
-  const slots: Record<string, string> = {};
-  const values = new Map<string, readonly unknown[]>();
-  const conditions: Predicate[] = [];
-  // A text in the place of nested lists, because it is made for each request.
-  let key = '';
-  for (const [name, answer] of answers.scope) {
-    const mode = modeOf(answer);
-    key += mode;
-    if (mode === 'any') continue;
-    const given: readonly unknown[] = mode === 'several' ? (answer as unknown[]) : [answer];
-    const texts = given.map((value) => textOf(info, name, value));
-    values.set(name, Object.freeze(texts.map((text) => recordValue(info, name, text))));
-    if (mode === 'one') slots[slotOf(info, name)] = texts[0] as string;
-    else conditions.push(anyOf(name, texts));
-  }
-  const visible = visibleRows(info, answers.visible);
-  if (visible) conditions.push(visible);
-  const { unreadable, unwritable } = answers;
-  if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
-  if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
-  const form = forms.get(key, () => formOf(info, answers));
-  const where = allOf(form.where, ...conditions);
-  return Object.freeze({
-    form,
-    where,
-    slots: Object.freeze(slots),
-    values,
-    references: NONE,
-    // Only lists by cursor ask for it.
-    digest: () => (where === null ? '' : JSON.stringify([slots, conditions])),
-  });
+/** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */
+function compileAccessOf(info: RecordInfo, names: readonly string[]) {
+  const forms = new BoundedCache<AccessForm>();
+  const slotNames = names.map((name) => slotOf(info, name));
+  return (answers: readonly unknown[], unwritable: readonly string[]): Access => {
+    const slots: Record<string, string> = {};
+    const several: Comparison[] = [];
+    // A text in the place of nested lists.
+    let key = '';
+    for (const [index, name] of names.entries()) {
+      const answer = answers[index];
+      const mode = modeOf(answer);
+      key += mode;
+      if (mode === 'one') slots[slotNames[index] as string] = textOf(info, name, answer);
+      else if (mode === 'several') {
+        const texts = (answer as unknown[]).map((value) => textOf(info, name, value));
+        several.push(anyOf(name, texts));
+      }
+    }
+    const visible = visibleRows(info, answers[names.length]);
+    const unreadable = answers[names.length + 1] as readonly string[];
+    if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
+    if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
+    const form = forms.get(key, () => formOf(info, names, answers, { unreadable, unwritable }));
+    const hasMore = several.length > 0 || visible !== null;
+    const where = hasMore ? allOf(form.where, ...several, visible) : form.where;
+    return {
+      form,
+      where,
+      slots,
+      references: NONE,
+      // Only writes ask for them.
+      values: () => valuesOf(info, form, slots, several),
+      // Only lists by cursor ask for it.
+      digest: () => (where === null ? '' : JSON.stringify([slots, several, visible])),
+    };
+  };
 }
 
 const NONE: readonly [] = Object.freeze([]);
@@ -120,8 +112,13 @@ function modeOf(answer: unknown): ScopeMode {
   return Array.isArray(answer) ? 'several' : 'one';
 }
 
-function formOf(info: RecordInfo, { scope, unreadable, unwritable }: Answers): AccessForm {
-  const modes = scope.map(([name, answer]) => [name, modeOf(answer)] as const);
+function formOf(
+  info: RecordInfo,
+  names: readonly string[],
+  answers: readonly unknown[],
+  { unreadable, unwritable }: Readonly<Record<'unreadable' | 'unwritable', readonly string[]>>,
+): AccessForm {
+  const modes = names.map((name, index) => [name, modeOf(answers[index])] as const);
   const single = modes.flatMap(([name, mode]) => (mode === 'one' ? name : []));
   return Object.freeze({
     scope: new Map(modes),
@@ -129,6 +126,28 @@ function formOf(info: RecordInfo, { scope, unreadable, unwritable }: Answers): A
     unreadable: new Set(unreadable),
     unwritable: new Set(unwritable),
   });
+}
+
+/** The values of scoped attributes, as records have them. */
+function valuesOf(
+  info: RecordInfo,
+  { scope }: AccessForm,
+  slots: Access['slots'],
+  several: readonly Comparison[],
+): ReadonlyMap<string, readonly unknown[]> {
+  const values = new Map<string, readonly unknown[]>();
+  for (const [name, mode] of scope) {
+    if (mode === 'any') continue;
+    const texts =
+      mode === 'one'
+        ? [slots[slotOf(info, name)] as string]
+        : several.flatMap((each) => (each.attribute === name ? (each.values as readonly string[]) : []));
+    values.set(
+      name,
+      texts.map((text) => recordValue(info, name, text)),
+    );
+  }
+  return values;
 }
 
 /** The name of a model has no dot. Several models may stand in one statement. */

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
 import { compileAskAccess, compileAskUnreadable } from '../../operation/ask-access.js';
+import { restrictedNames } from '../../plan/access-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 
 type Maybe<T> = T | Promise<T>;
@@ -37,7 +38,9 @@ export function compileRequestAccess({
   access,
 }: Pick<ResourcePlan, 'access'> & { readonly info: RecordInfo }): RequestAccess {
   if (access === null) return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE });
-  const unreadable = askedOnce(compileAskUnreadable(access));
+  const hasReadRules = restrictedNames(access).size > 0;
+  const askUnreadable = compileAskUnreadable(access);
+  const unreadable = hasReadRules ? askedOnce(askUnreadable) : askUnreadable;
   return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), { unreadable });
 }
 

@@ -56,7 +56,7 @@ export class SequelizeRecords<M extends Model> {
 
   /** Whether a write is looked at once it is done, and undone where code of the user's moved the row. */
   get provesWrites(): boolean {
-    return this.#access.values.size > 0 && !isPlainWrite(this.#model);
+    return this.#access.values().size > 0 && !isPlainWrite(this.#model);
   }
 
   /** The record with this key, or null. */
@@ -155,7 +155,7 @@ export class SequelizeRecords<M extends Model> {
 
   /** What the row belongs to, and keeps. */
   #pinsOf(values: WriteValues): Pins {
-    const names = [...this.#access.values.keys()];
+    const names = [...this.#access.values().keys()];
     return new Map(names.map((name) => [name, values[name] ?? presetOf(this.#access, name)]));
   }
 
