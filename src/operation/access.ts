@@ -86,13 +86,15 @@ export interface AccessSource {
 }
 
 /** The value that every new row gets; undefined where there is a choice. */
-export function presetOf({ form, values }: Access, attribute: string): unknown {
-  return form.scope.get(attribute) === 'one' ? values().get(attribute)?.[0] : undefined;
+export function presetOf(access: Access, attribute: string): unknown {
+  return access.form.scope.get(attribute) === 'one' ? access.values().get(attribute)?.[0] : undefined;
 }
 
 /** Whether a row may be written with a value of a scoped attribute. Compared as texts: a key may be a number, or its text. */
-export function allowsValue({ form, values }: Access, attribute: string, value: unknown): boolean {
-  if (form.scope.get(attribute) === 'any') return true;
+export function allowsValue(access: Access, attribute: string, value: unknown): boolean {
+  if (access.form.scope.get(attribute) === 'any') return true;
   const text = valueText(value);
-  return text !== undefined && (values().get(attribute) ?? []).some((each) => valueText(each) === text);
+  return (
+    text !== undefined && (access.values().get(attribute) ?? []).some((each) => valueText(each) === text)
+  );
 }

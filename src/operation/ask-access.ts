@@ -72,7 +72,7 @@ function compileAccessOf(info: RecordInfo, names: readonly string[]) {
   const slotNames = names.map((name) => slotOf(info, name));
   return (answers: readonly unknown[], unwritable: readonly string[]): Access => {
     const slots: Record<string, string> = {};
-    const several: Comparison[] = [];
+    let several: Comparison[] | undefined;
     // A text in the place of nested lists.
     let key = '';
     for (const [index, name] of names.entries()) {
@@ -82,7 +82,7 @@ function compileAccessOf(info: RecordInfo, names: readonly string[]) {
       if (mode === 'one') slots[slotNames[index] as string] = textOf(info, name, answer);
       else if (mode === 'several') {
         const texts = (answer as unknown[]).map((value) => textOf(info, name, value));
-        several.push(anyOf(name, texts));
+        several = [...(several ?? []), anyOf(name, texts)];
       }
     }
     const visible = visibleRows(info, answers[names.length]);
@@ -90,19 +90,31 @@ function compileAccessOf(info: RecordInfo, names: readonly string[]) {
     if (unreadable.length > 0) key += `\u0001${unreadable.join('\0')}`;
     if (unwritable.length > 0) key += `\u0002${unwritable.join('\0')}`;
     const form = forms.get(key, () => formOf(info, names, answers, { unreadable, unwritable }));
-    const hasMore = several.length > 0 || visible !== null;
-    const where = hasMore ? allOf(form.where, ...several, visible) : form.where;
-    return {
-      form,
-      where,
-      slots,
-      references: NONE,
-      // Only writes ask for them.
-      values: () => valuesOf(info, form, slots, several),
-      // Only lists by cursor ask for it.
-      digest: () => (where === null ? '' : JSON.stringify([slots, several, visible])),
-    };
+    const hasMore = several !== undefined || visible !== null;
+    const where = hasMore ? allOf(form.where, ...(several ?? NONE), visible) : form.where;
+    return new GrantedAccess(info, form, where, slots, several ?? NONE);
   };
+}
+
+/** What only writes and cursors need is made when they ask. */
+class GrantedAccess implements Access {
+  readonly references = NONE;
+
+  constructor(
+    private readonly info: RecordInfo,
+    readonly form: AccessForm,
+    readonly where: Predicate | null,
+    readonly slots: Readonly<Record<string, string>>,
+    private readonly several: readonly Comparison[],
+  ) {}
+
+  values(): ReadonlyMap<string, readonly unknown[]> {
+    return valuesOf(this.info, this.form, this.slots, this.several);
+  }
+
+  digest(): string {
+    return this.where === null ? '' : JSON.stringify([this.slots, this.where]);
+  }
 }
 
 const NONE: readonly [] = Object.freeze([]);

@@ -2,6 +2,7 @@
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
+import type { AccessRules } from '../request/reference-access.js';
 import type { RowSecurity } from '../request/row-security.js';
 import { CrudController } from '../resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
@@ -15,6 +16,8 @@ export interface PathSettings {
   readonly routing: RoutingOptions;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;
+  /** Who sees and writes what; null where the application has no rules. */
+  readonly access: AccessRules | null;
 }
 
 /**

@@ -11,6 +11,7 @@ import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
+import { joinSlots } from '../../persistence/sql/statement.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
@@ -62,7 +63,7 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
         const slots =
           id === undefined
             ? access.slots
-            : { ...access.slots, id: encodeParameter(primaryKey.type, id) as string };
+            : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
         const found = await executor.run(operation(query, access, values), slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;

@@ -75,5 +75,13 @@ function withReferences(access: Access, keys: readonly RuledKey[], granted: read
     return where ? [{ attribute, target: describeRecords(target), key, where }] : [];
   });
   const slots = Object.assign({}, access.slots, ...granted.map((each) => each.slots));
-  return Object.freeze({ ...access, slots: Object.freeze(slots), references });
+  const { form, where } = access;
+  return Object.freeze({
+    form,
+    where,
+    slots: Object.freeze(slots),
+    references,
+    values: () => access.values(),
+    digest: () => access.digest(),
+  });
 }

@@ -14,12 +14,14 @@ const ASKED = Symbol('asked access');
 
 /** A property, as the resource of a request is. */
 interface AskingRequest extends Request {
-  [ASKED]?: Map<object, Asked>;
+  [ASKED]?: Asked;
 }
 
-/** What was answered, and of which operation; null is none. */
+/** What was answered, and of which operation; null is none. A list, as there is one of it most of the time. */
 interface Asked {
+  readonly ask: object;
   readonly endpoint: Endpoint | null;
+  readonly earlier: Asked | undefined;
   /** A promise until it is known. */
   answer: unknown;
 }
@@ -49,13 +51,15 @@ const NONE: readonly string[] = Object.freeze([]);
 /** What was asked for no operation has not asked whether the request may do it. */
 function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null) => T) {
   return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
-    const asked = request[ASKED] ?? new Map();
-    request[ASKED] = asked;
-    const known = asked.get(ask);
-    if (known && (endpoint === null || known.endpoint === endpoint)) return known.answer as T;
-    const entry: Asked = { endpoint, answer: ask(request, endpoint) };
-    asked.set(ask, entry);
-    const { answer } = entry;
+    let known = request[ASKED];
+    while (known && (known.ask !== ask || (endpoint !== null && known.endpoint !== endpoint))) {
+      known = known.earlier;
+    }
+    if (known) return known.answer as T;
+    const answer = ask(request, endpoint);
+    // Asking may have asked for more.
+    const entry: Asked = { ask, endpoint, answer, earlier: request[ASKED] };
+    request[ASKED] = entry;
     if (answer instanceof Promise) {
       // Answers are made without waiting. Whether anything waits for a rule that throws is not known here.
       answer.then(

@@ -1,5 +1,5 @@
 /** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import type { AccessOptions } from '../../metadata/access-options.js';
 import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
@@ -13,13 +13,7 @@ import { describeRecords } from '../../plan/describe-model.js';
 import { withMasks } from '../../response/record-masks.js';
 import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
 import { throwProblems } from '../../util/config-error.js';
-import {
-  type AccessRules,
-  accessRules,
-  accessSource,
-  type RuledKey,
-  setAccessRules,
-} from '../request/reference-access.js';
+import { type AccessRules, accessRules, accessSource, type RuledKey } from '../request/reference-access.js';
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import type { Resource } from './resource.js';
 
@@ -32,13 +26,13 @@ interface ModelAccess {
 }
 
 /**
- * Remembers the rules of an application for its requests; null where there are none. A model that the application does not
+ * The rules of an application, for its requests; null where there are none. A model that the application does not
  * serve has those of its own `@Crud`, and the scope of `bootstrap`.
  */
 export function accessOfApplication(
   resources: readonly Resource[],
   shared: SharedAccess,
-): RequestHandler | null {
+): AccessRules | null {
   const isRuled =
     resources.some(({ plan }) => plan.access !== null) ||
     Object.keys(shared.scope ?? {}).length > 0 ||
@@ -57,7 +51,7 @@ export function accessOfApplication(
     return access;
   };
   const keys = new Map<ModelClass, readonly RuledKey[]>();
-  const rules: AccessRules = Object.freeze({
+  return Object.freeze({
     accessTo: (model: ModelClass) => find(model)?.access ?? null,
     keysOf: (model: ModelClass) => {
       const found = keys.get(model) ?? ruledKeys(model, find);
@@ -65,10 +59,6 @@ export function accessOfApplication(
       return found;
     },
   });
-  return (request, _response, next) => {
-    setAccessRules(request, rules);
-    next();
-  };
 }
 
 /** The foreign keys to models some of whose rows a request may not see. */

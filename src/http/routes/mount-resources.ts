@@ -41,10 +41,8 @@ export function mountResources(plan: MountPlan): MountedRouter {
   const { resources, controllers, routing, fastPath, logger, access, rls } = plan;
   const serializers = new Map(resources.map(({ plan, serializer }) => [plan.model as object, serializer]));
   const router = express.Router();
-  const rememberAccess = accessOfApplication(resources, access);
-  if (rememberAccess) router.use(rememberAccess);
   const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
-  const settings = { fastPath, routing, rls };
+  const settings = { fastPath, routing, rls, access: accessOfApplication(resources, access) };
   const routes = resources.map((resource) => ({
     resource,
     registered: registerResourceController(resource, driver, settings),

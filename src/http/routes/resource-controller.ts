@@ -16,6 +16,7 @@ import { compileArguments, type ResourceArguments } from '../operation/resource-
 import { type Controller, contextOf, controllerFor } from '../operation/run-method.js';
 import { compileRowRunners } from '../operation/run-rows.js';
 import { listShaper, pageShaper } from '../operation/shape-page.js';
+import { setAccessRules } from '../request/reference-access.js';
 import { setRequestResource } from '../request/request-resource.js';
 import { setToldNames } from '../request/told-names.js';
 import {
@@ -59,7 +60,11 @@ export function registerResourceController(
       return given ? [[method, given] as const] : [];
     }),
   );
-  storage.uses.push({ target: controller, middleware: rememberResource(resource), afterAction: false });
+  storage.uses.push({
+    target: controller,
+    middleware: rememberResource(resource, settings),
+    afterAction: false,
+  });
   const reasons = new Map(
     actions.map(({ method }) => [method, sequelizeReasons(resource, method, settings)]),
   );
@@ -93,12 +98,13 @@ function inWireForm(action: ActionArgs, given: ResourceArguments | undefined): A
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
-function rememberResource({ plan }: Resource) {
+function rememberResource({ plan }: Resource, { access }: PathSettings) {
   const { model } = plan;
   const { sequelize } = model;
   return (request: Action['request'], _response: unknown, next: () => void): void => {
     checkOwner(model, sequelize);
     setRequestResource(request, plan);
+    if (access) setAccessRules(request, access);
     next();
   };
 }
@@ -227,6 +233,14 @@ export function registerPlainController(
   const instanceFor = (action: Action) => getFromContainer(base as new () => object, action) as Controller;
   const actions = declaredActions(lineage);
   registerActions(actions, lineage, controller, () => addedRouteHandler(instanceFor, shaper, settings));
+  const { access } = settings;
+  if (access) {
+    const middleware = (request: Action['request'], _response: unknown, next: () => void): void => {
+      setAccessRules(request, access);
+      next();
+    };
+    storage.uses.push({ target: controller, middleware, afterAction: false });
+  }
   for (const { method } of actions) askSettings(controller, method, settings, true);
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));

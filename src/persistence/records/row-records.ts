@@ -25,7 +25,7 @@ import type { WriteValues } from '../rows/encode-rows.js';
 import { type FoundRows, RowExecutor } from '../rows/row-executor.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { isOrdinary, isOrdinaryKey } from '../sql/ordinary-value.js';
-import { NO_SLOTS, type Slots } from '../sql/statement.js';
+import { joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 
 /** What a statement does. */
 type StatementKind = 'list' | 'create' | 'update' | 'delete';
@@ -220,7 +220,7 @@ export class RowRecords<M extends Model = Model> {
   #slotsOf(id: Id, access: Access): Slots | undefined {
     const { type } = this.#info.primaryKey;
     const text = isOrdinaryKey(type, id) ? encodeParameter(type, id) : undefined;
-    return typeof text === 'string' ? { ...access.slots, id: text } : undefined;
+    return typeof text === 'string' ? joinSlots({ id: text }, access.slots) : undefined;
   }
 
   /** Whether Sequelize would write just these. */

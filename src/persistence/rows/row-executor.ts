@@ -22,7 +22,7 @@ import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
-import { fillSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
+import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW } from '../sql/write-sql.js';
 import { now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
@@ -90,7 +90,7 @@ export class RowExecutor {
       case 'update':
         return this.#update(operation, slots, on);
       case 'delete': {
-        const filled = operation.mark === null ? slots : { ...slots, [NOW.slot]: now() };
+        const filled = operation.mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
         return write(on, this.#compiler.delete(operation), filled);
       }
     }
@@ -114,7 +114,7 @@ export class RowExecutor {
 
   async #insert(operation: InsertOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
     const { rows, references = [] } = operation;
-    const filled: Record<string, string | null> = { ...slots };
+    const filled = joinSlots(slots, NO_SLOTS);
     const shapes: string[] = [];
     for (const [index, row] of rows.entries()) {
       const shape = this.#encoder.newRow(row, index, filled);
@@ -133,7 +133,7 @@ export class RowExecutor {
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
     const { where, set, references = [], returning } = operation;
-    const filled: Record<string, string | null> = { ...slots, [NOW.slot]: now() };
+    const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#encoder.changes(set, filled);
     if (shape === null || (await this.#triggers(on)).hideUpdates) return null;
     if (shape.includes('1')) {

@@ -11,7 +11,7 @@ import type { ListSql } from '../sql/list-sql.js';
 import type { OperationCompiler } from '../sql/operation-compiler.js';
 import type { RowsSql } from '../sql/select-sql.js';
 import { raw, type SqlFragment, sql } from '../sql/sql-fragment.js';
-import { fillSlots, type Slots } from '../sql/statement.js';
+import { fillSlots, joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 
 const OFFSET: Slot = Object.freeze({ slot: 'offset' });
 
@@ -38,7 +38,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
     this.#compiler = compiler;
     this.#list = compiler.list(operation);
     this.#where = compiler.lift(operation.where);
-    this.#slots = this.#where.bound ? { ...slots, ...this.#where.bound } : slots;
+    this.#slots = this.#where.bound ? joinSlots(slots, this.#where.bound) : slots;
     this.#on = on;
     this.#isPlanned = compiler.isPlanned(this.#list, this.#where);
   }
@@ -93,7 +93,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
   /** The rows behind an offset. It is no part of the text: PostgreSQL would have to keep a statement for each page. */
   findFrom(offset: number, limit: number): Promise<TextRow[]> {
     const isFirst = offset === 0;
-    const slots = isFirst ? this.#slots : { ...this.#slots, [OFFSET.slot]: String(offset) };
+    const slots = isFirst ? this.#slots : joinSlots(this.#slots, { [OFFSET.slot]: String(offset) });
     const shape = `${isFirst ? 'first' : 'offset'}:${limit}`;
     return this.#rows(shape, slots, !isFirst || this.#isPlanned, () => ({
       columns: this.#list.selection.columns,
@@ -127,7 +127,7 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
 
   #slotsOf(keyset: Keyset | null): Slots {
     if (!keyset) return this.#slots;
-    const slots = { ...this.#slots };
+    const slots = joinSlots(this.#slots, NO_SLOTS);
     for (const [index, value] of keyset.values.entries()) slots[slotAt('keyset', index).slot] = value;
     return slots;
   }
