@@ -10,7 +10,13 @@ import { STORABLE_JSON } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
 import { createSchema, updateSchema } from './model-schemas.js';
-import { bodyPointer, InvalidBodyError, MAX_ISSUES, type RequestIssue } from './request-issue.js';
+import {
+  bodyPointer,
+  InvalidBodyError,
+  MAX_ISSUES,
+  type RequestIssue,
+  readOnlyIssue,
+} from './request-issue.js';
 import type { RuleContext, SchemaClass } from './synthesize-class.js';
 import { holdsUnsafeKey } from './wire-value.js';
 
@@ -127,7 +133,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
 
 function refuseProperty({ properties, readOnly }: BodySchema, name: string): RequestIssue {
   const pointer = bodyPointer(name);
-  if (readOnly.has(name)) return { pointer, code: 'readOnly', detail: `${name} cannot be set.` };
+  if (readOnly.has(name)) return readOnlyIssue(name);
   const allowed = [...properties];
   const choices = allowed.length > 0 ? `The properties are ${allowed.join(', ')}.` : 'The body has none.';
   const detail = `There is no such property.${didYouMean(name, allowed)} ${choices}`;

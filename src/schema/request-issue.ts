@@ -20,6 +20,11 @@ export function bodyPointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replace(/~/g, '~0').replace(/\//g, '~1')}`).join('');
 }
 
+/** What is wrong with a body that has an attribute that the request may not set. */
+export function readOnlyIssue(name: string): RequestIssue {
+  return { pointer: bodyPointer(name), code: 'readOnly', detail: `${name} cannot be set.` };
+}
+
 /** Enough to act on; a request of thousands of mistakes is not answered with as many sentences. */
 export const MAX_ISSUES = 100;
 

@@ -1,7 +1,7 @@
 /** Attributes of a body that rows are scoped by, or that the request may not set. */
 import { type Access, type AccessForm, allowsValue } from '../../operation/access.js';
 import type { BodyKind } from '../../schema/derive-body-class.js';
-import { bodyPointer, InvalidBodyError } from '../../schema/request-issue.js';
+import { bodyPointer, InvalidBodyError, readOnlyIssue } from '../../schema/request-issue.js';
 
 /**
  * A schema of the user's may let a scoped attribute pass; and where a request acts for several, it names one of them, also
@@ -22,7 +22,7 @@ export function checkScopedValues(
       throw new InvalidBodyError([{ pointer, code: 'isDefined', detail: `${name} is required.` }]);
     }
     if (kind === 'update' || mode === 'one') {
-      throw new InvalidBodyError([{ pointer, code: 'readOnly', detail: `${name} cannot be set.` }]);
+      throw new InvalidBodyError([readOnlyIssue(name)]);
     }
     if (!allowsValue(access, name, value)) {
       throw new InvalidBodyError([
@@ -39,8 +39,6 @@ export function checkScopedValues(
  */
 export function checkSentNames(body: unknown, { unwritable }: AccessForm): void {
   const sent = [body].flat().flatMap((part) => Object.keys(part ?? {}));
-  const issues = [...unwritable]
-    .filter((name) => sent.includes(name))
-    .map((name) => ({ pointer: bodyPointer(name), code: 'readOnly', detail: `${name} cannot be set.` }));
+  const issues = [...unwritable].filter((name) => sent.includes(name)).map(readOnlyIssue);
   if (issues.length > 0) throw new InvalidBodyError(issues);
 }
