@@ -225,16 +225,17 @@ function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
  * rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go on".
  */
 export function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
-  const fail = (thrown: unknown): never => {
-    if (typeof thrown === 'object' && thrown !== null) throw thrown;
-    throw new TypeError('A rule of access threw something that is not an error.');
-  };
   try {
     const answer = rule(request);
     return isPromise(answer) ? Promise.resolve(answer).catch(fail) : answer;
   } catch (thrown) {
     return Promise.reject(thrown).catch(fail);
   }
+}
+
+function fail(thrown: unknown): never {
+  if (typeof thrown === 'object' && thrown !== null) throw thrown;
+  throw new TypeError('A rule of access threw something that is not an error.');
 }
 
 /** Whether something has to be waited for. */

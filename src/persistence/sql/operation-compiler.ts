@@ -35,6 +35,7 @@ export class OperationCompiler {
   readonly #lists = new BoundedCache<ListSql>();
   readonly #ranges = new BoundedCache<readonly SqlFragment[]>();
   readonly #statements = new BoundedCache<Statement>();
+  readonly #reads = new WeakMap<ReadOperation, Statement>();
   #planned = new BoundedCache<boolean>();
   /** Those that `#planned` was asked of. */
   #indexes: readonly IndexInfo[] | undefined;
@@ -78,7 +79,18 @@ export class OperationCompiler {
   }
 
   /** The rows of a predicate, in no order. */
-  read({ where, select, isLocked }: ReadOperation): Statement {
+  read(operation: ReadOperation): Statement {
+    const known = this.#reads.get(operation);
+    if (known) return known;
+    const statement = this.#read(operation);
+    // An operation that is frozen comes again, and has the same texts if its predicate has no bound values.
+    if (Object.isFrozen(operation) && this.lift(operation.where).bound === null) {
+      this.#reads.set(operation, statement);
+    }
+    return statement;
+  }
+
+  #read({ where, select, isLocked }: ReadOperation): Statement {
     const { columns, number } = this.#selection(select);
     const { table } = this;
     const tail = raw(isLocked ? ' FOR UPDATE' : '');

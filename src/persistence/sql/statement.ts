@@ -30,7 +30,9 @@ export function toStatement(fragment: SqlFragment): Statement {
 
 /** The texts of the parameters. */
 export function fillSlots({ values }: Statement, slots: Slots): (string | null)[] {
-  return values.map((value) => textOf(value, slots));
+  const texts: (string | null)[] = [];
+  for (const value of values) texts.push(textOf(value, slots));
+  return texts;
 }
 
 /** The text of a value: its own, or that of its slot. */
