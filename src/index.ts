@@ -16,6 +16,7 @@ export {
   type VisibleRule,
 } from './metadata/access-options.js';
 export { type FilterTemplate, type FilterValue, filter } from './metadata/filter-template.js';
+export type { IncludeAllow, IncludeOptions } from './metadata/include-options.js';
 export type {
   Class,
   CrudOptions,
@@ -42,7 +43,7 @@ export type { SchemaClass } from './schema/synthesize-class.js';
 export type { Comparison, Filter, Junction } from './query/list-query.js';
 export { InvalidCursorError } from './query/cursor-codec.js';
 export type { Keyset } from './query/keyset.js';
-export type { CursorListQuery, ListQuery, OffsetListQuery } from './query/list-query.js';
+export type { CursorListQuery, Inclusion, ListQuery, OffsetListQuery } from './query/list-query.js';
 export type { ReadQuery } from './query/list-query.js';
 
 // Data

@@ -3,6 +3,7 @@ import type { FeatureFactory } from '../operation/feature.js';
 import { condition } from './condition.js';
 import { fields } from './fields.js';
 import { filter } from './filter.js';
+import { include } from './include.js';
 import { location } from './location.js';
 import { paging } from './paging.js';
 import { scope } from './scope.js';
@@ -15,6 +16,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   sort,
   filter,
   fields,
+  include,
   softDelete,
   scope,
   condition,

@@ -8,14 +8,29 @@ import { BoundedCache } from '../util/bounded-cache.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 
-/** Some of the properties. The same choice is the same object, so that what is made for it is made once. */
-export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
+/** Which properties answers have. The same choice is the same object, so that what is made for it is made once. */
+export interface FieldsReader {
+  read(text: string, form: AccessForm, issues: RequestIssue[]): readonly string[];
+  /** Those of requests that name none; null is all there are. */
+  absentFor(form: AccessForm): readonly string[] | null;
+}
+
+/** The parser of properties that requests of a form may read. */
+export function fieldsReader(readable: readonly string[]): FieldsReader {
   const choices = new BoundedCache<readonly string[]>();
   const choice = (names: readonly string[]) => choices.get(names.join('\0'), () => Object.freeze([...names]));
   const readableFor = perForm(({ unreadable }) =>
     unreadable.size === 0 ? readable : choice(readable.filter((name) => !unreadable.has(name))),
   );
-  const absentFor = (form: AccessForm) => (form.unreadable.size === 0 ? null : readableFor(form));
+  return {
+    read: (text, form, issues) => choice(parseFields(readableFor(form), text, issues)),
+    absentFor: (form) => (form.unreadable.size === 0 ? null : readableFor(form)),
+  };
+}
+
+/** Some of the properties. */
+export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
+  const { read, absentFor } = fieldsReader(readable);
   const shown = readable.filter((name) => plan.access?.fields.get(name)?.read !== false);
   const mask = (form: AccessForm): Inputs => ({ fields: absentFor(form) });
   const key = plan.info.primaryKey.name;
@@ -37,7 +52,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
         endpoints: ['list', 'read'],
         absentFor,
         turn: 2,
-        read: (text, { issues, access }) => choice(parseFields(readableFor(access.form), text, issues)),
+        read: (text, { issues, access }) => read(text, access.form, issues),
         describe: () => chosenNames('Only these properties are answered.', shown, shown.length),
       },
     ],

@@ -1,5 +1,5 @@
 /** The order of a list: `sort`. */
-import { perForm } from '../operation/access.js';
+import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import { MAX_SORT_TERMS, parseSortTerm, totalOrder } from '../plan/compile-options.js';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
@@ -8,13 +8,22 @@ import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 
+/** Parses orders of the rows of a resource. */
+export type SortReader = (text: string, form: AccessForm, issues: RequestIssue[]) => readonly SortTerm[];
+
+/** The parser of orders by what requests of a form may read. */
+export function sortReader(plan: ResourcePlan): SortReader {
+  const planFor = perForm(({ unreadable }) => ({
+    ...plan,
+    sortable: plan.sortable.filter((name) => !unreadable.has(name)),
+  }));
+  return (text, form, issues) => parseSort(planFor(form), text, issues);
+}
+
 /** A total order. */
 export const sort: FeatureFactory = ({ plan }) => {
   const { sortable, defaultSort } = plan;
-  const planFor = perForm(({ unreadable }) => ({
-    ...plan,
-    sortable: sortable.filter((name) => !unreadable.has(name)),
-  }));
+  const read = sortReader(plan);
   const shown = defaultSort.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
   return {
     inputs: [
@@ -24,7 +33,7 @@ export const sort: FeatureFactory = ({ plan }) => {
         endpoints: ['list'],
         absent: defaultSort,
         turn: 2,
-        read: (text, { issues, access }) => parseSort(planFor(access.form), text, issues),
+        read: (text, { issues, access }) => read(text, access.form, issues),
         describe: () =>
           chosenNames(
             `The order; \`-\` is descending. An attribute is named once. Default: \`${shown.join(',')}\`. ` +

@@ -4,6 +4,7 @@ import type { Model, ModelStatic } from 'sequelize';
 import type { AccessOptions } from './access-options.js';
 import type { Attribute } from './attributes.js';
 import type { Endpoint } from './endpoint.js';
+import type { IncludeAllow } from './include-options.js';
 
 export { type Endpoint, OPERATIONS } from './endpoint.js';
 
@@ -110,6 +111,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   sortAllow?: readonly Attribute<M>[];
   /** The order of a list without `sort`, such as `'-createdAt,name'`. Default: the primary key, ascending. */
   defaultSort?: string;
+  /** What a client may have answered along with a record. Default: nothing. */
+  include?: IncludeAllow;
   /** Replaces the derived class that shapes what leaves. */
   readSchema?: Class;
   /** Replaces the derived class that checks the body of a create. */

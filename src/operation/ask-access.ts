@@ -201,7 +201,8 @@ function recordValue({ attributes }: RecordInfo, attribute: string, text: string
   }
 }
 
-function visibleRows(info: RecordInfo, answer: unknown): Predicate | null {
+/** The condition that a rule has given. @throws RefusedRequestError 403 where it is missing */
+export function visibleRows(info: RecordInfo, answer: unknown): Predicate | null {
   if (answer === EVERYTHING) return null;
   if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
   if (!(answer instanceof FilterTemplate)) {

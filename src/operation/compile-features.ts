@@ -21,6 +21,13 @@ import type {
 /** Adds to an answer. */
 type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
 
+/** What a request may see of the rows behind a relation, asked before its inputs are read. */
+export type RelatedAsked = Reading['related'];
+
+const notAsked: RelatedAsked = ({ relation: { parent, name } }) => {
+  throw new TypeError(`Nothing has asked what the request may see of ${parent.name}.${name}.`);
+};
+
 /** The features of one endpoint. What is not there takes no part in a request. */
 export interface EndpointFeatures {
   /** In the order of the document. */
@@ -34,9 +41,10 @@ export interface EndpointFeatures {
    * Reads the query string of a request target.
    *
    * @param others names that other code reads
+   * @param related what the request may see of rows behind relations
    * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
    */
-  readQuery(target: string, access: Access, others?: readonly string[]): Inputs;
+  readQuery(target: string, access: Access, others?: readonly string[], related?: RelatedAsked): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
@@ -103,7 +111,7 @@ function queryReader(
 ): EndpointFeatures['readQuery'] {
   const names = inputs.map(({ name }) => name);
   const read = inputReader(inputs);
-  return (target, access, others = []) => {
+  return (target, access, others = [], related = notAsked) => {
     const query = parseQueryString(target, others);
     const { parameters, issues } = query;
     const absent = absentFor(access.form);
@@ -113,6 +121,7 @@ function queryReader(
       inputs: absent,
       issues: parameterIssues(plan, query, others.length > 0 ? [...names, ...others] : names),
       access,
+      related,
     });
   };
 }
@@ -123,7 +132,7 @@ function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders']
   return (request, before, access) => {
     const isGiven = inputs.some(({ name }) => request.get(name) !== undefined);
     return isGiven
-      ? read({ textOf: (name) => request.get(name), inputs: before, issues: [], access })
+      ? read({ textOf: (name) => request.get(name), inputs: before, issues: [], access, related: notAsked })
       : before;
   };
 }
@@ -131,12 +140,15 @@ function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders']
 /** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
 function inputReader(inputs: readonly Input[]) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
-  return ({ textOf, inputs: before, issues, access }: Reading): Inputs => {
+  return ({ inputs: before, ...others }: Reading): Inputs => {
     const found: Record<string, unknown> = { ...before };
-    const reading: Reading = { textOf, inputs: found, issues, access };
+    const reading: Reading = { ...others, inputs: found };
+    const { textOf, issues } = reading;
     for (const input of inTurn) {
       const text = textOf(input.name);
-      if (text !== undefined) found[memberOf(input)] = input.read(text, reading);
+      if (text === undefined) continue;
+      const value = input.read(text, reading);
+      if (value !== undefined) found[memberOf(input)] = value;
     }
     if (issues.length > 0) throw new InvalidQueryError(issues);
     return Object.freeze(found);

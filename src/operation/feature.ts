@@ -1,7 +1,7 @@
 /** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
 import type { Request } from 'express';
-import type { Endpoint } from '../metadata/crud-options.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { Endpoint, ModelClass } from '../metadata/crud-options.js';
+import type { RelatedPlan, ResourcePlan } from '../plan/resource-plan.js';
 import type { CursorCodec } from '../query/cursor-codec.js';
 import type { CursorListQuery, ListQuery, OffsetListQuery } from '../query/list-query.js';
 import type { JsonSchema } from '../schema/json-schema.js';
@@ -14,6 +14,7 @@ import type {
   ReadOperation,
   UpdateOperation,
 } from './operation.js';
+import type { RelatedAccess } from './related-rows.js';
 
 /** What features are made for. */
 export interface FeatureContext {
@@ -23,7 +24,15 @@ export interface FeatureContext {
   /** The attributes that answers with these properties are made of; null is all properties. The same for the same object. */
   columnsOf(fields: readonly string[] | null): readonly string[];
   readonly cursors: CursorCodec;
+  /** How the rows behind relations are shown. */
+  readonly views: ViewRegistry;
 }
+
+/** How the rows of a model are shown, as far as features need it. */
+export type ModelView = Pick<FeatureContext, 'readable' | 'columnsOf'>;
+
+/** Finds the view of a model that is served, or included. */
+export type ViewRegistry = (model: ModelClass) => ModelView;
 
 /** What the inputs of a request gave, by name. A list's are its `ListQuery`. Frozen. */
 export interface Inputs
@@ -41,6 +50,8 @@ export interface Reading {
   readonly inputs: Inputs;
   /** What the request may see. */
   readonly access: Access;
+  /** What it may see of the rows behind a relation. Known of those that `include` names. */
+  related(plan: RelatedPlan): RelatedAccess;
   /** What is wrong with the request is added here. */
   readonly issues: RequestIssue[];
 }
@@ -58,6 +69,7 @@ export interface Input {
   absentFor?(form: AccessForm): unknown;
   /** When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. */
   readonly turn?: number;
+  /** Undefined leaves no value among the inputs. */
   read(text: string, reading: Reading): unknown;
   /** For the document, which leaves out what accepts no value. */
   describe?(): InputDescription | null;

@@ -15,6 +15,11 @@ export interface Slot {
 /** A value of a statement: the text that the database reads, which is bound, or where that text is found. */
 export type Value = string | Slot;
 
+/** The value that an attribute has in the row around a subquery. */
+export interface OuterValue {
+  readonly attribute: string;
+}
+
 /** A condition on the rows of one table. */
 export type Predicate = Comparison | Junction | Exists;
 
@@ -33,21 +38,25 @@ export interface Junction {
   readonly operands: readonly Predicate[];
 }
 
-/** Whether a table has a row with this key that meets a condition. */
+/** Whether a table has a row with this key that meets a condition, or has none. */
 export interface Exists {
   readonly kind: 'exists';
+  /** Whether there must be none. Default: false. */
+  readonly isNegated?: boolean;
   readonly target: RecordInfo;
   /** An attribute of the target. */
   readonly key: string;
-  readonly value: Value;
-  /** On the rows of the target. */
-  readonly where: Predicate;
+  readonly value: Value | OuterValue;
+  /** On the rows of the target; null is every row. */
+  readonly where: Predicate | null;
 }
 
 /** The row that a written foreign key has to name: one that the request may see. */
-export interface Reference extends Pick<Exists, 'target' | 'key' | 'where'> {
+export interface Reference extends Pick<Exists, 'target' | 'key'> {
   /** The attribute that is written. */
   readonly attribute: string;
+  /** On the rows of the target. */
+  readonly where: Predicate;
 }
 
 /** What of the rows is answered: names of attributes, in the order of their columns. */

@@ -1,11 +1,12 @@
 /** Predicates that operations are put together from. Frozen. */
 
 import { deletedAtOf } from '../model/attribute-notes.js';
-import type { ModelInfo } from '../model/model-info.js';
-import type { Comparison, Predicate, Value } from './operation.js';
+import type { RecordInfo } from '../model/model-info.js';
+import type { Comparison, Exists, OuterValue, Predicate, Value } from './operation.js';
 
 /** All of the predicates that are there; null where none is. */
 export function allOf(first: Predicate, ...more: readonly (Predicate | null)[]): Predicate;
+export function allOf(...predicates: readonly (Predicate | null)[]): Predicate | null;
 export function allOf(...predicates: readonly (Predicate | null)[]): Predicate | null;
 export function allOf(...predicates: readonly (Predicate | null)[]): Predicate | null {
   const operands = predicates.filter((each) => each !== null);
@@ -19,8 +20,8 @@ export function equalTo(attribute: string, value: Value): Comparison {
 }
 
 /** The rows that are not soft-deleted; null for a model whose rows cannot be. */
-export function aliveRows(info: Pick<ModelInfo, 'model' | 'paranoid'>): Comparison | null {
-  const attribute = deletedAtOf(info);
+export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | null {
+  const attribute = deletedAtOf({ model, paranoid: model.options.paranoid === true });
   if (attribute === undefined) return null;
   return Object.freeze({
     kind: 'comparison',
@@ -30,14 +31,25 @@ export function aliveRows(info: Pick<ModelInfo, 'model' | 'paranoid'>): Comparis
   });
 }
 
+/** Whether a key is compared with the row around the subquery. */
+export function isOuterValue(value: Exists['value']): value is OuterValue {
+  return typeof value === 'object' && 'attribute' in value;
+}
+
 /** The same predicate with the texts of its slots bound. */
 export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Predicate {
   const bind = (value: Value): Value => (typeof value === 'string' ? value : (slots[value.slot] ?? value));
   switch (predicate.kind) {
     case 'comparison':
       return { ...predicate, values: predicate.values.map(bind) };
-    case 'exists':
-      return { ...predicate, value: bind(predicate.value), where: bindTexts(predicate.where, slots) };
+    case 'exists': {
+      const { value, where } = predicate;
+      return {
+        ...predicate,
+        value: isOuterValue(value) ? value : bind(value),
+        where: where && bindTexts(where, slots),
+      };
+    }
     default:
       return { ...predicate, operands: predicate.operands.map((each) => bindTexts(each, slots)) };
   }

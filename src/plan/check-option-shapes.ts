@@ -31,6 +31,7 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   dependencies: { fits: Array.isArray, text: 'a list of Express handlers and middleware classes' },
   idType: null,
   unknownQuery: null,
+  include: { fits: isPlain, text: 'an object of relations, such as { reviews: true }' },
   scope: { fits: isPlain, text: 'an object of attributes and functions of the request' },
   visible: null,
   can: { fits: isPlain, text: 'an object of operations and functions of the request' },

@@ -2,6 +2,7 @@
 import { throwProblems } from '../util/config-error.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import type { SharedAccess } from './compile-access.js';
+import { compileRelations } from './compile-relations.js';
 import { compileResource, type DecoratorReader, type PathClaim } from './compile-resource.js';
 import type { ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
@@ -18,9 +19,15 @@ export function compilePlan(
   earlier: readonly string[] = [],
   shared: SharedAccess = {},
 ): readonly ResourcePlan[] {
-  const compilations = declarations.map((declaration) => compileResource(declaration, decorators, shared));
+  const compilations = declarations.map((declaration) => ({
+    declaration,
+    ...compileResource(declaration, decorators, shared),
+  }));
   const plans = compilations.flatMap(({ plan }) => plan ?? []);
-  const found = compilations.flatMap(({ problems }) => problems);
+  const own = compilations.flatMap(({ problems }) => problems);
+  // A resource that is wrong leads nowhere.
+  const related = own.length > 0 ? [] : compilations.flatMap((each) => (each.plan ? each : []));
+  const found = [...own, ...compileRelations(related, decorators, shared)];
   const strays = strayScopes(plans, found.length === 0 ? shared : {});
   const paths = pathProblems(compilations.flatMap(({ claim }) => claim ?? []));
   throwProblems([...earlier, ...found, ...strays, ...paths]);

@@ -18,7 +18,7 @@ import {
   compileSortable,
   type OptionCheck,
 } from './compile-options.js';
-import type { Exposure, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+import type { Exposure, IncludePlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
 /** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
 export interface DecoratorReader {
@@ -36,7 +36,13 @@ export interface PathClaim {
 
 /** The result of compiling one declaration. A resource with problems can be in the way of another all the same. */
 export type ResourceCompilation =
-  | { readonly plan: ResourcePlan; readonly problems: readonly []; readonly claim: PathClaim }
+  | {
+      readonly plan: ResourcePlan;
+      readonly problems: readonly [];
+      readonly claim: PathClaim;
+      /** Where the plan keeps what may be included, which is compiled later. */
+      readonly include: Map<string, IncludePlan>;
+    }
   | { readonly plan: null; readonly problems: readonly string[]; readonly claim: PathClaim | null };
 
 /** Compiles one resource. Pure: no I/O, and nothing of the model is changed. */
@@ -81,10 +87,13 @@ export function compileResource(
   problems.push(...bodyProblems({ ...compiled, access }));
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
+  const include = new Map<string, IncludePlan>();
+  const relations = Object.freeze({ include });
   return {
-    plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind }),
+    plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind, relations }),
     problems: [],
     claim,
+    include,
   };
 }
 

@@ -1,4 +1,5 @@
 /** What the compile phase produces: everything a resource needs, decided and frozen. */
+import type { VisibleRule } from '../metadata/access-options.js';
 import type {
   CanonicalFilterOperator,
   Class,
@@ -7,7 +8,8 @@ import type {
   Endpoint,
   ModelClass,
 } from '../metadata/crud-options.js';
-import type { ModelInfo } from '../model/model-info.js';
+import type { ModelInfo, RecordInfo } from '../model/model-info.js';
+import type { Relation } from '../model/relations.js';
 import type { AccessPlan } from './access-plan.js';
 import type { IdKind, IdParser } from './compile-id.js';
 
@@ -35,6 +37,8 @@ export interface Exposure {
 export interface ResourceDeclaration {
   readonly model: ModelClass;
   readonly options: CrudOptions;
+  /** Why the routes of the resource may hide rows that its other rules do not, as ends of a sentence. Default: none. */
+  readonly guards?: readonly string[];
 }
 
 /** A resource, compiled. */
@@ -67,4 +71,45 @@ export interface ResourcePlan {
   readonly unknownQuery: 'reject' | 'ignore';
   /** Who sees and writes what; null is everybody everything. */
   readonly access: AccessPlan | null;
+  readonly relations: RelationsPlan;
+}
+
+/** A relation, and how the rows behind it are shown. */
+export interface RelatedPlan {
+  readonly relation: Relation;
+  /** Of the target: its own where it is served, else what its model says. */
+  readonly target: ResourcePlan;
+  /** The rows between the two; null where there are none. */
+  readonly through: RecordInfo | null;
+  /** The rows that may be seen through this relation, beside the rules of their model; null is all of those. */
+  readonly where: VisibleRule | null;
+}
+
+/** A relation that may be included. */
+export interface IncludePlan extends RelatedPlan {
+  /** `reviews.author` */
+  readonly path: string;
+  /** Rows of each parent; null where it has one at most. */
+  readonly size: PageSize | null;
+  /** What may be included in the included rows, by name. */
+  readonly include: ReadonlyMap<string, IncludePlan>;
+}
+
+/** The relations of a resource. They are compiled when all resources are, because each may lead to any other. */
+export interface RelationsPlan {
+  /** Those that may be included, by name. */
+  readonly include: ReadonlyMap<string, IncludePlan>;
+}
+
+/** All relations that may be included, those of included rows behind their parents. */
+export function everyInclude(include: ReadonlyMap<string, IncludePlan>): readonly IncludePlan[] {
+  return [...include.values()].flatMap((each) => [each, ...everyInclude(each.include)]);
+}
+
+/** A resource whose relations are compiled when all resources are. */
+export interface RelatedResource {
+  readonly plan: ResourcePlan;
+  readonly declaration: ResourceDeclaration;
+  /** Where the plan keeps what may be included. */
+  readonly include: Map<string, IncludePlan>;
 }

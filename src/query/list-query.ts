@@ -1,6 +1,6 @@
 /** What a list or a read asks for, parsed and checked against the plan. Frozen. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import type { SortTerm } from '../plan/resource-plan.js';
+import type { IncludePlan, SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from './keyset.js';
 
 /** What lists of both kinds have. */
@@ -12,6 +12,8 @@ export interface ListCriteria {
   readonly sort: readonly SortTerm[];
   /** The properties to answer with, of those that the request may read; null is all there are. */
   readonly fields: readonly string[] | null;
+  /** The relations to answer along with each record. Default: none. */
+  readonly include?: readonly Inclusion[];
 }
 
 /** A list request that is paged by number. */
@@ -54,4 +56,20 @@ export interface Comparison {
 export interface ReadQuery {
   /** The properties to answer with, of those that the request may read; null is all there are. */
   readonly fields: readonly string[] | null;
+  /** The relations to answer along with the record. Default: none. */
+  readonly include?: readonly Inclusion[];
+}
+
+/** A relation that is answered along with each record. */
+export interface Inclusion {
+  readonly plan: IncludePlan;
+  /** The properties of its records, of those that the request may read; null is all there are. */
+  readonly fields: readonly string[] | null;
+  /** Rows of each parent; 1 where it has one at most. */
+  readonly size: number;
+  /** A total order. */
+  readonly sort: readonly SortTerm[];
+  readonly filter: Filter | null;
+  /** What is included in its records. */
+  readonly include: readonly Inclusion[];
 }

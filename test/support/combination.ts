@@ -5,7 +5,7 @@
 import type { Express } from 'express';
 import { describe, it } from 'mocha';
 import { controllerSource } from '../../src/http/resources/crud-controller.js';
-import type { BootstrapOptions, Class, ModelClass, RoutingOptions } from '../../src/index.js';
+import type { BootstrapOptions, Class, IncludeOptions, ModelClass, RoutingOptions } from '../../src/index.js';
 import { crudRecords } from '../../src/metadata/crud.js';
 import { onSession, PassOn, throughRecords } from './combination-controllers.js';
 import { COMBINATIONS, type Combination } from './combinations.js';
@@ -43,6 +43,9 @@ export function useCombination(app: Express, { models = [] }: BootstrapOptions):
 
 /** Whether the combination begins sessions for requests that otherwise need none. */
 export const addsSessions = ['unit', 'session', 'records'].includes(combination);
+
+/** The option of a relation whose target is guarded by overrides, where it is the combination that overrides. */
+export const UNGUARDED: IncludeOptions = ['session', 'records'].includes(combination) ? { where: 'all' } : {};
 
 /** What is expected of the means of a combination, such as a statement; where it says nothing, as on the fast path. */
 export function onPath<T>(expected: { readonly fast: T } & Partial<Record<Combination, T>>): T {

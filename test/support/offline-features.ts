@@ -8,5 +8,6 @@ import { createCursorCodec } from '../../src/query/cursor-codec.js';
 export function featuresOf(plan: ResourcePlan): ResourceFeatures {
   const readable = [...plan.info.attributes.keys()];
   const columnsOf = (fields: readonly string[] | null) => fields ?? readable;
-  return compileFeatures({ plan, readable, columnsOf, cursors: createCursorCodec([]) }, FEATURES);
+  const view = { readable, columnsOf };
+  return compileFeatures({ plan, ...view, cursors: createCursorCodec([]), views: () => view }, FEATURES);
 }

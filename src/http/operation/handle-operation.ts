@@ -5,6 +5,7 @@ import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
+import type { Inclusion } from '../../query/list-query.js';
 import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestParser } from '../request/parse-request.js';
@@ -15,6 +16,8 @@ import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
+import { type Embedding, embed } from './embed.js';
+import type { Outcome } from './outcome.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape } from './shape-answer.js';
@@ -40,6 +43,7 @@ export function compileHandler(
   shaper: ResultShaper,
 ): ActionRunner {
   const { operation, verb } = route;
+  const { views } = resource;
   const { sequelize } = resource.plan.model;
   const parse = resource.parsers[operation];
   // The body of a write is its own parameters' to read.
@@ -60,18 +64,34 @@ export function compileHandler(
 
     let ours = input && rows?.isOpen() ? rows : null;
     if (ours && input && !isShaped && isAlone(sequelize, request)) {
-      const outcome = await ours.run(input, aloneTarget(sequelize, request));
-      if (outcome)
+      const on = aloneTarget(sequelize, request);
+      const found = await ours.run(input, on);
+      if (found) {
+        const { include } = input.query;
+        const outcome = include?.length
+          ? await withRelations(found, include, { request, on, atOnce: 4, views })
+          : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
+      }
       ours = null;
     }
 
     const draft = await commitRequest(action, sessionFor(isShaped), async () => {
       if (checksNames) checkSentNames(request.body, (await resource.access(request, operation)).form);
-      const found = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
-      const outcome = found ?? (await runMethod(action, input ?? params));
-      if (!outcome) return null;
-      const made = shape(outcome, input ?? (await parseOnce(request)), formatFor(response), action);
+      const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
+      const found = ran ?? (await runMethod(action, input ?? params));
+      if (!found) return null;
+      const wanted = input ?? (await parseOnce(request));
+      const { include } = wanted.query;
+      const outcome = include?.length
+        ? await withRelations(found, include, {
+            request,
+            on: await sessionTarget(sequelize, verb),
+            atOnce: 1,
+            views,
+          })
+        : found;
+      const made = shape(outcome, wanted, formatFor(response), action);
       if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
         checkJson(made.body, response);
       return made;
@@ -79,6 +99,15 @@ export function compileHandler(
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };
+}
+
+/** The relations that a request includes are read with the records, whatever read those. */
+async function withRelations(
+  found: Outcome,
+  include: readonly Inclusion[],
+  embedding: Embedding,
+): Promise<Outcome> {
+  return { ...found, ...(await embed(found, include, embedding)) };
 }
 
 /** What is known of a request without a look at it. */

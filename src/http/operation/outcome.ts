@@ -3,18 +3,24 @@ import type { Page } from '../../persistence/paging/page.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 
 /** Names of properties; none are all. */
-type Fields = readonly string[] | null | undefined;
+export type Fields = readonly string[] | null | undefined;
+
+/** Records of an answer, whatever they were read from. */
+export interface ShownRecords {
+  /** The value of an attribute in each, in the text form of its column. */
+  column(attribute: string): readonly (string | null)[];
+  /** The records as JSON text. */
+  texts(fields: Fields): readonly string[];
+  /** The records as plain values, for code that looks at them. */
+  values(fields: Fields): readonly WireRecord[];
+}
 
 /** What an operation gave: the record, or those of a page. A delete gives none. */
-export interface Outcome {
+export interface Outcome extends ShownRecords {
   /** Where a page is, and how many rows there are; null where the answer is no page. */
   readonly page: Page<unknown> | null;
   /** Rows that were found or written. */
   readonly count: number;
   /** The primary key of the record, for its address. */
   key(): unknown;
-  /** The records as JSON text. */
-  texts(fields: Fields): readonly string[];
-  /** The records as plain values, for code that looks at them. */
-  values(fields: Fields): readonly WireRecord[];
 }

@@ -11,6 +11,7 @@ import { hasAccessRules } from '../resources/application-access.js';
 import type { CrudContext } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { recordColumn } from './embed.js';
 import type { Outcome } from './outcome.js';
 
 /** A controller, as far as it is called. */
@@ -85,6 +86,7 @@ function recordsOutcome(
   return {
     page,
     count: records.length,
+    column: (attribute) => recordColumn(plan.info, records, attribute),
     key: () => (records[0] as Record<string, unknown>)[plan.info.primaryKey.name],
     texts: (fields) =>
       records.map((record) => rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields))),

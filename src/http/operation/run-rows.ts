@@ -2,12 +2,14 @@
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import type { Operation } from '../../operation/operation.js';
 import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
+import type { TextRow } from '../../persistence/protocol/batch.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
@@ -16,6 +18,7 @@ import type { RequestArguments } from '../request/parse-request.js';
 import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { rowsShown } from './embed.js';
 import type { Outcome } from './outcome.js';
 
 /** Runs one operation of a resource. */
@@ -46,8 +49,14 @@ export async function sessionTarget(
   return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
 }
 
+function columnsOf(operation: Operation): readonly string[] {
+  if (operation.kind === 'delete') return [];
+  return 'select' in operation ? operation.select.columns : operation.returning.columns;
+}
+
 /** Compiles the runners of a resource's operations. */
-export function compileRowRunners({ plan, rowView, features }: Resource): (endpoint: Endpoint) => RowRunner {
+export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
+  const { plan, rowView, features } = resource;
   const { info, model } = plan;
   const { primaryKey, name } = info;
   const executor = new RowExecutor(info);
@@ -64,7 +73,8 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
           id === undefined
             ? access.slots
             : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
-        const found = await executor.run(operation(query, access, values), slots, on);
+        const asked = operation(query, access, values);
+        const found = await executor.run(asked, slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;
         if (endpoint !== 'list' && count === 0) throw noSuchRecord({ name, key: primaryKey.name });
@@ -72,9 +82,7 @@ export function compileRowRunners({ plan, rowView, features }: Resource): (endpo
           page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
           count,
           key: () => (rows[0] ? rowView.key(rows[0], parsers, query.fields) : undefined),
-          // Where there are no rows, nobody has said how to read one.
-          texts: (fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).text)),
-          values: (fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
+          ...rowsShown(resource, info, columnsOf(asked), { rows: rows as readonly TextRow[], parsers }),
         };
       },
     };

@@ -6,7 +6,8 @@ import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { type Access, closedAttributes, perForm } from '../../operation/access.js';
-import type { ResourceFeatures } from '../../operation/compile-features.js';
+import { then } from '../../operation/ask-access.js';
+import type { RelatedAsked, ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
@@ -17,6 +18,7 @@ import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { readBody } from './read-body.js';
 import { accessToWrite } from './reference-access.js';
+import { askRelated, compileWantedRelations } from './related-access.js';
 import type { RequestAccess } from './request-access.js';
 import { checkScopedValues } from './scoped-values.js';
 import { setToldNames } from './told-names.js';
@@ -62,18 +64,19 @@ export function compileParser(
 ): RequestParser {
   const { readQuery, readHeaders } = features[operation];
   const hasId = operation !== 'list' && operation !== 'create';
-  const readHead = (request: Request, access: Access): RequestArguments => {
-    const query = readQuery(request.url, access);
+  const readHead = (request: Request, access: Access, related?: RelatedAsked): RequestArguments => {
+    const query = readQuery(request.url, access, [], related);
     const id = hasId ? parsePathId(plan, request) : undefined;
     return { query: readHeaders(request, query, access), access, id };
   };
   if (operation !== 'create' && operation !== 'update') {
-    return (request) => {
-      const access = askAccess(request, operation);
-      return access instanceof Promise
-        ? access.then((known) => readHead(request, known))
-        : readHead(request, access);
-    };
+    const relations = compileWantedRelations(plan);
+    return (request) =>
+      then(askAccess(request, operation), (access) => {
+        const wanted = relations(request.url);
+        if (wanted.length === 0) return readHead(request, access);
+        return then(askRelated(request, wanted), (related) => readHead(request, access, related));
+      });
   }
   const schemaFor = perForm((form) => bodySchema(plan, operation, closedAttributes(form, operation)));
   const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
@@ -107,9 +110,12 @@ export function compileWantedParser(
   { operation, hasId, hasList, others }: WantedArguments,
 ): RequestParser {
   const { readQuery, readHeaders } = features.list;
+  const relations = compileWantedRelations(plan);
   return async (request) => {
     const access = await askAccess(request, operation);
-    const query = hasList ? readHeaders(request, readQuery(request.url, access, others), access) : NO_INPUTS;
+    const related = await askRelated(request, hasList ? relations(request.url) : []);
+    const read = () => readQuery(request.url, access, others, related);
+    const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
     return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
   };
 }

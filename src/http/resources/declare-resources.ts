@@ -3,7 +3,7 @@ import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options
 import { declaredOptions } from '../../model/declared-options.js';
 import { isAttached } from '../../model/introspect-model.js';
 import { enginesInUse } from '../../persistence/engine/engine.js';
-import { Repository } from '../../persistence/records/repository.js';
+import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
 import { showValue } from '../../util/option-problems.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
@@ -21,6 +21,8 @@ export interface Declaration {
   readonly repository: Repository;
   /** The subclass that replaces the generated controller. */
   readonly controller: CrudControllerClass | undefined;
+  /** What of its controller and repository may hide rows that its options do not. */
+  readonly guards: readonly string[];
 }
 
 /** The resources to make, and the user's other controllers. */
@@ -47,7 +49,13 @@ export function declareResources({
   const problems = [...earlier];
   for (const { model, options } of records) {
     if (declarations.has(model)) problems.push(`${model.name} has @Crud twice; merge them into one.`);
-    declarations.set(model, { model, options, repository: new Repository(model), controller: undefined });
+    declarations.set(model, {
+      model,
+      options,
+      repository: new Repository(model),
+      controller: undefined,
+      guards: [],
+    });
   }
   const handWritten: Class[] = [];
   const extended: Class[] = [];
@@ -73,6 +81,7 @@ export function declareResources({
       options: { ...(known ? known.options : declaredOptions(model)), ...source.options },
       repository: source.repository,
       controller: controller as unknown as CrudControllerClass,
+      guards: guardsOf(controller as unknown as CrudControllerClass, source.repository),
     });
   }
   const own = [...extended, ...handWritten];
@@ -133,6 +142,26 @@ function readProblems(controller: Class): string[] {
   return [
     `${controller.name} overrides read without the parameter context; write read(id, query, context), with parameters of its ` +
       'own behind them. The query has come between the id and the context.',
+  ];
+}
+
+/** What may hide rows: code of the user's that runs before a list or a read, in its place, or behind it. */
+function guardsOf(controller: CrudControllerClass, repository: Repository): string[] {
+  const lineage = lineageOf(controller as unknown as Class, CrudController);
+  const { uses, useInterceptors, responseHandlers } = routingStorage();
+  const concerns = ({ target, method }: { target: unknown; method?: string }): boolean =>
+    lineage.includes(target as object) && (method === undefined || method === 'list' || method === 'read');
+  const guards = responseHandlers.filter(({ type }) => (type as string) === 'authorized');
+  const overridden = (['list', 'read'] as const).filter(
+    (name) => controller.prototype[name] !== CrudController.prototype[name],
+  );
+  return [
+    ...overridden.map((name) => `${controller.name} overrides ${name}`),
+    ...(isPlainRepository(repository) ? [] : ['it has a repository of its own']),
+    ...(uses.some(concerns) || guards.some(concerns)
+      ? [`${controller.name} has middlewares or @Authorized`]
+      : []),
+    ...(useInterceptors.some(concerns) ? [`${controller.name} has interceptors`] : []),
   ];
 }
 

@@ -1,10 +1,11 @@
 /** A resource at work: its plan, and what the later phases made of it. */
 import { FEATURES } from '../../features/features.js';
-import type { Endpoint } from '../../metadata/crud-options.js';
+import type { Endpoint, ModelClass } from '../../metadata/crud-options.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
-import type { FeatureFactory } from '../../operation/feature.js';
+import type { FeatureFactory, ModelView } from '../../operation/feature.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
+import { everyInclude } from '../../plan/resource-plan.js';
 import type { CursorCodec } from '../../query/cursor-codec.js';
 import {
   type CompiledSerializer,
@@ -20,19 +21,25 @@ import { compileRequestAccess, type RequestAccess } from '../request/request-acc
 import { type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
 
-/** Everything a resource's routes need, closed over by them. */
-export interface Resource {
+/** How the records of a model are shown, served or not. */
+export interface ShownModel extends ModelView {
   readonly plan: ResourcePlan;
+  readonly serialize: RecordSerializer;
+  /** The same, with what it is made of. */
+  readonly serializer: CompiledSerializer;
+  /** How rows of our SQL leave. */
+  readonly rowView: RowView;
+}
+
+/** Everything a resource's routes need, closed over by them. */
+export interface Resource extends ShownModel {
   readonly repository: Repository;
   /** The user's subclass, or the generated controller itself. */
   readonly controller: CrudControllerClass;
   readonly isGenerated: boolean;
-  readonly serialize: RecordSerializer;
-  /** How rows of our SQL leave. */
-  readonly rowView: RowView;
-  /** The same, with what it is made of. */
-  readonly serializer: CompiledSerializer;
   readonly cursors: CursorCodec;
+  /** The views of all models that are served, or included. */
+  views(model: ModelClass): ShownModel;
   readonly features: ResourceFeatures;
   /** What a request may see and write of the resource. */
   readonly access: RequestAccess;
@@ -63,37 +70,56 @@ export function createResources(
   const serializers = new Map<object, CompiledSerializer>();
   const nested = nestedRecords(serializers);
   for (const plan of plans) serializers.set(plan.model, compileSerializer(recordPlan(plan), nested));
+  const views = new Map<ModelClass, ShownModel>();
+  const targets = plans
+    .flatMap(({ relations }) => everyInclude(relations.include))
+    .map(({ target }) => target);
+  for (const plan of [...plans, ...targets]) {
+    const serializer = serializers.get(plan.model) ?? compileSerializer(recordPlan(plan), nested);
+    if (!views.has(plan.model)) views.set(plan.model, showModel(plan, serializer));
+  }
   return plans.map((plan) =>
     createResource(
-      plan,
+      views.get(plan.model) as ShownModel,
       declared.get(plan.model) as Declaration,
-      serializers.get(plan.model) as CompiledSerializer,
+      (model) => views.get(model) as ShownModel,
       settings,
     ),
   );
 }
 
+function showModel(plan: ResourcePlan, serializer: CompiledSerializer): ShownModel {
+  const { serialize } = serializer;
+  const rowView = compileRowView(plan, serialize);
+  const { columnsOf } = rowView;
+  return Object.freeze({
+    plan,
+    serialize,
+    serializer,
+    rowView,
+    columnsOf,
+    readable: readableProperties(plan),
+  });
+}
+
 function createResource(
-  plan: ResourcePlan,
+  view: ShownModel,
   { repository, controller }: Declaration,
-  serializer: CompiledSerializer,
+  views: (model: ModelClass) => ShownModel,
   { bodyLimit, cursors, features: factories = FEATURES }: ResourceSettings,
 ): Resource {
+  const { plan } = view;
   const access = compileRequestAccess(plan);
-  const readable = readableProperties(plan);
-  const rowView = compileRowView(plan, serializer.serialize);
-  const features = compileFeatures({ plan, readable, columnsOf: rowView.columnsOf, cursors }, factories);
+  const features = compileFeatures({ ...view, cursors, views }, factories);
   const settings = { plan, features, access, bodyLimit };
   const parsers = forEachOperation((operation) => compileParser(settings, operation));
   return Object.freeze({
-    plan,
+    ...view,
     repository,
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
-    serialize: serializer.serialize,
-    rowView,
-    serializer,
     cursors,
+    views,
     features,
     access,
     parsers,

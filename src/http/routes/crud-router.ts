@@ -44,6 +44,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     options: { ...declaredOptions(model), prefix: '', ...(crud as unknown as CrudOptions) },
     repository,
     controller: undefined,
+    guards: [],
   };
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);

@@ -3,6 +3,7 @@
  * attributes, operators, and names of slots.
  */
 import type { Comparison, Exists, Predicate, Slot, Value } from '../../operation/operation.js';
+import { isOuterValue } from '../../operation/predicates.js';
 import { arrayValue } from './predicate-sql.js';
 
 /** A predicate without bound values, and these. */
@@ -51,12 +52,15 @@ class Lifting {
     return { kind, operands: lifted };
   }
 
-  #exists({ kind, target, key, value, where }: Exists): Exists {
-    this.shape += `${END}${kind}(${target.name}${END}${key}`;
+  #exists(exists: Exists): Exists {
+    const { kind, isNegated = false, target, key, value, where } = exists;
+    this.shape += `${END}${isNegated ? '!' : ''}${kind}(${target.name}${END}${key}${END}`;
     this.hasOtherSlots = true;
-    const lifted = { kind, target, key, value: this.#lift(value), where: this.predicate(where) };
+    if (isOuterValue(value)) this.shape += `^${value.attribute}${END}`;
+    const lifted = { ...exists, value: isOuterValue(value) ? value : this.#lift(value) };
+    const condition = where && this.predicate(where);
     this.shape += `${END})`;
-    return lifted;
+    return { ...lifted, where: condition };
   }
 
   #comparison({ kind, attribute, operator, values }: Comparison): Comparison {

@@ -1,6 +1,7 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
 import type { AttributeInfo, RecordInfo } from '../../model/model-info.js';
 import type { Comparison, Exists, Predicate, Value } from '../../operation/operation.js';
+import { isOuterValue } from '../../operation/predicates.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { quotedTable } from './quoted-table.js';
 import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
@@ -20,22 +21,47 @@ export function attributeOf({ attributes, name: model }: RecordInfo, name: strin
   return attribute;
 }
 
-/** Compiles a predicate. */
-export function compilePredicate(predicate: Predicate, column: ColumnSql): SqlFragment {
+/**
+ * Compiles a predicate.
+ *
+ * @param depth how many subqueries are around it
+ */
+export function compilePredicate(predicate: Predicate, column: ColumnSql, depth = 0): SqlFragment {
   if (predicate.kind === 'comparison') return compileComparison(predicate, column(predicate.attribute));
-  if (predicate.kind === 'exists') return sql`EXISTS (${selectRow(predicate)})`;
-  const operands = predicate.operands.map((operand) => sql`(${compilePredicate(operand, column)})`);
+  if (predicate.kind === 'exists') {
+    const row = selectRow(predicate, column, depth);
+    return predicate.isNegated ? sql`NOT EXISTS (${row})` : sql`EXISTS (${row})`;
+  }
+  const operands = predicate.operands.map((operand) => sql`(${compilePredicate(operand, column, depth)})`);
   return joinSql(operands, predicate.kind === 'and' ? ' AND ' : ' OR ');
 }
 
-/** Selects the row that has to be there. The table has the name of its model, which hides one of the statement around it. */
-export function selectRow({ target, key, value, where }: Exists): SqlFragment {
-  const column = columnsOf(target, target.name);
+/**
+ * Selects the row that has to be there.
+ *
+ * @param outer the columns of the row around it; left out where its key is not compared with them
+ */
+export function selectRow(
+  { target, key, value, where }: Exists,
+  outer: ColumnSql = noOuterRow,
+  depth = 0,
+): SqlFragment {
+  const isOuter = isOuterValue(value);
+  // A table may be joined with itself. No name of a model has a dot.
+  const alias = isOuter ? `${target.name}.${depth + 1}` : target.name;
+  const column = columnsOf(target, alias);
+  const table = raw(`${quotedTable(target.model)} AS ${identifier(alias)}`);
+  const condition = where ? sql` AND (${compilePredicate(where, column, depth + 1)})` : raw('');
+  if (isOuter)
+    return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${outer(value.attribute)}${condition}`;
   const { kind } = attributeOf(target, key).type;
   // An integer beyond the range of the column is an error, and not no row.
   const cast = raw(kind === 'integer' || kind === 'bigint' ? '::int8' : '');
-  const table = raw(`${quotedTable(target.model)} AS ${identifier(target.name)}`);
-  return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${value}${cast} AND (${compilePredicate(where, column)})`;
+  return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${value}${cast}${condition}`;
+}
+
+function noOuterRow(attribute: string): never {
+  throw new TypeError(`There is no row around the subquery that has '${attribute}'.`);
 }
 
 function compileComparison({ operator, values }: Comparison, column: SqlFragment): SqlFragment {

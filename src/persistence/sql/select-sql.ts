@@ -17,13 +17,16 @@ export interface RowsSql {
 /** Selects rows, or something else of them, such as their number. */
 export function compileSelect({ source, column }: TableSql, rows: RowsSql): Statement {
   const { columns, conditions, order = [], tail = raw('') } = rows;
-  const keys = order.map(({ attribute, descending }) =>
-    descending ? sql`${column(attribute)} DESC` : column(attribute),
-  );
+  const keys = order.map((term) => orderTerm(term, column(term.attribute)));
   const orderBy = keys.length === 0 ? raw('') : sql` ORDER BY ${joinSql(keys, ', ')}`;
   return toStatement(
     sql`SELECT ${joinSql(columns, ', ')} FROM ${source}${whereSql(conditions)}${orderBy}${tail}`,
   );
+}
+
+/** One column of an order. */
+export function orderTerm({ descending }: Pick<KeyTerm, 'descending'>, column: SqlFragment): SqlFragment {
+  return descending ? sql`${column} DESC` : column;
 }
 
 /** The rows for which all conditions hold. */

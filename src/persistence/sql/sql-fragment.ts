@@ -1,5 +1,5 @@
 /** A piece of SQL with its values apart from it: text around placeholders, and what goes into them. */
-import type { Value } from '../../operation/operation.js';
+import type { Slot, Value } from '../../operation/operation.js';
 
 /** SQL text and values; there is one text more than there are values. */
 export interface SqlFragment {
@@ -29,6 +29,17 @@ function isFragment(part: Value | SqlFragment): part is SqlFragment {
 /** SQL text without values. It must come from a model, never from a request. */
 export function raw(text: string): SqlFragment {
   return { texts: [text], values: [] };
+}
+
+/** The same fragment with a text from the model in the place of a slot. */
+export function inlineSlot({ texts, values }: SqlFragment, slot: Slot, text: string): SqlFragment {
+  const whole = { texts: [texts[0] ?? ''], values: [] };
+  for (const [index, value] of values.entries()) {
+    const part = typeof value === 'object' && value.slot === slot.slot ? raw(text) : sql`${value}`;
+    append(whole, part);
+    appendText(whole, texts[index + 1] ?? '');
+  }
+  return whole;
 }
 
 /** Several fragments with a separator between them. */

@@ -43,6 +43,7 @@ describe('what a request may read', () => {
     readable: readableProperties(plan),
     columnsOf: rowView.columnsOf,
     cursors: createCursorCodec([]),
+    views: () => ({ readable: [], columnsOf: () => [] }),
   };
   const features = compileFeatures(context, FEATURES);
   const access = compileRequestAccess(plan);

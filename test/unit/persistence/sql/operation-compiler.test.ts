@@ -268,7 +268,7 @@ describe('liftValues', () => {
     const replaced = (one: Predicate, next: () => string): Predicate => {
       if (one.kind === 'exists') {
         const value = typeof one.value === 'string' ? next() : one.value;
-        return { ...one, value, where: replaced(one.where, next) };
+        return { ...one, value, where: one.where && replaced(one.where, next) };
       }
       if (one.kind !== 'comparison') {
         return { ...one, operands: one.operands.map((each) => replaced(each, next)) };

@@ -1,0 +1,28 @@
+/** What a user may say of relations that clients include. Nothing is checked or computed here. */
+import type { VisibleRule } from './access-options.js';
+
+/** How one relation may be included. */
+export interface IncludeOptions {
+  /** The rows of each record, of a relation to many. Default: 10, and at most 20. */
+  size?: { default?: number; max?: number };
+  /**
+   * The rows that may be seen through this relation, beside what holds for their model: `scope`, `visible`, `fields`, soft
+   * deletion. `'all'` stands for no other condition. Has to be given where code that an include cannot ask guards the rows on the
+   * routes of their own: `dependencies`, middlewares, an overridden `list` or `read`, a repository. Default: none.
+   *
+   * @example { where: (request) => filter`authorId==${request.user.id}` }
+   */
+  where?: 'all' | VisibleRule;
+}
+
+/**
+ * The relations that a client may include, by path. Each path before a dot has to be there, too: at most three relations deep,
+ * and ten in all. Nothing is included unless it is asked for.
+ *
+ * @example
+ * ```ts
+ * include: { country: true, reviews: { size: { default: 3, max: 20 } }, 'reviews.author': true }
+ * // GET /cities?include=country,reviews.author&reviews.sort=-createdAt
+ * ```
+ */
+export type IncludeAllow = Readonly<Record<string, true | IncludeOptions>>;

@@ -1,0 +1,135 @@
+/** `include` of one resource -> its plans, or everything that is wrong with it. */
+
+import type { ModelClass } from '../metadata/crud-options.js';
+import type { IncludeOptions } from '../metadata/include-options.js';
+import type { Relation } from '../model/relations.js';
+import { showValue, unknownOptions } from '../util/option-problems.js';
+import type { DecoratorReader } from './compile-resource.js';
+import type { RelatedModels } from './related-models.js';
+import type { IncludePlan, PageSize, RelatedResource, ResourcePlan } from './resource-plan.js';
+
+/** Relations of one request that follow one another, and in all. */
+const MAX_DEPTH = 3;
+const MAX_PATHS = 10;
+/** Rows that a page may have embedded. */
+const MAX_ROWS = 10_000;
+const DEFAULT_SIZE: PageSize = Object.freeze({ default: 10, max: 20 });
+
+/** Compiles `include` of one resource. */
+export class IncludeCompiler {
+  readonly #problems: string[] = [];
+  readonly #plan: ResourcePlan;
+  readonly #include: Map<string, IncludePlan>;
+  readonly #options: Readonly<Record<string, true | IncludeOptions>>;
+
+  constructor(
+    { plan, declaration, include }: RelatedResource,
+    private readonly models: RelatedModels,
+    private readonly decorators: DecoratorReader,
+  ) {
+    this.#plan = plan;
+    this.#include = include;
+    this.#options = declaration.options.include ?? {};
+  }
+
+  compile(): readonly string[] {
+    const paths = Object.keys(this.#options);
+    if (paths.length > MAX_PATHS) {
+      this.#report(`include names ${paths.length} relations; at most ${MAX_PATHS} are allowed.`);
+    }
+    for (const path of paths) {
+      const names = path.split('.');
+      const parent = names.slice(0, -1).join('.');
+      if (names.length > MAX_DEPTH) {
+        this.#report(`include.${path} is ${names.length} relations deep; at most ${MAX_DEPTH} are allowed.`);
+      } else if (parent !== '' && !Object.hasOwn(this.#options, parent)) {
+        this.#report(`include has '${path}' without '${parent}'; add '${parent}': true.`);
+      }
+    }
+    this.#level(this.#plan.model, '', this.#include);
+    if (this.#problems.length === 0) this.#checkBound();
+    return this.#problems;
+  }
+
+  /** The relations of one model, at a place in the tree. */
+  #level(model: ModelClass, prefix: string, into: Map<string, IncludePlan>): void {
+    for (const [path, options] of Object.entries(this.#options)) {
+      const name = path.slice(prefix.length);
+      if (!path.startsWith(prefix) || name.includes('.') || name === '') continue;
+      const plan = this.#one(model, path, name, options);
+      if (plan) into.set(name, plan);
+    }
+  }
+
+  #one(model: ModelClass, path: string, name: string, options: true | IncludeOptions): IncludePlan | null {
+    const report = (problem: string): null => {
+      this.#report(`include.${path} ${problem}`);
+      return null;
+    };
+    if (options !== true && (typeof options !== 'object' || options === null))
+      return report(`is ${showValue(options)}; use true, or an object such as { size: { max: 20 } }.`);
+    if (model === this.#plan.model && this.#isShown(name))
+      return report('has the name of a property of answers; give one of them another name.');
+    const given = options === true ? {} : options;
+    const unknown = unknownOptions(`${this.#plan.name}: include.${path}`, given, ['size', 'where']);
+    this.#problems.push(...unknown);
+    const found = this.models.lead(model, name, given, {
+      option: `include.${path}`,
+      report: (problem) => this.#report(problem),
+    });
+    if (!found) return null;
+    const size = this.#size(path, given, found.relation);
+    const include = new Map<string, IncludePlan>();
+    this.#level(found.relation.target, `${path}.`, include);
+    return Object.freeze({ ...found, path, size, include });
+  }
+
+  #isShown(name: string): boolean {
+    const { info, explicitSchemas } = this.#plan;
+    const { read } = explicitSchemas;
+    return (
+      info.attributes.has(name) || (read !== null && this.decorators.classProperties(read, 'read').has(name))
+    );
+  }
+
+  #size(path: string, { size }: IncludeOptions, { isOne }: Relation): PageSize | null {
+    if (size === undefined) return isOne ? null : DEFAULT_SIZE;
+    const report = (problem: string): PageSize => {
+      this.#report(`include.${path}.size ${problem}`);
+      return DEFAULT_SIZE;
+    };
+    if (isOne) return report('is about a relation to one record; remove it.');
+    if (typeof size !== 'object' || size === null)
+      return report(`is ${showValue(size)}; use an object such as { default: 3, max: 20 }.`);
+    const { default: usual, max = Math.max(DEFAULT_SIZE.max, usual ?? 0), ...others } = size;
+    const [stray] = Object.keys(others);
+    if (stray !== undefined) return report(`has no '${stray}'; use default and max.`);
+    for (const value of [usual ?? 1, max]) {
+      if (!Number.isSafeInteger(value) || value < 1)
+        return report(`has ${showValue(value)}; use integers from 1.`);
+    }
+    const chosen = usual ?? Math.min(DEFAULT_SIZE.default, max);
+    if (chosen > max) return report(`has the default ${chosen}, above its max ${max}; raise max.`);
+    return Object.freeze({ default: chosen, max });
+  }
+
+  /** What one request can make the database read. */
+  #checkBound(): void {
+    const rowsOf = (include: ReadonlyMap<string, IncludePlan>): number =>
+      [...include.values()].reduce(
+        (sum, each) => sum + (each.size?.max ?? 1) * (1 + rowsOf(each.include)),
+        0,
+      );
+    const perRecord = rowsOf(this.#include);
+    const page = this.#plan.pageSize.max;
+    if (perRecord * page <= MAX_ROWS) return;
+    this.#report(
+      `include allows ${perRecord} rows for each of ${page} records of a page, ${perRecord * page} in all; at most ` +
+        `${MAX_ROWS} are allowed. Lower pageSize.max, or the size of a relation.`,
+    );
+  }
+
+  #report(problem: string): void {
+    this.#problems.push(`${this.#plan.name}: ${problem}`);
+  }
+}

@@ -1,0 +1,16 @@
+/** What the resources of an application say of relations -> their plans. Each may lead to any other, so all are compiled together. */
+import type { SharedAccess } from './compile-access.js';
+import { IncludeCompiler } from './compile-include.js';
+import type { DecoratorReader } from './compile-resource.js';
+import { RelatedModels } from './related-models.js';
+import type { RelatedResource } from './resource-plan.js';
+
+/** Compiles the relations of all resources into their plans. @returns every problem */
+export function compileRelations(
+  resources: readonly RelatedResource[],
+  decorators: DecoratorReader,
+  shared: SharedAccess,
+): readonly string[] {
+  const models = new RelatedModels(resources, decorators, shared);
+  return resources.flatMap((resource) => new IncludeCompiler(resource, models, decorators).compile());
+}

@@ -1,0 +1,154 @@
+/** The models behind relations, and what of their rows a relation may show. */
+
+import type { ModelClass } from '../metadata/crud-options.js';
+import type { IncludeOptions } from '../metadata/include-options.js';
+import { declaredOptions } from '../model/declared-options.js';
+import { describeRelation, type Relation } from '../model/relations.js';
+import { showValue } from '../util/option-problems.js';
+import type { SharedAccess } from './compile-access.js';
+import { compileResource, type DecoratorReader } from './compile-resource.js';
+import { describeRecords } from './describe-model.js';
+import type { RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+
+/** A model behind a relation, as far as its rows are shown. */
+interface Target {
+  readonly plan: ResourcePlan | null;
+  readonly problems: readonly string[];
+  /** Why its own routes may hide rows that no rule hides. */
+  readonly guards: readonly string[];
+}
+
+/** Where what is wrong with a relation is told. */
+export interface RelationReport {
+  readonly option: string;
+  report(problem: string): void;
+}
+
+/** The plans of models behind relations. One that the application does not serve has what its model says. */
+export class RelatedModels {
+  readonly #known = new Map<ModelClass, Target>();
+
+  constructor(
+    resources: readonly { readonly plan: ResourcePlan; readonly declaration: ResourceDeclaration }[],
+    private readonly decorators: DecoratorReader,
+    private readonly shared: SharedAccess,
+  ) {
+    for (const { plan, declaration } of resources) {
+      const guards = [...guardsOf(plan), ...(declaration.guards ?? [])];
+      this.#known.set(plan.model, { plan, problems: [], guards });
+    }
+  }
+
+  /**
+   * What a relation of a model leads to; null where it cannot be shown, and then each reason is reported.
+   *
+   * @param option the name of what asks for it, such as `include.reviews`
+   */
+  lead(
+    model: ModelClass,
+    name: string,
+    { where }: Pick<IncludeOptions, 'where'>,
+    { option, report }: RelationReport,
+  ): RelatedPlan | null {
+    let isWrong = false;
+    const refuse = (problem: string): void => {
+      isWrong = true;
+      report(`${option} ${problem}`);
+    };
+    const { relation, problem } = describeRelation(model, name);
+    if (!relation) {
+      refuse(problem);
+      return null;
+    }
+    const { target, parent, through } = relation;
+    if (target.sequelize !== parent.sequelize)
+      refuse(`leads to ${target.name}, which is in another database; read it by itself.`);
+    scopeProblems(relation).forEach(refuse);
+    const found = this.#of(target);
+    for (const each of found.problems) refuse(`leads to a model that cannot be shown: ${each}`);
+    const rule = checkWhere(where, relation, found, refuse);
+    if (isWrong || !found.plan) return null;
+    const between = through && describeRecords(through.model);
+    return Object.freeze({ relation, target: found.plan, through: between, where: rule });
+  }
+
+  #of(model: ModelClass): Target {
+    const known = this.#known.get(model) ?? this.#unserved(model);
+    this.#known.set(model, known);
+    return known;
+  }
+
+  #unserved(model: ModelClass): Target {
+    const declared = declaredOptions(model);
+    // It has no routes, so no bodies either.
+    const options = {
+      ...declared,
+      endpoints: declared?.endpoints ?? (['list', 'read'] as const),
+      include: {},
+    };
+    const { scope = {} } = this.shared;
+    const { plan, problems } = compileResource({ model, options }, this.decorators, { scope });
+    const isRuled = (plan?.access?.can.size ?? 0) > 0;
+    const guards = plan && declared ? [...guardsOf(plan), ...(isRuled ? ['it has rules in can'] : [])] : [];
+    return { plan, problems, guards };
+  }
+}
+
+/** What of its own options guards the rows of a resource beside rules of access. */
+function guardsOf({ dependencies, endpoints }: ResourcePlan): string[] {
+  return [
+    ...(dependencies.length > 0 ? ['it has dependencies'] : []),
+    ...(endpoints.has('list') ? [] : ['it has no list']),
+    ...(endpoints.has('read') ? [] : ['it has no read']),
+  ];
+}
+
+/** Fail closed: what guards the rows elsewhere would be passed by. */
+function checkWhere(
+  where: IncludeOptions['where'],
+  { isOne }: Relation,
+  { guards, plan }: Target,
+  refuse: (problem: string) => void,
+): RelatedPlan['where'] {
+  if (typeof where === 'function') return where;
+  if (where === 'all') return null;
+  if (where !== undefined) {
+    refuse(
+      `has where: ${showValue(where)}; use 'all', or a function of the request that gives a filter\`…\` or EVERYTHING.`,
+    );
+    return null;
+  }
+  const others = guards.filter((each) => each !== (isOne ? 'it has no list' : 'it has no read'));
+  if (others.length > 0) {
+    refuse(
+      `would show what the routes of ${plan?.name} may hide, because ${others.join(', and ')}; give it where: a function ` +
+        "of the request that says which rows may be seen here, or 'all'.",
+    );
+  }
+  return null;
+}
+
+function scopeProblems({ target, scope, through }: Relation): string[] {
+  const scopes = [
+    [target, scope],
+    [through?.model, through?.scope],
+  ] as const;
+  return scopes.flatMap(([owner, values]) =>
+    Object.entries(values ?? {})
+      .filter(([name, value]) => !(owner && name in owner.getAttributes() && isPlainScope(value)))
+      .map(
+        ([name, value]) =>
+          `has the scope { ${name}: ${showValue(value)} }, which is no value of an attribute; use plain values.`,
+      ),
+  );
+}
+
+/** Values that PostgreSQL compares as texts. */
+function isPlainScope(value: unknown): boolean {
+  const values = Array.isArray(value) ? value : [value];
+  return values.every((each) =>
+    each === null
+      ? !Array.isArray(value)
+      : ['string', 'number', 'bigint', 'boolean'].includes(typeof each) || each instanceof Date,
+  );
+}
