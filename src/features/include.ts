@@ -76,17 +76,13 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
   };
 };
 
-/** Names of relations in `include`, without knowing which there are. */
-export function includedPaths(text: string): ReadonlySet<string> {
-  const paths = new Set<string>();
-  for (const path of text.split(',')) {
-    const names = path.split('.');
-    for (const [index] of names.entries()) paths.add(names.slice(0, index + 1).join('.'));
-  }
-  return paths;
+/** Those of the paths that `include` names, and those before their dots. */
+export function includedPaths(text: string, paths: readonly string[]): ReadonlySet<string> {
+  const names = text.split(',');
+  return new Set(paths.filter((path) => names.some((name) => `${name}.`.startsWith(`${path}.`))));
 }
 
-/** The paths that are named, and those before their dots. What is wrong is added to `issues`. */
+/** The same. What is wrong is added to `issues`. */
 function wantedPaths(text: string, paths: readonly string[], issues: RequestIssue[]): ReadonlySet<string> {
   const names = text.split(',', paths.length + 1);
   for (const [index, name] of names.entries()) {
@@ -98,7 +94,7 @@ function wantedPaths(text: string, paths: readonly string[], issues: RequestIssu
         detail: `'${name}' may be named once in include.`,
       });
   }
-  return includedPaths(names.filter((name) => paths.includes(name)).join(','));
+  return includedPaths(text, paths);
 }
 
 function unknownIssue(paths: readonly string[], name: string): RequestIssue {
@@ -128,14 +124,15 @@ function readInclude(
 }
 
 function readParameters(
-  { plan, filter, sort, fields }: Included,
+  { plan, filter, sort, fields, parameters }: Included,
   { form }: Access,
   { textOf, issues }: Reading,
 ): Omit<Inclusion, 'plan' | 'include'> {
   const { path, size, target } = plan;
   const given = <T>(name: string, absent: T, read: (text: string, found: RequestIssue[]) => T): T => {
     const parameter = `${path}.${name}`;
-    const text = textOf(parameter);
+    // One that the relation does not have is unknown, which may be ignored.
+    const text = parameters.some((each) => each.name === name) ? textOf(parameter) : undefined;
     if (text === undefined) return absent;
     const found: RequestIssue[] = [];
     const value = read(text, found);
@@ -227,7 +224,7 @@ function relationInput({ path }: IncludePlan, { name, describe }: Parameter): In
     name: parameter,
     endpoints: ENDPOINTS,
     read(_text, { textOf, issues }) {
-      if (includedPaths(textOf('include') ?? '').has(path)) return undefined;
+      if (includedPaths(textOf('include') ?? '', [path]).size > 0) return undefined;
       issues.push({
         parameter,
         code: 'include.missing',
