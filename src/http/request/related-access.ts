@@ -1,6 +1,6 @@
 /** What a request may see of the rows behind relations: the rules of their models, and that of the relation. */
 import type { Request } from 'express';
-import { includedPaths } from '../../features/include.js';
+import { includedPaths } from '../../features/include-names.js';
 import type { VisibleRule } from '../../metadata/access-options.js';
 import type { Endpoint, ModelClass } from '../../metadata/crud-options.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
