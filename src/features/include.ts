@@ -1,5 +1,5 @@
 /** Relations that are answered along with each record: `include`, and the parameters of each. */
-import type { Access } from '../operation/access.js';
+import type { Access, AccessForm } from '../operation/access.js';
 import type {
   FeatureFactory,
   Input,
@@ -15,11 +15,11 @@ import type { Inclusion } from '../query/list-query.js';
 import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
-import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
 import { type FilterReader, filterReader } from './filter.js';
 import { filterDescription } from './filter-guide.js';
+import { addUnknown, checkNames, type Including, includedPaths, isHidden } from './include-names.js';
 import { type SortReader, sortReader } from './sort.js';
 
 const ENDPOINTS = ['list', 'read'] as const;
@@ -61,8 +61,12 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
         name: 'include',
         endpoints: ENDPOINTS,
         turn: 3,
-        read: (text, reading) =>
-          readInclude(relations.include, byPath, wantedPaths(text, paths, reading.issues), reading),
+        read: (text, reading) => {
+          const plans = relations.include;
+          const including = { plans, wanted: includedPaths(text, paths), reading };
+          checkNames(text, paths, including);
+          return readInclude(plans, reading.access.form, including, byPath);
+        },
         describe: () =>
           chosenNames(
             'These relations are answered along with each record. One behind a dot includes that before it.',
@@ -76,66 +80,36 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
   };
 };
 
-/** Names of relations in `include`, without knowing which there are. */
-export function includedPaths(text: string): ReadonlySet<string> {
-  const paths = new Set<string>();
-  for (const path of text.split(',')) {
-    const names = path.split('.');
-    for (const [index] of names.entries()) paths.add(names.slice(0, index + 1).join('.'));
-  }
-  return paths;
-}
-
-/** The paths that are named, and those before their dots. What is wrong is added to `issues`. */
-function wantedPaths(text: string, paths: readonly string[], issues: RequestIssue[]): ReadonlySet<string> {
-  const names = text.split(',', paths.length + 1);
-  for (const [index, name] of names.entries()) {
-    if (!paths.includes(name)) issues.push(unknownIssue(paths, name));
-    else if (names.indexOf(name) !== index)
-      issues.push({
-        parameter: 'include',
-        code: 'include.repeated',
-        detail: `'${name}' may be named once in include.`,
-      });
-  }
-  return includedPaths(names.filter((name) => paths.includes(name)).join(','));
-}
-
-function unknownIssue(paths: readonly string[], name: string): RequestIssue {
-  return {
-    parameter: 'include',
-    code: 'include.unknown',
-    detail: `Cannot include ${quote(name)}.${didYouMean(name, paths)} The relations are ${paths.join(', ')}.`,
-    allowed: paths,
-  };
-}
-
 /** The relations of one level that are wanted, in the order of the options. */
 function readInclude(
   plans: ReadonlyMap<string, IncludePlan>,
+  form: AccessForm,
+  including: Including,
   byPath: ReadonlyMap<string, Included>,
-  wanted: ReadonlySet<string>,
-  reading: Reading,
 ): readonly Inclusion[] {
+  const { wanted, reading } = including;
   const found = [...plans.values()].filter(({ path }) => wanted.has(path));
   return Object.freeze(
     found.map((plan) => {
-      const { target } = reading.related(plan);
-      const read = readParameters(byPath.get(plan.path) as Included, target, reading);
-      return Object.freeze({ plan, ...read, include: readInclude(plan.include, byPath, wanted, reading) });
+      const access = reading.related(plan);
+      if (isHidden(plan, form, access)) addUnknown(including, plan.path);
+      const read = readParameters(byPath.get(plan.path) as Included, access.target, reading);
+      const include = readInclude(plan.include, access.target.form, including, byPath);
+      return Object.freeze({ plan, ...read, include });
     }),
   );
 }
 
 function readParameters(
-  { plan, filter, sort, fields }: Included,
+  { plan, filter, sort, fields, parameters }: Included,
   { form }: Access,
   { textOf, issues }: Reading,
 ): Omit<Inclusion, 'plan' | 'include'> {
   const { path, size, target } = plan;
   const given = <T>(name: string, absent: T, read: (text: string, found: RequestIssue[]) => T): T => {
     const parameter = `${path}.${name}`;
-    const text = textOf(parameter);
+    // One that the relation does not have is unknown, which may be ignored.
+    const text = parameters.some((each) => each.name === name) ? textOf(parameter) : undefined;
     if (text === undefined) return absent;
     const found: RequestIssue[] = [];
     const value = read(text, found);
@@ -227,7 +201,7 @@ function relationInput({ path }: IncludePlan, { name, describe }: Parameter): In
     name: parameter,
     endpoints: ENDPOINTS,
     read(_text, { textOf, issues }) {
-      if (includedPaths(textOf('include') ?? '').has(path)) return undefined;
+      if (includedPaths(textOf('include') ?? '', [path]).size > 0) return undefined;
       issues.push({
         parameter,
         code: 'include.missing',

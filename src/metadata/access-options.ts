@@ -47,9 +47,10 @@ export type Scope<M extends Model = Model> = { readonly [A in Attribute<M>]?: Sc
  */
 export interface FieldRules {
   /**
-   * Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. So are those of records
-   * in answers of other routes. `response.json()` cannot wait for a rule that gives a promise, and leaves the attribute out.
-   * Records that code of the application reads have the attribute, and what its getters make of it leaves. Default: true.
+   * Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. `include` knows no
+   * relation by it. The same holds for records in answers of other routes. `response.json()` cannot wait for a rule that gives a
+   * promise, and leaves the attribute out. Records that code of the application reads have the attribute, and what its getters
+   * make of it leaves. Default: true.
    */
   readonly read?: AccessRule;
   /**

@@ -1,6 +1,5 @@
 /** `include` of one resource -> its plans, or everything that is wrong with it. */
 
-import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import type { Relation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
@@ -11,7 +10,7 @@ import type { IncludePlan, PageSize, RelatedResource, ResourcePlan } from './res
 /** Relations of one request that follow one another, and in all. */
 const MAX_DEPTH = 3;
 const MAX_PATHS = 10;
-/** Rows that a page may have embedded. */
+/** Rows that a request may read along with its page. */
 const MAX_ROWS = 10_000;
 const DEFAULT_SIZE: PageSize = Object.freeze({ default: 10, max: 20 });
 
@@ -40,52 +39,55 @@ export class IncludeCompiler {
     for (const path of paths) {
       const names = path.split('.');
       const parent = names.slice(0, -1).join('.');
-      if (names.length > MAX_DEPTH) {
+      if (names.includes('')) {
+        this.#report(
+          `include has '${path}', which names no relation between its dots; write a path such as 'reviews.author'.`,
+        );
+      } else if (names.length > MAX_DEPTH) {
         this.#report(`include.${path} is ${names.length} relations deep; at most ${MAX_DEPTH} are allowed.`);
       } else if (parent !== '' && !Object.hasOwn(this.#options, parent)) {
         this.#report(`include has '${path}' without '${parent}'; add '${parent}': true.`);
       }
     }
-    this.#level(this.#plan.model, '', this.#include);
+    this.#level(this.#plan, '', this.#include);
     if (this.#problems.length === 0) this.#checkBound();
     return this.#problems;
   }
 
   /** The relations of one model, at a place in the tree. */
-  #level(model: ModelClass, prefix: string, into: Map<string, IncludePlan>): void {
+  #level(parent: ResourcePlan, prefix: string, into: Map<string, IncludePlan>): void {
     for (const [path, options] of Object.entries(this.#options)) {
       const name = path.slice(prefix.length);
       if (!path.startsWith(prefix) || name.includes('.') || name === '') continue;
-      const plan = this.#one(model, path, name, options);
+      const plan = this.#one(parent, path, name, options);
       if (plan) into.set(name, plan);
     }
   }
 
-  #one(model: ModelClass, path: string, name: string, options: true | IncludeOptions): IncludePlan | null {
+  #one(parent: ResourcePlan, path: string, name: string, options: true | IncludeOptions): IncludePlan | null {
     const report = (problem: string): null => {
       this.#report(`include.${path} ${problem}`);
       return null;
     };
     if (options !== true && (typeof options !== 'object' || options === null))
       return report(`is ${showValue(options)}; use true, or an object such as { size: { max: 20 } }.`);
-    if (model === this.#plan.model && this.#isShown(name))
+    if (this.#isShown(parent, name))
       return report('has the name of a property of answers; give one of them another name.');
     const given = options === true ? {} : options;
     const unknown = unknownOptions(`${this.#plan.name}: include.${path}`, given, ['size', 'where']);
     this.#problems.push(...unknown);
-    const found = this.models.lead(model, name, given, {
+    const found = this.models.lead(parent.model, name, given, {
       option: `include.${path}`,
       report: (problem) => this.#report(problem),
     });
     if (!found) return null;
     const size = this.#size(path, given, found.relation);
     const include = new Map<string, IncludePlan>();
-    this.#level(found.relation.target, `${path}.`, include);
+    this.#level(found.target, `${path}.`, include);
     return Object.freeze({ ...found, path, size, include });
   }
 
-  #isShown(name: string): boolean {
-    const { info, explicitSchemas } = this.#plan;
+  #isShown({ info, explicitSchemas }: ResourcePlan, name: string): boolean {
     const { read } = explicitSchemas;
     return (
       info.attributes.has(name) || (read !== null && this.decorators.classProperties(read, 'read').has(name))
@@ -113,18 +115,19 @@ export class IncludeCompiler {
     return Object.freeze({ default: chosen, max });
   }
 
-  /** What one request can make the database read. */
+  /** What one request can make the database read. One more row of each record tells whether there are others. */
   #checkBound(): void {
     const rowsOf = (include: ReadonlyMap<string, IncludePlan>): number =>
       [...include.values()].reduce(
-        (sum, each) => sum + (each.size?.max ?? 1) * (1 + rowsOf(each.include)),
+        (sum, { size, include: inside }) =>
+          sum + (size ? size.max + 1 : 1) + (size?.max ?? 1) * rowsOf(inside),
         0,
       );
     const perRecord = rowsOf(this.#include);
     const page = this.#plan.pageSize.max;
     if (perRecord * page <= MAX_ROWS) return;
     this.#report(
-      `include allows ${perRecord} rows for each of ${page} records of a page, ${perRecord * page} in all; at most ` +
+      `include lets a request read ${perRecord} rows for each of ${page} records of a page, ${perRecord * page} in all; at most ` +
         `${MAX_ROWS} are allowed. Lower pageSize.max, or the size of a relation.`,
     );
   }

@@ -6,13 +6,42 @@ import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
 import type { Endpoint } from '../../src/metadata/crud-options.js';
 import type { FeatureFactory } from '../../src/operation/feature.js';
+import type { Predicate } from '../../src/operation/operation.js';
 import { Repository } from '../../src/persistence/records/repository.js';
+import { type RelatedOperation, RelatedRows } from '../../src/persistence/rows/related-rows.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
 import { Note } from '../support/tenant-notes.js';
 
 const ENDPOINTS = ['list', 'read', 'create', 'update', 'delete'] as const satisfies readonly Endpoint[];
+
+/** The condition without the scope of the rows that it is on, or of those between them and their parent. */
+function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | null {
+  switch (predicate.kind) {
+    case 'comparison':
+      return predicate.attribute === 'owner' && of === 'rows' ? null : predicate;
+    case 'exists':
+      return of === 'between'
+        ? { ...predicate, where: predicate.where && unscoped(predicate.where, 'rows') }
+        : predicate;
+    case 'or':
+      return predicate;
+    case 'and':
+      return { ...predicate, operands: predicate.operands.flatMap((each) => unscoped(each, of) ?? []) };
+  }
+}
+
+/** Places of a tree of relations, each told by the columns that are read there. */
+const PLACES = {
+  'a record that is included': { of: 'rows', columns: 'id owner label' },
+  'included rows': { of: 'rows', columns: 'id owner code' },
+  'rows that are included in included ones': {
+    of: 'rows',
+    columns: 'id owner code points isOpen folderId deletedAt',
+  },
+  'the rows between included ones and their parent': { of: 'between', columns: 'id owner code' },
+} as const;
 
 /** The scope, without what it does for one endpoint. */
 function without(endpoint: Endpoint): readonly FeatureFactory[] {
@@ -70,6 +99,27 @@ describe('a scope that is left out', function () {
     });
   }
 
+  for (const [place, { of, columns }] of Object.entries(PLACES)) {
+    it(`is found in ${place}`, async () => {
+      const own = Object.getOwnPropertyDescriptor(RelatedRows.prototype, 'run') as PropertyDescriptor;
+      Object.defineProperty(RelatedRows.prototype, 'run', {
+        ...own,
+        value(this: RelatedRows, operation: RelatedOperation, ...others: unknown[]) {
+          const isHere = operation.select.columns.join(' ') === columns;
+          const where = isHere ? unscoped(operation.where, of) : operation.where;
+          return Reflect.apply(own.value, this, [{ ...operation, where }, ...others]);
+        },
+      });
+      try {
+        const found = await findings('list');
+        expect(found).to.match(/shows "~|differs with others' rows/);
+        expect(found).to.include('It has no condition of the scope');
+      } finally {
+        Object.defineProperty(RelatedRows.prototype, 'run', own);
+      }
+    });
+  }
+
   it('is found in any statement on the table', () => {
     const scoped = { table: 'notes', column: 'owner', allowed: ['A', 'C'] };
     const found = (text: string, ...values: string[]) =>
@@ -88,6 +138,11 @@ describe('a scope that is left out', function () {
         'A',
       ],
       ['SELECT 1 FROM "folders" WHERE "label" = \'"notes"\''],
+      [
+        'SELECT 1 FROM unnest(CASE WHEN false THEN ARRAY(SELECT "id" FROM "notes") ELSE $2 END) AS p(k) CROSS JOIN LATERAL ' +
+          '(SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = p.k AND ("Note"."owner" = $1) LIMIT 3) AS r ORDER BY p.k',
+        'A',
+      ],
     ] as const;
     const outOfScope = [
       ['SELECT 1 FROM "notes"'],
@@ -111,6 +166,17 @@ describe('a scope that is left out', function () {
       ['SELECT 1 FROM "notes" JOIN "notes" AS "other" ON true WHERE "other"."owner" = $1', 'A'],
       ['SELECT 1 FROM "folders" JOIN "notes" ON "folders"."owner" = $1', 'A'],
       ['SELECT 1 FROM "folders" JOIN "notes" ON true WHERE "owner" = $1', 'A'],
+      [
+        'SELECT 1 FROM unnest($2) AS p(k) CROSS JOIN LATERAL (SELECT 1 FROM "notes" WHERE "id" = p.k) AS r',
+        'A',
+      ],
+      [
+        'SELECT 1 FROM unnest($2) AS p(k) CROSS JOIN LATERAL (SELECT 1 FROM "notes") AS r WHERE "owner" = $1',
+        'A',
+      ],
+      [
+        'SELECT 1 FROM "folders" WHERE "owner" = ANY(CASE WHEN true THEN ARRAY(SELECT "owner" FROM "notes") END)',
+      ],
       ['TRUNCATE "notes"'],
       ['LOCK TABLE "notes"'],
     ] as const;

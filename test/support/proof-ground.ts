@@ -1,11 +1,11 @@
 /** An engine and its database, on which applications are proven to keep tenants apart. */
 import { Client } from 'pg';
-import type { CrudApplication, ModelClass } from '../../src/index.js';
+import type { CrudApplication } from '../../src/index.js';
 import type { Listening } from './listen.js';
 import { freshDatabase } from './postgres.js';
 import { findingsOf, type ProvenTable } from './scope-proof.js';
 import { StatementTap } from './statement-tap.js';
-import { Folder, SERVED, type World } from './tenant-notes.js';
+import { SERVED, UNSERVED, type World } from './tenant-notes.js';
 import { startTestApp, type TestApp } from './test-app.js';
 
 /** The resources, and what A may not touch of each. */
@@ -44,7 +44,7 @@ export class ProofGround implements AsyncDisposable {
     const direct = new Client({ connectionString: database.url });
     await direct.connect();
     const site = await startTestApp({
-      models: [...SERVED, Folder] as ModelClass[],
+      models: [...SERVED, ...UNSERVED],
       bootstrap: { models: [] },
       database: { ...database, url: tap.url },
     });

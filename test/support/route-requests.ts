@@ -51,9 +51,14 @@ export function requestsOf(route: DescribedRoute, samples: Samples): WholeReques
   const [first = route.path] = pathsOf(route, [String(samples.own['id'])]);
   const paths = pathsOf(route, samples.ids);
   const both = pathsOf(route, [String(samples.own['id']), String(samples.foreign['id'])]);
+  const relations = relationsOf(parameters);
   const queries = parameters
     .filter((each) => each.in === 'query')
-    .flatMap((each) => valuesOf(each, samples).map((value) => `${each.name}=${encodeURIComponent(value)}`));
+    .flatMap((each) =>
+      valuesOf(each, samples).map(
+        (value) => `${includeFor(each, relations)}${each.name}=${encodeURIComponent(value)}`,
+      ),
+    );
   const headers = parameters
     .filter((each) => each.in === 'header')
     .flatMap((each) => valuesOf(each, samples).map((value) => ({ [each.name]: value })));
@@ -86,21 +91,36 @@ export function walksOf({ path, operation }: DescribedRoute, samples: Samples): 
   };
   const sorts = values('sort');
   const filters = values('q').filter((each) => each.includes(encodeURIComponent(',')));
-  return [...sorts, ...filters].map((rest) => `${path}?size=4${rest}`);
+  const relations = relationsOf([...byName.values()]);
+  const included = relations.length > 0 ? [`&include=${relations}`] : [];
+  return [...sorts, ...filters, ...included].map((rest) => `${path}?size=4${rest}`);
 }
 
 function pathsOf({ path }: DescribedRoute, ids: readonly string[]): string[] {
   return path.includes(':') ? ids.map((id) => path.replace(/:\w+/, encodeURIComponent(id))) : [path];
 }
 
+/** The relations that a route can include. */
+function relationsOf(parameters: readonly DescribedParameter[]): readonly string[] {
+  const include = parameters.find(({ name }) => name === 'include');
+  return (include?.schema.items?.enum ?? []).map(String);
+}
+
+/** A parameter of a relation needs the relation: the one that is named up to its last dot. */
+function includeFor({ name }: DescribedParameter, relations: readonly string[]): string {
+  const path = name.slice(0, name.lastIndexOf('.'));
+  return relations.includes(path) ? `include=${path}&` : '';
+}
+
 /** @throws for a parameter that this does not know: a new one needs values that could tell of others' rows */
 function valuesOf({ name, schema }: DescribedParameter, samples: Samples): string[] {
-  if (name === 'q') return filtersOf(samples);
+  const isOfRelation = name.includes('.');
+  if (name === 'q' || name.endsWith('.q')) return filtersOf(samples);
   if (name === 'after' || name === 'before') return ['x', ...samples.cursors];
   if (/^If-/i.test(name)) return ['*', ...samples.tags];
   const choices = schema.items?.enum ?? schema.enum;
   if (choices) {
-    const some = name === 'fields' ? choices.slice(0, 3) : choices;
+    const some = name === 'fields' || isOfRelation ? choices.slice(0, 3) : choices;
     return [...some.map(String), choices.slice(0, 2).join(','), 'nothing'];
   }
   if (schema.type === 'boolean') return ['true', 'false', 'x'];

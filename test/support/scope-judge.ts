@@ -53,8 +53,9 @@ function treeOf(text: string): readonly Node[] {
 
 /** Judges one level and all that is inside it. */
 function judgeQuery(nodes: readonly Node[], statement: SentStatement, scoped: ScopedTable): string | null {
-  for (const node of nodes) {
-    const reason = typeof node === 'string' ? null : judgeQuery(node, statement, scoped);
+  for (const [at, node] of nodes.entries()) {
+    const isRun = typeof node !== 'string' && !isNeverRun(nodes, at);
+    const reason = isRun ? judgeQuery(node, statement, scoped) : null;
     if (reason !== null) return reason;
   }
   for (const [at, node] of nodes.entries()) {
@@ -63,6 +64,13 @@ function judgeQuery(nodes: readonly Node[], statement: SentStatement, scoped: Sc
     if (reason !== null) return reason;
   }
   return null;
+}
+
+const NEVER = ['CASE', 'WHEN', 'FALSE', 'THEN', 'ARRAY'];
+
+/** What gives only its type to a value. */
+function isNeverRun(nodes: readonly Node[], at: number): boolean {
+  return NEVER.every((word, index) => wordAt(nodes, at - NEVER.length + index) === word);
 }
 
 /** Judges what a query does with a table that it names. */

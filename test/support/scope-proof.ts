@@ -15,7 +15,7 @@ import {
 } from './route-requests.js';
 import { judge } from './scope-judge.js';
 import type { StatementTap } from './statement-tap.js';
-import { fill, type World } from './tenant-notes.js';
+import { fill, OWNED_TABLES, type World } from './tenant-notes.js';
 import { ask, type WholeAnswer, type WholeRequest } from './two-paths.js';
 
 /** An application to prove something of. */
@@ -90,7 +90,7 @@ export async function findingsOf(
     for (const statement of site.tap.take()) {
       const tables = [
         { ...scoped, column: 'owner' },
-        { table: 'folders', column: 'owner', allowed: ['A'] },
+        ...OWNED_TABLES.map((table) => ({ table, column: 'owner', allowed: ['A'] })),
       ];
       findings.push(...tables.flatMap((each) => judge(statement, each) ?? []));
     }

@@ -9,13 +9,14 @@ export interface SentStatement {
   readonly values: readonly (string | null)[];
 }
 
-/** Stands between an engine and its server, and remembers what the engine sends. */
+/** Stands between an engine and its server, remembers what the engine sends, and counts the rows that it is given. */
 export class StatementTap implements AsyncDisposable {
   /** The address of the server by way of this. */
   readonly url: string;
   readonly #server: Server;
   readonly #sockets: Set<Socket>;
   readonly #sent: SentStatement[];
+  #rows = 0;
 
   private constructor(direct: string, server: Server, sockets: Set<Socket>, sent: SentStatement[]) {
     const url = new URL(direct);
@@ -33,12 +34,18 @@ export class StatementTap implements AsyncDisposable {
     const sent: SentStatement[] = [];
     const server = createServer({ noDelay: true }, (client) => {
       const target = connect({ port, host: '127.0.0.1', noDelay: true });
-      const reader = new FrontendReader((statement) => sent.push(statement));
+      const readSent = statementReader((statement) => sent.push(statement));
+      const readGiven = messageReader(1, (type) => {
+        if (type === 'D') tap.#rows += 1;
+      });
       client.on('data', (chunk) => {
-        reader.push(chunk);
+        readSent(chunk);
         target.write(chunk);
       });
-      target.on('data', (chunk) => client.write(chunk));
+      target.on('data', (chunk) => {
+        readGiven(chunk);
+        client.write(chunk);
+      });
       for (const [socket, other] of [
         [client, target],
         [target, client],
@@ -53,12 +60,20 @@ export class StatementTap implements AsyncDisposable {
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    return new StatementTap(direct, server, sockets, sent);
+    const tap = new StatementTap(direct, server, sockets, sent);
+    return tap;
   }
 
   /** What was sent since the last call. */
   take(): SentStatement[] {
     return this.#sent.splice(0);
+  }
+
+  /** How many rows the server has sent since the last call. */
+  takeRows(): number {
+    const rows = this.#rows;
+    this.#rows = 0;
+    return rows;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -69,41 +84,43 @@ export class StatementTap implements AsyncDisposable {
   }
 }
 
-/** Reads the messages of one connection (PostgreSQL, "Message Formats"). */
-class FrontendReader {
-  readonly #tell: (statement: SentStatement) => void;
-  readonly #prepared = new Map<string, string>();
-  #rest: Buffer = Buffer.alloc(0);
-  /** The first message has no type. */
-  #typeLength = 0;
-
-  constructor(tell: (statement: SentStatement) => void) {
-    this.#tell = tell;
-  }
-
-  push(chunk: Buffer): void {
-    this.#rest = Buffer.concat([this.#rest, chunk]);
-    while (this.#rest.length >= this.#typeLength + 4) {
-      const end = this.#typeLength + this.#rest.readInt32BE(this.#typeLength);
-      if (this.#rest.length < end) return;
-      const type = this.#rest.toString('latin1', 0, this.#typeLength);
-      this.#message(type, this.#rest.subarray(this.#typeLength + 4, end));
-      this.#rest = this.#rest.subarray(end);
-      this.#typeLength = 1;
+/**
+ * Reads the messages of one direction of a connection (PostgreSQL, "Message Formats").
+ *
+ * @param typeLength of the first message: 0 where it has no type
+ */
+function messageReader(
+  typeLength: number,
+  tell: (type: string, body: Buffer) => void,
+): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  let before = typeLength;
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    while (rest.length >= before + 4) {
+      const end = before + rest.readInt32BE(before);
+      if (rest.length < end) return;
+      tell(rest.toString('latin1', 0, before), rest.subarray(before + 4, end));
+      rest = rest.subarray(end);
+      before = 1;
     }
-  }
+  };
+}
 
-  #message(type: string, body: Buffer): void {
-    if (type === 'Q') this.#tell({ text: textAt(body, 0).text, values: [] });
+/** Reads what a client sends. */
+function statementReader(tell: (statement: SentStatement) => void): (chunk: Buffer) => void {
+  const prepared = new Map<string, string>();
+  return messageReader(0, (type, body) => {
+    if (type === 'Q') tell({ text: textAt(body, 0).text, values: [] });
     if (type === 'P') {
       const name = textAt(body, 0);
-      this.#prepared.set(name.text, textAt(body, name.end).text);
+      prepared.set(name.text, textAt(body, name.end).text);
     }
     if (type === 'B') {
       const name = textAt(body, textAt(body, 0).end);
-      this.#tell({ text: this.#prepared.get(name.text) ?? '', values: valuesAt(body, name.end) });
+      tell({ text: prepared.get(name.text) ?? '', values: valuesAt(body, name.end) });
     }
-  }
+  });
 }
 
 function textAt(body: Buffer, from: number): { readonly text: string; readonly end: number } {

@@ -1,11 +1,13 @@
-/** Rows of several tenants, which lie between one another in one table: seen by one tenant, and by several with a condition. */
+/** Rows of several tenants, which lie between one another in each table: seen by one tenant, and by several with a condition. */
 import type { Request } from 'express';
 import {
   AutoIncrement,
   BelongsTo,
+  BelongsToMany,
   Column,
   DataType,
   ForeignKey,
+  HasMany,
   Model,
   PrimaryKey,
   Table,
@@ -27,6 +29,43 @@ export class Folder extends Model {
 
   @Column(DataType.TEXT)
   declare label: string | null;
+
+  @HasMany(() => Note, { as: 'notes', foreignKey: 'folderId', constraints: false })
+  declare notes?: unknown;
+}
+
+@Crud({ scope: { owner: tenant }, filterAllow: ['id', 'code'], sortAllow: ['code'] } as object)
+@Table({ tableName: 'tags', timestamps: false })
+export class Tag extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare owner: string;
+
+  @Column(DataType.TEXT)
+  declare code: string;
+}
+
+/** A tag is on a note for the tenant of this row, whoever has the two. */
+@Crud({ scope: { owner: tenant } })
+@Table({ tableName: 'note_tags', timestamps: false })
+export class NoteTag extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare owner: string;
+
+  @Column(DataType.INTEGER)
+  declare noteId: number;
+
+  @Column(DataType.INTEGER)
+  declare tagId: number;
 }
 
 /** What both models of the table have. Timestamps would make each answer another one. */
@@ -55,6 +94,15 @@ abstract class Notes extends Model {
 
   @BelongsTo(() => Folder)
   declare folder?: Folder;
+
+  @BelongsToMany(() => Tag, {
+    as: 'tags',
+    through: { model: () => NoteTag, unique: false },
+    foreignKey: 'noteId',
+    otherKey: 'tagId',
+    constraints: false,
+  })
+  declare tags?: unknown;
 }
 
 const TABLE = {
@@ -65,7 +113,19 @@ const TABLE = {
   paranoid: true,
 } as const;
 const ATTRIBUTES = ['id', 'owner', 'code', 'points', 'isOpen', 'folderId'] as never;
-const LISTS = { filterAllow: ATTRIBUTES, sortAllow: ATTRIBUTES } as const;
+const FEW = { size: { default: 2, max: 3 } } as const;
+/** Each leads to rows with a scope, by way of others. Some applications of the tests override the routes of notes. */
+const RELATIONS = {
+  folder: true,
+  'folder.notes': { ...FEW, where: 'all' },
+  'folder.notes.tags': FEW,
+  tags: FEW,
+} as const;
+const LISTS = {
+  filterAllow: ATTRIBUTES,
+  sortAllow: ATTRIBUTES,
+  include: RELATIONS,
+} as const;
 
 /** Pages by number; a request acts for one tenant. */
 @Crud({ ...LISTS, scope: { owner: tenant } })
@@ -85,6 +145,12 @@ export class Leaf extends Notes {}
 
 /** Those that are served. */
 export const SERVED = [Note, Leaf] as readonly ModelClass[];
+
+/** Those that are there without being served. */
+export const UNSERVED = [Folder, Tag, NoteTag] as readonly ModelClass[];
+
+/** Tables whose rows belong to a tenant, beside that of a resource. */
+export const OWNED_TABLES = ['folders', 'tags', 'note_tags'] as const;
 
 /** A row as SQL has it: id, owner, code, points, isOpen, folderId, whether it is deleted. */
 type Row = readonly [number, string | null, string, number | null, boolean, number | null, boolean];
@@ -112,6 +178,8 @@ const OTHERS: readonly Row[] = [
   [14, 'B', 'same', 7, true, null, false],
   [6, 'C', '~crab', 5, false, 3, false],
   [17, null, '~nobody', 5, true, null, false],
+  // In a folder of A's.
+  [19, 'B', '~spy', 5, true, 1, false],
   [12, 'C', '~crow', 7, false, null, true],
 ];
 
@@ -123,7 +191,18 @@ const CHANGED: readonly Row[] = [
   [15, 'B', 'ant', null, false, null, false],
   [6, 'C', '~clam', -3, false, null, true],
   [12, 'C', '~crow', 5, false, 3, false],
+  [19, 'B', '~spy', 6, true, 4, false],
 ];
+
+/** Tags of A, and of B. */
+const OWN_TAGS = ["(1, 'A', 'red')", "(2, 'A', 'green')", "(3, 'A', 'blue')"];
+/** Owner, note and tag: what A sees, and what others may have beside that. */
+const OWN_LINKS = ["('A', 4, 1)", "('A', 4, 2)", "('A', 1, 3)", "('A', 3, 1)", "('A', 4, 9)", "('A', 4, 8)"];
+const OTHERS_LINKS = {
+  there: ["('B', 4, 3)", "('B', 2, 9)", "('C', 1, 1)", "('B', 10, 2)"],
+  absent: [],
+  changed: ["('B', 4, 9)", "('B', 1, 2)", "('C', 7, 3)"],
+} as const;
 
 /** What may be in the table beside A's rows. */
 export const WORLDS = { there: OTHERS, absent: [], changed: CHANGED } as const satisfies Record<
@@ -143,8 +222,12 @@ export function fill(world: World): string {
     ([id, owner, code, points, isOpen, folder, isDeleted]) =>
       `(${id}, ${owner === null ? null : `'${owner}'`}, '${code}', ${points}, ${isOpen}, ${folder}, ${isDeleted ? "'2026-01-31'" : 'NULL'})`,
   );
+  const tags = [...OWN_TAGS, ...(world === 'absent' ? [] : [`(8, 'C', '~tag')`, `(9, 'B', '~${world}')`])];
+  const links = [...OWN_LINKS, ...OTHERS_LINKS[world]];
   return `
-    DELETE FROM notes; DELETE FROM folders;
+    DELETE FROM notes; DELETE FROM folders; DELETE FROM tags; DELETE FROM note_tags;
+    INSERT INTO tags (id, owner, code) VALUES ${tags};
+    INSERT INTO note_tags (owner, "noteId", "tagId") VALUES ${links};
     INSERT INTO folders (id, owner, label) VALUES ${owned};
     INSERT INTO notes (id, owner, code, points, "isOpen", "folderId", "deletedAt") VALUES ${rows};
     ALTER SEQUENCE notes_id_seq RESTART 1000; ALTER SEQUENCE folders_id_seq RESTART 1000;`;

@@ -176,9 +176,10 @@ export function recordColumn(
 ): readonly (string | null)[] {
   const type = info.attributes.get(attribute)?.type;
   return records.map((record) => {
-    const isInstance = typeof (record as { get?: unknown }).get === 'function';
-    const value = isInstance
-      ? (record as { get(name: string): unknown }).get(attribute)
+    const { getDataValue } = record as { getDataValue?: (name: string) => unknown };
+    // A getter may show another value than that of the column.
+    const value = getDataValue
+      ? getDataValue.call(record, attribute)
       : (record as Record<string, unknown>)[attribute];
     const text = type && encodeParameter(type, value);
     if (text === undefined) {

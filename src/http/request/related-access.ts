@@ -1,6 +1,6 @@
 /** What a request may see of the rows behind relations: the rules of their models, and that of the relation. */
 import type { Request } from 'express';
-import { includedPaths } from '../../features/include.js';
+import { includedPaths } from '../../features/include-names.js';
 import type { VisibleRule } from '../../metadata/access-options.js';
 import type { Endpoint, ModelClass } from '../../metadata/crud-options.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
@@ -50,12 +50,16 @@ export function compileWantedRelations({
 }: Pick<ResourcePlan, 'relations'>): (target: string) => readonly RelatedPlan[] {
   const all = everyInclude(relations.include);
   if (all.length === 0) return () => NONE;
+  const paths = all.map(({ path }) => path);
   return (target) => {
-    if (!target.includes('include')) return NONE;
-    const paths = includedPaths(parseQueryString(target).parameters.get('include') ?? '');
-    return all.filter(({ path }) => paths.has(path));
+    if (!MAY_INCLUDE.test(target)) return NONE;
+    const wanted = includedPaths(parseQueryString(target).parameters.get('include') ?? '', paths);
+    return all.filter(({ path }) => wanted.has(path));
   };
 }
+
+/** The name may be percent-encoded. */
+const MAY_INCLUDE = /include|%/;
 
 const NONE: readonly RelatedPlan[] = Object.freeze([]);
 

@@ -1,0 +1,79 @@
+/** The relations that a request names in `include`, and those that it may know of. */
+import type { AccessForm } from '../operation/access.js';
+import type { Reading } from '../operation/feature.js';
+import type { RelatedAccess } from '../operation/related-rows.js';
+import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
+import { quote } from '../query/query-string.js';
+import { didYouMean } from '../util/did-you-mean.js';
+
+type Plans = ReadonlyMap<string, IncludePlan>;
+
+/** A request that includes relations. */
+export interface Including {
+  /** Of its records, by name. */
+  readonly plans: Plans;
+  /** The paths that it names, and those before their dots. */
+  readonly wanted: ReadonlySet<string>;
+  readonly reading: Reading;
+}
+
+/** Those of the paths that `include` names, and those before their dots. */
+export function includedPaths(text: string, paths: readonly string[]): ReadonlySet<string> {
+  const names = text.split(',');
+  return new Set(paths.filter((path) => names.some((name) => `${name}.`.startsWith(`${path}.`))));
+}
+
+/** Adds what is wrong with the names to the issues. */
+export function checkNames(text: string, paths: readonly string[], including: Including): void {
+  const names = text.split(',', paths.length + 1);
+  for (const [index, name] of names.entries()) {
+    if (!paths.includes(name)) addUnknown(including, name);
+    else if (names.indexOf(name) !== index)
+      including.reading.issues.push({
+        parameter: 'include',
+        code: 'include.repeated',
+        detail: `'${name}' may be named once in include.`,
+      });
+  }
+}
+
+/** Adds that there is no such relation. */
+export function addUnknown(including: Including, name: string): void {
+  const { plans, reading } = including;
+  const paths = knownPaths(plans, reading.access.form, including);
+  const choices = paths.length > 0 ? `The relations are ${paths.join(', ')}.` : 'There are no relations.';
+  reading.issues.push({
+    parameter: 'include',
+    code: 'include.unknown',
+    detail: `Cannot include ${quote(name)}.${didYouMean(name, paths)} ${choices}`,
+    allowed: paths,
+  });
+}
+
+/** The relations that a request may know of, as far as it was asked what it may see. */
+function knownPaths(plans: Plans, form: AccessForm, including: Including): readonly string[] {
+  const { wanted, reading } = including;
+  return [...plans.values()].flatMap((plan) => {
+    const { path, include, relation } = plan;
+    if (!wanted.has(path)) {
+      if (form.unreadable.has(relation.parentKey)) return [];
+      return [path, ...everyInclude(include).map((each) => each.path)];
+    }
+    const access = reading.related(plan);
+    if (isHidden(plan, form, access)) return [];
+    return [path, ...knownPaths(include, access.target.form, including)];
+  });
+}
+
+/** Whether a request may not read a key of the relation, which the rows that belong together would tell. */
+export function isHidden(
+  { relation: { parentKey, targetKey, through: between } }: IncludePlan,
+  { unreadable }: AccessForm,
+  { target, through }: RelatedAccess,
+): boolean {
+  return (
+    unreadable.has(parentKey) ||
+    target.form.unreadable.has(targetKey) ||
+    [between?.parentKey, between?.targetKey].some((key) => key && through?.form.unreadable.has(key))
+  );
+}
