@@ -18,7 +18,7 @@ import { BoundedCache } from '../util/bounded-cache.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
-import { type FilterReader, filterReader } from './filter.js';
+import { type FilterReader, filterReader, isFilterable } from './filter.js';
 import { filterDescription } from './filter-guide.js';
 import { type SortReader, sortReader } from './sort.js';
 
@@ -130,7 +130,7 @@ function readInclude(
 function readParameters(
   { plan, filter, sort, fields }: Included,
   { form }: Access,
-  { textOf, issues }: Reading,
+  { textOf, issues, related }: Reading,
 ): Omit<Inclusion, 'plan' | 'include'> {
   const { path, size, target } = plan;
   const given = <T>(name: string, absent: T, read: (text: string, found: RequestIssue[]) => T): T => {
@@ -147,7 +147,7 @@ function readParameters(
     size:
       size === null ? 1 : given('size', size.default, (text, found) => readSize(path, size.max, text, found)),
     sort: given('sort', target.defaultSort, (text, found) => sort(text, form, found)),
-    filter: given('q', null, (text, found) => filter(text, form, found)),
+    filter: given('q', null, (text, found) => filter(text, form, found, related)),
   };
 }
 
@@ -204,7 +204,7 @@ function parametersOf(
           target.sortable.length,
         ),
     },
-    ...(target.filters.size === 0
+    ...(!isFilterable(target)
       ? []
       : [
           {

@@ -187,6 +187,7 @@ describe('parseFilterSyntax', () => {
       expect(FILTER_LIMITS).to.deep.equal({
         length: 2048,
         comparisons: 50,
+        relations: 5,
         depth: 8,
         listValues: 100,
         sameAttribute: 10,
