@@ -78,7 +78,7 @@ export class RelationFilterCompiler {
     const relation = dot < 0 ? name : name.slice(0, dot);
     if (hops === MAX_HOPS) {
       this.#report(
-        `names '${prefix}${name}', over more than ${MAX_HOPS} relations; name an attribute before.`,
+        `names '${prefix}${name}', behind more than ${MAX_HOPS} relations, which is the most that a condition may follow.`,
       );
       return;
     }

@@ -50,15 +50,15 @@ export function askRelated(
  * The relations that a query string is about, as far as that can be told before it is read. What is wrong with it is told by what
  * reads it.
  *
- * @param hasFilter whether it may have a `q` of its own
+ * @param hasFilter whether it may have a `q` of its own. Default: true
  */
 export function compileWantedRelations(
   { relations: { include, filters } }: Pick<ResourcePlan, 'relations'>,
-  hasFilter: boolean,
-): (target: string, form: AccessForm) => readonly RelatedPlan[] {
+  hasFilter = true,
+): (target: string, form?: AccessForm) => readonly RelatedPlan[] {
   const included = everyInclude(include);
   if (included.length === 0 && !(hasFilter && filters.size > 0)) return () => NONE;
-  return (target, { unreadable }) => {
+  return (target, { unreadable } = OPEN_ACCESS.form) => {
     // Names may be percent-encoded.
     if (!/include|q=|%/.test(target)) return NONE;
     const { parameters } = parseQueryString(target);
