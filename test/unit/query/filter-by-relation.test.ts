@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import { filterReader } from '../../../src/features/filter.js';
 import type { CrudOptions } from '../../../src/metadata/crud-options.js';
+import { filter } from '../../../src/metadata/filter-template.js';
 import { type Access, OPEN_ACCESS } from '../../../src/operation/access.js';
 import { compilePlan } from '../../../src/plan/compile-plan.js';
 import { createCursorCodec } from '../../../src/query/cursor-codec.js';
 import { FILTER_LIMITS } from '../../../src/query/filter-syntax.js';
 import type { Filter } from '../../../src/query/list-query.js';
 import { namedRelations } from '../../../src/query/related-filters.js';
+import { typeTemplate } from '../../../src/query/type-template.js';
 import type { RequestIssue } from '../../../src/schema/request-issue.js';
 import { decoratorReader } from '../../support/offline-models.js';
 import { relatedModels } from '../../support/related-models.js';
@@ -268,6 +270,19 @@ describe('a filter by relations', () => {
       'reviews',
       'author',
     ]);
+  });
+
+  it('is no rule of access', () => {
+    for (const rule of [
+      filter`reviews=any=(rating==${1})`,
+      filter`id==${1},country.name==${'x'}`,
+      filter`country=isnull=true`,
+    ]) {
+      expect(() => typeTemplate(plan.info, rule)).to.throw(
+        TypeError,
+        /^visible of City gave a filter by a relation, and a rule is about attributes of the row itself: /,
+      );
+    }
   });
 
   it('belongs to its cursors', () => {
