@@ -3,7 +3,7 @@ import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory, Reading } from '../operation/feature.js';
 import { allOf, bindTexts } from '../operation/predicates.js';
 import { anyRelated, relatedSlots } from '../operation/related-rows.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
 import { readablePlan } from '../query/filter-names.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Filter } from '../query/list-query.js';
@@ -11,6 +11,7 @@ import { parseFilter } from '../query/parse-filter.js';
 import type { RelatedRows } from '../query/related-filters.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { filterDescription, filterExamples } from './filter-guide.js';
+import { isRuled } from './scope.js';
 
 /** Parses conditions on the rows of a resource. */
 export type FilterReader = (
@@ -33,6 +34,10 @@ export function isFilterable({ filters, relations }: ResourcePlan): boolean {
   return filters.size + relations.filters.size > 0;
 }
 
+function everyRelation(relations: ReadonlyMap<string, RelationFilter>): readonly RelationFilter[] {
+  return [...relations.values()].flatMap((each) => [each, ...everyRelation(each.relations)]);
+}
+
 /** The texts are bound at once: a filter is passed on to code that knows nothing of the request. */
 function rowsSeen(related: Reading['related']): RelatedRows {
   return {
@@ -47,6 +52,7 @@ function rowsSeen(related: Reading['related']): RelatedRows {
 /** A filter. */
 export const filter: FeatureFactory = ({ plan }) => {
   const read = filterReader(plan);
+  const isAnyRuled = everyRelation(plan.relations.filters).some(({ related }) => isRuled(related));
   return {
     inputs: [
       {
@@ -75,5 +81,6 @@ export const filter: FeatureFactory = ({ plan }) => {
       list: (operation, { filter: wanted = null }) =>
         wanted === null ? operation : { ...operation, where: allOf(operation.where, wanted) },
     },
+    problems: isAnyRuled ? { list: [403] } : {},
   };
 };

@@ -286,6 +286,11 @@ describe('a filter by relations to rows of others', () => {
     await site.agent.get('/tasks').set({ tenant: 'A', without: 'projects' }).expect(200);
   });
 
+  it('is documented with the answer to what it may not read', async () => {
+    const { body } = await site.agent.get('/openapi.json').expect(200);
+    expect(body.paths['/boards'].get.responses).to.include.keys('403');
+  });
+
   it('makes cursors that are good for the same rows only', async () => {
     const q = 'tasks=isempty=false';
     const first = await get('/boards', q).query({ size: 1 }).expect(200);

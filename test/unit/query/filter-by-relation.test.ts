@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { filterReader } from '../../../src/features/filter.js';
 import type { CrudOptions } from '../../../src/metadata/crud-options.js';
 import { filter } from '../../../src/metadata/filter-template.js';
@@ -270,6 +271,23 @@ describe('a filter by relations', () => {
       'reviews',
       'author',
     ]);
+  });
+
+  it('is a filter, or problems with a position, whatever the text', () => {
+    const words = (
+      'name country country.name country.continent.name reviews rating text author.name tags ( ) ( ) ; , == =isnull= =any=( ' +
+      '=none=( =isempty= true 1 x "'
+    ).split(' ');
+    const text = fc.array(fc.constantFrom(...words), { maxLength: 25 }).map((some) => some.join(''));
+    fc.assert(
+      fc.property(text, (q) => {
+        const { filter: found, issues } = parse(q);
+        for (const { position = -1 } of issues) expect(position).to.be.within(0, q.length);
+        if (issues.length > 0) expect(found).to.equal(null);
+        else if (q !== '') expect(found).to.be.frozen;
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('is no rule of access', () => {

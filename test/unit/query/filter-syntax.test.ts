@@ -74,6 +74,13 @@ const TREES: Readonly<Record<string, ShortTree | null>> = {
   'a==(1)': ['a', '==', ['1']],
   'a.b_c==1': ['a.b_c', '==', '1'],
   '((((((((a==1))))))))': A,
+  // A condition in the place of a value.
+  'a=any=(b==2,c!=3);a==1': { and: [{ of: 'a', operator: '=any=', condition: { or: [B, C] } }, A] },
+  'a =none= ( b=any=(b==2) )': {
+    of: 'a',
+    operator: '=none=',
+    condition: { of: 'b', operator: '=any=', condition: B },
+  },
 };
 
 const ERRORS: Readonly<Record<string, Parsed>> = {
