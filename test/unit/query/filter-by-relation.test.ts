@@ -57,7 +57,7 @@ function short(filter: Filter | null): unknown {
       ? { [`${word} ${filter.target.name}`]: short(filter.where) }
       : `${word} ${filter.target.name}`;
   }
-  return { [filter.kind]: filter.operands.map(short) };
+  return 'operands' in filter ? { [filter.kind]: filter.operands.map(short) } : filter;
 }
 
 function issueOf(q: string, hidden: readonly string[] = []): RequestIssue {
