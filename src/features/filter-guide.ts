@@ -1,7 +1,9 @@
 /** What `q` accepts on a resource, for people: a table of fields and operators, and examples that work. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { RecordInfo } from '../model/model-info.js';
+import { relationOperators } from '../plan/filter-operators.js';
+import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
 import { columnSchema } from '../schema/body-json-schema.js';
 import { exampleValue } from './example-value.js';
 
@@ -18,34 +20,81 @@ const MAX_EXAMPLES = 3;
 /** What RSQL reserves; other values need no quotes. */
 const PLAIN = /^[^"'();,=!~<>\s]+$/;
 
+/** What may be filtered by: of a resource, or behind a relation. */
+interface Filterable {
+  readonly info: RecordInfo;
+  readonly filters: ResourcePlan['filters'];
+  readonly relations: ReadonlyMap<string, RelationFilter>;
+}
+
 /** What `q` is, in Markdown. */
 export function filterDescription(plan: ResourcePlan): string {
   const examples = filterExamples(plan).map((example) => `\`${example}\``);
-  const rows = [...plan.filters].map(
-    ([name, operators]) =>
-      `| \`${name}\` | ${typeName(plan, name)} | ${operators.map((each) => `\`${each}\``).join(' ')} |`,
-  );
+  const isToMany = [...plan.relations.filters.values()].some(({ related }) => !related.relation.isOne);
   return [
     'Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with',
     'blanks or any of `"\'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.',
     '`*` is a wildcard in `=like=` and its relatives only.',
+    ...(isToMany
+      ? ['`=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.']
+      : []),
     '',
     '| field | type | operators |',
     '| --- | --- | --- |',
-    ...rows,
+    ...rowsOf(filterableOf(plan), ''),
     ...(examples.length > 0 ? ['', `For example ${examples.join(', ')}.`] : []),
   ].join('\n');
 }
 
-/** Some filters, the last of them of two comparisons where there are two fields. */
+function filterableOf({ info, filters, relations }: ResourcePlan): Filterable {
+  return { info, filters, relations: relations.filters };
+}
+
+function behind({ related, filters, relations }: RelationFilter): Filterable {
+  return { info: related.target.info, filters, relations };
+}
+
+/** @param within where the names stand, if not by themselves */
+function rowsOf({ info, filters, relations }: Filterable, prefix: string, within = ''): readonly string[] {
+  const own = [...filters].map(([name, operators]) =>
+    tableRow(`${prefix}${name}`, within, typeName(info, name), operators),
+  );
+  const others = [...relations].flatMap(([name, filter]) => {
+    const path = `${prefix}${name}`;
+    const { isOne } = filter.related.relation;
+    return [
+      tableRow(path, within, isOne ? 'one record' : 'many records', relationOperators(isOne)),
+      ...(isOne ? rowsOf(behind(filter), `${path}.`, within) : rowsOf(behind(filter), '', path)),
+    ];
+  });
+  return [...own, ...others];
+}
+
+function tableRow(name: string, within: string, type: string, operators: readonly string[]): string {
+  const place = within && ` in \`${within}=any=(…)\``;
+  return `| \`${name}\`${place} | ${type} | ${operators.map((each) => `\`${each}\``).join(' ')} |`;
+}
+
+/** Some filters: two of own fields, both of them together where there are two, and one for each kind of relation. */
 export function filterExamples(plan: ResourcePlan): readonly string[] {
-  const single = [...plan.filters].flatMap(([name, operators]) => exampleOf(plan, name, operators) ?? []);
-  const some = single.slice(0, MAX_EXAMPLES - 1);
-  return some.length > 1 ? [...some, some.join(';')] : some;
+  const some = examplesOf(filterableOf(plan)).slice(0, MAX_EXAMPLES - 1);
+  const relations = [...plan.relations.filters].flatMap(([name, filter]) => {
+    const [example] = examplesOf(behind(filter));
+    const { isOne } = filter.related.relation;
+    if (example === undefined)
+      return { isOne, example: isOne ? `${name}=isnull=true` : `${name}=isempty=true` };
+    return { isOne, example: isOne ? `${name}.${example}` : `${name}=any=(${example})` };
+  });
+  const shown = [true, false].flatMap((kind) => relations.find(({ isOne }) => isOne === kind)?.example ?? []);
+  return [...some, ...(some.length > 1 ? [some.join(';')] : []), ...shown];
+}
+
+function examplesOf({ info, filters }: Filterable): readonly string[] {
+  return [...filters].flatMap(([name, operators]) => exampleOf(info, name, operators) ?? []);
 }
 
 function exampleOf(
-  { info }: ResourcePlan,
+  info: RecordInfo,
   name: string,
   operators: readonly CanonicalFilterOperator[],
 ): string | undefined {
@@ -77,7 +126,7 @@ function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string 
   }
 }
 
-function typeName({ info }: ResourcePlan, name: string): string {
+function typeName(info: RecordInfo, name: string): string {
   const type = info.attributes.get(name)?.type;
   if (type?.kind === 'enum')
     return type.values.map((value) => `\`${value.replaceAll('|', '\\|')}\``).join(' ');

@@ -1,29 +1,58 @@
 /** Conditions of the client's: `q`. */
 import { type AccessForm, perForm } from '../operation/access.js';
-import type { FeatureFactory } from '../operation/feature.js';
-import { allOf } from '../operation/predicates.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { FeatureFactory, Reading } from '../operation/feature.js';
+import { allOf, bindTexts } from '../operation/predicates.js';
+import { anyRelated, relatedSlots } from '../operation/related-rows.js';
+import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
+import { readablePlan } from '../query/filter-names.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Filter } from '../query/list-query.js';
 import { parseFilter } from '../query/parse-filter.js';
+import type { RelatedRows } from '../query/related-filters.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { filterDescription, filterExamples } from './filter-guide.js';
+import { isRuled } from './scope.js';
 
 /** Parses conditions on the rows of a resource. */
-export type FilterReader = (text: string, form: AccessForm, issues: RequestIssue[]) => Filter | null;
+export type FilterReader = (
+  text: string,
+  form: AccessForm,
+  issues: RequestIssue[],
+  related: Reading['related'],
+) => Filter | null;
 
 /** The parser of conditions on what requests of a form may read. */
-export function filterReader(plan: ResourcePlan): FilterReader {
-  const planFor = perForm(({ unreadable }) => ({
-    ...plan,
-    filters: new Map([...plan.filters].filter(([name]) => !unreadable.has(name))),
-  }));
-  return (text, form, issues) => parseFilter(planFor(form), text, issues);
+export function filterReader({ info, filters, relations }: ResourcePlan): FilterReader {
+  const planFor = perForm(({ unreadable }) =>
+    readablePlan({ info, filters, related: relations.filters }, unreadable),
+  );
+  return (text, form, issues, related) => parseFilter(planFor(form), text, issues, rowsSeen(related));
+}
+
+/** Whether there is anything to filter by. */
+export function isFilterable({ filters, relations }: ResourcePlan): boolean {
+  return filters.size + relations.filters.size > 0;
+}
+
+function everyRelation(relations: ReadonlyMap<string, RelationFilter>): readonly RelationFilter[] {
+  return [...relations.values()].flatMap((each) => [each, ...everyRelation(each.relations)]);
+}
+
+/** The texts are bound at once: a filter is passed on to code that knows nothing of the request. */
+function rowsSeen(related: Reading['related']): RelatedRows {
+  return {
+    unreadable: (plan) => related(plan).target.form.unreadable,
+    any(plan, condition) {
+      const access = related(plan);
+      return bindTexts(anyRelated(plan, access, condition), relatedSlots(access));
+    },
+  };
 }
 
 /** A filter. */
 export const filter: FeatureFactory = ({ plan }) => {
   const read = filterReader(plan);
+  const isAnyRuled = everyRelation(plan.relations.filters).some(({ related }) => isRuled(related));
   return {
     inputs: [
       {
@@ -33,9 +62,9 @@ export const filter: FeatureFactory = ({ plan }) => {
         endpoints: ['list'],
         absent: null,
         turn: 1,
-        read: (text, { issues, access }) => read(text, access.form, issues),
+        read: (text, { issues, access, related }) => read(text, access.form, issues, related),
         describe() {
-          if (plan.filters.size === 0) return null;
+          if (!isFilterable(plan)) return null;
           const examples = filterExamples(plan);
           return {
             description: filterDescription(plan),
@@ -52,5 +81,6 @@ export const filter: FeatureFactory = ({ plan }) => {
       list: (operation, { filter: wanted = null }) =>
         wanted === null ? operation : { ...operation, where: allOf(operation.where, wanted) },
     },
+    problems: isAnyRuled ? { list: [403] } : {},
   };
 };

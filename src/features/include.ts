@@ -17,7 +17,7 @@ import type { RequestIssue } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import { chosenNames } from './chosen-names.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
-import { type FilterReader, filterReader } from './filter.js';
+import { type FilterReader, filterReader, isFilterable } from './filter.js';
 import { filterDescription } from './filter-guide.js';
 import { addUnknown, checkNames, type Including, includedPaths, isHidden } from './include-names.js';
 import { type SortReader, sortReader } from './sort.js';
@@ -103,7 +103,7 @@ function readInclude(
 function readParameters(
   { plan, filter, sort, fields, parameters }: Included,
   { form }: Access,
-  { textOf, issues }: Reading,
+  { textOf, issues, related }: Reading,
 ): Omit<Inclusion, 'plan' | 'include'> {
   const { path, size, target } = plan;
   const given = <T>(name: string, absent: T, read: (text: string, found: RequestIssue[]) => T): T => {
@@ -121,7 +121,7 @@ function readParameters(
     size:
       size === null ? 1 : given('size', size.default, (text, found) => readSize(path, size.max, text, found)),
     sort: given('sort', target.defaultSort, (text, found) => sort(text, form, found)),
-    filter: given('q', null, (text, found) => filter(text, form, found)),
+    filter: given('q', null, (text, found) => filter(text, form, found, related)),
   };
 }
 
@@ -178,7 +178,7 @@ function parametersOf(
           target.sortable.length,
         ),
     },
-    ...(target.filters.size === 0
+    ...(!isFilterable(target)
       ? []
       : [
           {

@@ -6,6 +6,7 @@ import type { FeatureFactory } from '../operation/feature.js';
 import type { Predicate } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { AccessPlan } from '../plan/access-plan.js';
+import type { RelatedPlan } from '../plan/resource-plan.js';
 
 /** Part of each operation on the rows of the resource. */
 export const scope: FeatureFactory = ({ plan }) => {
@@ -35,8 +36,13 @@ export const scope: FeatureFactory = ({ plan }) => {
   };
 };
 
-/** Rules of attributes refuse no request. */
-function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {
+/** Whether a rule can refuse a request that is about the rows behind a relation. */
+export function isRuled({ relation, target: { access }, where }: RelatedPlan): boolean {
+  return where !== null || (access !== null && mayRefuse(access, relation.isOne ? 'read' : 'list'));
+}
+
+/** Whether a request may be refused as a whole. Rules of attributes refuse none. */
+export function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {
   return scope.size > 0 || visible !== null || (can.get(operation) ?? true) !== true;
 }
 

@@ -9,6 +9,14 @@ import type { Model as TypescriptModel } from 'sequelize-typescript';
 export type Attribute<M extends Model> =
   SaysAttributes<M> extends true ? Extract<keyof Attributes<M>, string> : FieldName<M>;
 
+/** The name of a relation of `M`: a field with a record, or with a list of them; any name for a model without fields. */
+export type RelationName<M extends Model> = [TypescriptModel] extends [M]
+  ? string
+  : {
+      [K in keyof M]-?: K extends keyof Model ? never : [NonNullable<M[K]>] extends [Relation] ? K : never;
+    }[keyof M] &
+      string;
+
 /**
  * The values of a new row. For a model that does not say what its attributes are, every one of them is optional.
  *

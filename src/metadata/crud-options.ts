@@ -2,7 +2,7 @@
 import type { RequestHandler } from 'express';
 import type { Model, ModelStatic } from 'sequelize';
 import type { AccessOptions } from './access-options.js';
-import type { Attribute } from './attributes.js';
+import type { Attribute, RelationName } from './attributes.js';
 import type { Endpoint } from './endpoint.js';
 import type { IncludeAllow } from './include-options.js';
 
@@ -61,14 +61,35 @@ export type CanonicalFilterOperator = (typeof FILTER_OPERATORS)[number];
 export type FilterOperator = CanonicalFilterOperator | keyof typeof FILTER_OPERATOR_ALIASES;
 
 /**
- * The attributes a client may filter by.
+ * The operators that an attribute may be compared with; true is every one of its column's type.
+ *
+ * @example ['==', '=in=']
+ */
+export type OperatorAllow = true | readonly FilterOperator[];
+
+/**
+ * The attributes of a relation's model that a client may filter by, also those of its relations to one record: `'author.name'`.
+ * True is what the `filterAllow` of that model names of its own attributes; an empty list allows `=isempty=` and `=isnull=` only.
+ *
+ * @example ['rating', 'author.name']
+ * @example { rating: ['=ge=', '=le='] }
+ */
+export type RelatedFilterAllow = true | readonly string[] | { readonly [attribute: string]: OperatorAllow };
+
+/**
+ * The attributes a client may filter by: its own, and those behind relations, over two relations at most.
  *
  * @example ['country', 'population']                        // every operator of the column's type
  * @example { name: ['==', '=like='], population: true }     // narrowed per attribute
+ * @example { 'country.region': true, reviews: ['rating'] }  // country.region==Europe, reviews=any=(rating>=4)
  */
 export type FilterAllow<M extends Model> =
-  | readonly Attribute<M>[]
-  | { readonly [A in Attribute<M>]?: true | readonly FilterOperator[] };
+  | readonly (Attribute<M> | RelationName<M> | `${RelationName<M>}.${string}`)[]
+  | (string extends Attribute<M>
+      ? { readonly [name: string]: OperatorAllow | RelatedFilterAllow }
+      : { readonly [A in Attribute<M>]?: OperatorAllow } & {
+          readonly [R in RelationName<M>]?: RelatedFilterAllow;
+        } & { readonly [P in `${RelationName<M>}.${string}`]?: OperatorAllow });
 
 /**
  * Something that runs before a route does any work: an Express handler, or a routing-controllers middleware class

@@ -50,7 +50,7 @@ export interface Reading {
   readonly inputs: Inputs;
   /** What the request may see. */
   readonly access: Access;
-  /** What it may see of the rows behind a relation. Known of those that `include` names. */
+  /** What it may see of the rows behind a relation. Known of those that `include` or a filter names. */
   related(plan: RelatedPlan): RelatedAccess;
   /** What is wrong with the request is added here. */
   readonly issues: RequestIssue[];

@@ -2,6 +2,7 @@
 
 import { deletedAtOf } from '../model/attribute-notes.js';
 import type { RecordInfo } from '../model/model-info.js';
+import type { Filter, RelatedFilter } from '../query/list-query.js';
 import type { Comparison, Exists, OuterValue, Predicate, Value } from './operation.js';
 
 /** All of the predicates that are there; null where none is. */
@@ -36,21 +37,29 @@ export function isOuterValue(value: Exists['value']): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;
 }
 
-/** The same predicate with the texts of its slots bound. */
-export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Predicate {
-  const bind = (value: Value): Value => (typeof value === 'string' ? value : (slots[value.slot] ?? value));
+/** The same predicate with the texts of its slots bound. @throws TypeError for a slot without a text */
+export function bindTexts(predicate: Exists, slots: Readonly<Record<string, string>>): RelatedFilter;
+export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Filter;
+export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, string>>): Filter {
+  const bind = (value: Value): string => {
+    const text = typeof value === 'string' ? value : slots[value.slot];
+    if (text !== undefined) return text;
+    throw new TypeError(`Nothing has given a text for a slot of ${predicate.kind}.`);
+  };
   switch (predicate.kind) {
     case 'comparison':
-      return { ...predicate, values: predicate.values.map(bind) };
+      return Object.freeze({ ...predicate, values: Object.freeze(predicate.values.map(bind)) });
     case 'exists': {
       const { value, where } = predicate;
-      return {
+      return Object.freeze({
         ...predicate,
         value: isOuterValue(value) ? value : bind(value),
         where: where && bindTexts(where, slots),
-      };
+      });
     }
-    default:
-      return { ...predicate, operands: predicate.operands.map((each) => bindTexts(each, slots)) };
+    default: {
+      const operands = predicate.operands.map((each) => bindTexts(each, slots));
+      return Object.freeze({ kind: predicate.kind, operands: Object.freeze(operands) });
+    }
   }
 }

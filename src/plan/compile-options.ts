@@ -1,14 +1,9 @@
 /** Checks of the single options of `@Crud`, each returning a value and adding to a list of problems. */
-import {
-  type CanonicalFilterOperator,
-  type CrudOptions,
-  type Endpoint,
-  OPERATIONS,
-} from '../metadata/crud-options.js';
+import { type CrudOptions, type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
-import { canonicalOperator, isSortable, operatorSpellings, operatorsOf } from './filter-operators.js';
+import { isSortable } from './filter-operators.js';
 import type { Exposure, PageSize, SortTerm } from './resource-plan.js';
 
 const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
@@ -21,6 +16,14 @@ export interface OptionCheck {
   readonly exposure: Exposure;
   readonly options: CrudOptions;
   report(problem: string): void;
+}
+
+/** The same for attributes, those of models behind relations, too. */
+export interface AttributeCheck extends Pick<OptionCheck, 'info' | 'exposure' | 'report'> {
+  /** The model that has the option. Default: that of the attribute. */
+  readonly owner?: string;
+  /** What stands before the name of the attribute, such as `country.`. Default: nothing. */
+  readonly prefix?: string;
 }
 
 /** Segments of letters, digits and `-._~`: what needs no encoding and means nothing to a router (RFC 3986, 2.3). */
@@ -85,55 +88,6 @@ export function compilePageSize({ info, options, report }: OptionCheck): PageSiz
   return Object.freeze({ default: usual, max: highest });
 }
 
-/** The attributes a client may filter by, each with its operators. */
-export function compileFilters(check: OptionCheck): ReadonlyMap<string, readonly CanonicalFilterOperator[]> {
-  const allow = check.options.filterAllow ?? [];
-  const entries: readonly (readonly [string, unknown])[] = Array.isArray(allow)
-    ? allow.map((name) => [String(name), true] as const)
-    : Object.entries(allow);
-  const filters = new Map<string, readonly CanonicalFilterOperator[]>();
-  for (const [name, wanted] of entries) {
-    const attribute = visibleAttribute(check, 'filterAllow', name);
-    if (!attribute) continue;
-    const available = operatorsOf(attribute.type.kind);
-    if (available.length === 0) {
-      check.report(
-        `${check.info.name}: filterAllow names '${name}', whose type cannot be filtered; remove it.`,
-      );
-    } else {
-      filters.set(name, wanted === true ? available : narrowOperators(check, attribute, wanted));
-    }
-  }
-  return filters;
-}
-
-function narrowOperators(
-  { info, report }: OptionCheck,
-  attribute: AttributeInfo,
-  wanted: unknown,
-): readonly CanonicalFilterOperator[] {
-  const available = operatorsOf(attribute.type.kind);
-  if (!Array.isArray(wanted) || wanted.length === 0) {
-    report(
-      `${info.name}: filterAllow.${attribute.name} is ${showValue(wanted)}; use true or a list of operators.`,
-    );
-    return available;
-  }
-  const operators = new Set<CanonicalFilterOperator>();
-  for (const spelling of wanted.map(String)) {
-    const operator = canonicalOperator(spelling);
-    if (operator && available.includes(operator)) operators.add(operator);
-    else {
-      report(
-        `${info.name}: filterAllow.${attribute.name} has the operator '${spelling}', which ` +
-          `${operator ? `a ${attribute.type.kind} column does not have` : 'does not exist'}; ` +
-          `use some of ${available.join(', ')}.${operator ? '' : didYouMean(spelling, operatorSpellings())}`,
-      );
-    }
-  }
-  return Object.freeze([...operators]);
-}
-
 /** The attributes a client may sort by. */
 export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
@@ -190,20 +144,24 @@ function sortableAttribute(check: OptionCheck, option: string, name: string): At
 }
 
 /** Filtering or sorting by a hidden attribute would tell its values, one comparison at a time. */
-function visibleAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
-  const { info, exposure, report } = check;
+export function visibleAttribute(
+  { info, exposure, report, owner = info.name, prefix = '' }: AttributeCheck,
+  option: string,
+  name: string,
+  others: readonly string[] = [],
+): AttributeInfo | undefined {
   const attribute = info.attributes.get(name);
   if (!attribute) {
     const readable = [...info.attributes.keys()].filter((known) => !exposure.unreadable.has(known));
     report(
-      `${info.name}: ${option} names '${name}', which is not an attribute.${didYouMean(name, readable)} ` +
-        `The attributes are ${readable.join(', ')}.`,
+      `${owner}: ${option} names '${prefix}${name}', which is not an attribute${prefix && ` of ${info.name}`}.` +
+        `${didYouMean(name, [...readable, ...others])} The attributes are ${readable.join(', ')}.`,
     );
     return undefined;
   }
   if (exposure.unreadable.has(name)) {
     report(
-      `${info.name}: ${option} names '${name}', which @Exclude() hides from answers; ` +
+      `${owner}: ${option} names '${prefix}${name}', which @Exclude() hides from answers; ` +
         'remove it, or its values can be guessed by comparing.',
     );
     return undefined;

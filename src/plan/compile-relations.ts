@@ -1,6 +1,7 @@
 /** What the resources of an application say of relations -> their plans. Each may lead to any other, so all are compiled together. */
 import type { SharedAccess } from './compile-access.js';
 import { IncludeCompiler } from './compile-include.js';
+import { RelationFilterCompiler } from './compile-relation-filters.js';
 import type { DecoratorReader } from './compile-resource.js';
 import { RelatedModels } from './related-models.js';
 import type { RelatedResource } from './resource-plan.js';
@@ -12,5 +13,8 @@ export function compileRelations(
   shared: SharedAccess,
 ): readonly string[] {
   const models = new RelatedModels(resources, decorators, shared);
-  return resources.flatMap((resource) => new IncludeCompiler(resource, models, decorators).compile());
+  return resources.flatMap((resource) => [
+    ...new IncludeCompiler(resource, models, decorators).compile(),
+    ...new RelationFilterCompiler(resource, models).compile(),
+  ]);
 }

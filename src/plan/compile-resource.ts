@@ -8,17 +8,23 @@ import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
+import { compileFilters } from './compile-filters.js';
 import { compileId } from './compile-id.js';
 import {
   compileDefaultSort,
   compileEndpoints,
-  compileFilters,
   compilePageSize,
   compilePrefix,
   compileSortable,
   type OptionCheck,
 } from './compile-options.js';
-import type { Exposure, IncludePlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+import type {
+  Exposure,
+  IncludePlan,
+  RelationFilter,
+  ResourceDeclaration,
+  ResourcePlan,
+} from './resource-plan.js';
 
 /** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
 export interface DecoratorReader {
@@ -40,8 +46,9 @@ export type ResourceCompilation =
       readonly plan: ResourcePlan;
       readonly problems: readonly [];
       readonly claim: PathClaim;
-      /** Where the plan keeps what may be included, which is compiled later. */
+      /** Where the plan keeps its relations, which are compiled later. */
       readonly include: Map<string, IncludePlan>;
+      readonly filters: Map<string, RelationFilter>;
     }
   | { readonly plan: null; readonly problems: readonly string[]; readonly claim: PathClaim | null };
 
@@ -88,12 +95,14 @@ export function compileResource(
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   const include = new Map<string, IncludePlan>();
-  const relations = Object.freeze({ include });
+  const filters = new Map<string, RelationFilter>();
+  const relations = Object.freeze({ include, filters });
   return {
     plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind, relations }),
     problems: [],
     claim,
     include,
+    filters,
   };
 }
 

@@ -53,3 +53,11 @@ export function canonicalOperator(operator: string): CanonicalFilterOperator | u
 export function operatorSpellings(): readonly FilterOperator[] {
   return [...FILTER_OPERATORS, ...(Object.keys(FILTER_OPERATOR_ALIASES) as FilterOperator[])];
 }
+
+/** The operators of a relation itself. Those with a condition in the place of a value are part of the syntax of `q`. */
+export function relationOperators(isOne: boolean): readonly string[] {
+  return isOne ? TO_ONE : TO_MANY;
+}
+
+const TO_ONE: readonly string[] = ['=isnull='];
+const TO_MANY: readonly string[] = ['=any=', '=none=', '=isempty='];

@@ -22,6 +22,8 @@ interface Target {
 export interface RelationReport {
   readonly option: string;
   report(problem: string): void;
+  /** What to do where other code guards the rows. Default: to give it `where`. */
+  readonly mend?: string;
 }
 
 /** The plans of models behind relations. One that the application does not serve has what its model says. */
@@ -48,7 +50,7 @@ export class RelatedModels {
     model: ModelClass,
     name: string,
     { where }: Pick<IncludeOptions, 'where'>,
-    { option, report }: RelationReport,
+    { option, report, mend }: RelationReport,
   ): RelatedPlan | null {
     let isWrong = false;
     const refuse = (problem: string): void => {
@@ -66,7 +68,7 @@ export class RelatedModels {
     scopeProblems(relation).forEach(refuse);
     const found = this.#of(target);
     for (const each of found.problems) refuse(`leads to a model that cannot be shown: ${each}`);
-    const rule = checkWhere(where, relation, found, refuse);
+    const rule = checkWhere(where, relation, found, { refuse, mend });
     if (isWrong || !found.plan) return null;
     const between = through && describeRecords(through.model);
     return Object.freeze({ relation, target: found.plan, through: between, where: rule });
@@ -108,7 +110,10 @@ function checkWhere(
   where: IncludeOptions['where'],
   { isOne }: Relation,
   { guards, plan }: Target,
-  refuse: (problem: string) => void,
+  {
+    refuse,
+    mend = "give it where: a function of the request that says which rows may be seen here, or 'all'",
+  }: { readonly refuse: (problem: string) => void; readonly mend: string | undefined },
 ): RelatedPlan['where'] {
   if (typeof where === 'function') return where;
   if (where === 'all') return null;
@@ -120,10 +125,7 @@ function checkWhere(
   }
   const others = guards.filter((each) => each !== (isOne ? 'it has no list' : 'it has no read'));
   if (others.length > 0) {
-    refuse(
-      `would show what the routes of ${plan?.name} may hide, because ${others.join(', and ')}; give it where: a function ` +
-        "of the request that says which rows may be seen here, or 'all'.",
-    );
+    refuse(`would show what the routes of ${plan?.name} may hide, because ${others.join(', ')}; ${mend}.`);
   }
   return null;
 }

@@ -95,10 +95,21 @@ export interface IncludePlan extends RelatedPlan {
   readonly include: ReadonlyMap<string, IncludePlan>;
 }
 
+/** A relation that may be filtered by. */
+export interface RelationFilter {
+  readonly related: RelatedPlan;
+  /** Attributes of the target, each with its operators. */
+  readonly filters: ReadonlyMap<string, readonly CanonicalFilterOperator[]>;
+  /** Relations of the target to one record, by name. */
+  readonly relations: ReadonlyMap<string, RelationFilter>;
+}
+
 /** The relations of a resource. They are compiled when all resources are, because each may lead to any other. */
 export interface RelationsPlan {
   /** Those that may be included, by name. */
   readonly include: ReadonlyMap<string, IncludePlan>;
+  /** Those that may be filtered by, by name. */
+  readonly filters: ReadonlyMap<string, RelationFilter>;
 }
 
 /** All relations that may be included, those of included rows behind their parents. */
@@ -112,4 +123,6 @@ export interface RelatedResource {
   readonly declaration: ResourceDeclaration;
   /** Where the plan keeps what may be included. */
   readonly include: Map<string, IncludePlan>;
+  /** Where it keeps the relations that may be filtered by. */
+  readonly filters: Map<string, RelationFilter>;
 }

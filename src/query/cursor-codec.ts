@@ -8,7 +8,7 @@ import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import type { Keyset } from './keyset.js';
-import type { Filter } from './list-query.js';
+import type { Filter, RelatedFilter } from './list-query.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;
@@ -138,7 +138,12 @@ function computeDigest({ plan, sort, filter, access }: CursorScope): string {
     filter,
     ...(access === '' ? [] : [access]),
   ];
-  return hash('sha256', JSON.stringify(scope), 'base64url').slice(0, DIGEST_LENGTH);
+  return hash('sha256', JSON.stringify(scope, nameOfTarget), 'base64url').slice(0, DIGEST_LENGTH);
+}
+
+/** Of another table in a filter, its name tells which it is. */
+function nameOfTarget(member: string, value: unknown): unknown {
+  return member === 'target' ? (value as RelatedFilter['target']).name : value;
 }
 
 /**

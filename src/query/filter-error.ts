@@ -8,6 +8,7 @@ export type FilterErrorCode =
   | 'q.unknown-field'
   | 'q.unknown-operator'
   | 'q.operator-not-allowed'
+  | 'q.to-many'
   | 'q.arity'
   | 'q.type'
   | 'q.range'

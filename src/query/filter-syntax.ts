@@ -10,6 +10,8 @@ export const FILTER_LIMITS = Object.freeze({
   /** Characters of `q`. */
   length: 2048,
   comparisons: 50,
+  /** Conditions on related rows. */
+  relations: 5,
   /** Nested parentheses. */
   depth: 8,
   listValues: 100,
@@ -30,9 +32,18 @@ export interface Lexeme {
   readonly position: number;
 }
 
+/** The operators that take a condition in the place of values: `reviews=any=(rating>=4;author==Ann)`. */
+const QUANTIFIERS = { '=any=': 'any', '=none=': 'none' } as const;
+
 /** A filter before its names and values are understood. */
 export type SyntaxNode =
   | { readonly kind: 'and' | 'or'; readonly operands: readonly SyntaxNode[] }
+  | {
+      readonly kind: 'any' | 'none';
+      readonly selector: Lexeme;
+      readonly operator: Lexeme;
+      readonly condition: SyntaxNode;
+    }
   | {
       readonly kind: 'comparison';
       readonly selector: Lexeme;
@@ -118,7 +129,10 @@ class FilterParser {
 
   #term(): SyntaxNode {
     const opening = this.#take('open');
-    if (!opening) return this.#comparison();
+    return opening ? this.#group(opening) : this.#comparison();
+  }
+
+  #group(opening: Lexeme): SyntaxNode {
     this.#depth += 1;
     if (this.#depth > FILTER_LIMITS.depth) {
       throw new FilterError('q.too-deep', opening.position, {
@@ -143,6 +157,11 @@ class FilterParser {
       });
     }
     const opening = this.#take('open');
+    if (Object.hasOwn(QUANTIFIERS, operator.text)) {
+      const kind = QUANTIFIERS[operator.text as keyof typeof QUANTIFIERS];
+      const condition = opening ? this.#group(opening) : this.#unexpected("'(' and a condition");
+      return { kind, selector, operator, condition };
+    }
     const values = opening ? this.#list(opening) : [this.#value()];
     return { kind: 'comparison', selector, operator, values, isList: opening !== null };
   }

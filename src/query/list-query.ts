@@ -1,5 +1,6 @@
 /** What a list or a read asks for, parsed and checked against the plan. Frozen. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
+import type { RecordInfo } from '../model/model-info.js';
 import type { IncludePlan, SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from './keyset.js';
 
@@ -35,8 +36,8 @@ export interface CursorListQuery extends ListCriteria {
 /** A list request. Whether it is paged by number or by cursor is the resource's `pagination`. */
 export type ListQuery = OffsetListQuery | CursorListQuery;
 
-/** A filter: a comparison, or filters joined by `and` or `or`. */
-export type Filter = Comparison | Junction;
+/** A filter: a comparison, a condition on related rows, or filters joined by `and` or `or`. */
+export type Filter = Comparison | RelatedFilter | Junction;
 
 /** Several filters, all or any of which must hold. */
 export interface Junction {
@@ -50,6 +51,25 @@ export interface Comparison {
   readonly attribute: string;
   readonly operator: CanonicalFilterOperator;
   readonly values: readonly string[];
+}
+
+/**
+ * Whether there is a row of another table that belongs to the row and meets a condition, or none. The library makes it of `q`,
+ * and it holds what the request may see of that table: pass it on as it is.
+ *
+ * @example repository.page({ filter: query.filter, page: 1, size: 20 })
+ */
+export interface RelatedFilter {
+  readonly kind: 'exists';
+  /** Whether there must be none. Default: false. */
+  readonly isNegated?: boolean;
+  readonly target: RecordInfo;
+  /** The attribute of the target that has the value. */
+  readonly key: string;
+  /** The value, or the attribute of the row that has it. */
+  readonly value: string | { readonly attribute: string };
+  /** On the rows of the target; null is every row. */
+  readonly where: Filter | null;
 }
 
 /** The query of `GET /{id}`. */

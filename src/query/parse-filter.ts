@@ -1,17 +1,25 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
-import { canonicalOperator } from '../plan/filter-operators.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import { canonicalOperator, relationOperators } from '../plan/filter-operators.js';
+import type { RelatedPlan, RelationFilter } from '../plan/resource-plan.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { FilterError } from './filter-error.js';
-import { FILTER_LIMITS, type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
+import {
+  type FilterablePlan,
+  FilterNames,
+  type Level,
+  type NamedRelations,
+  type ShownAttribute,
+} from './filter-names.js';
+import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 import { compilePattern, parseFilterValue } from './filter-value.js';
-import type { Comparison, Filter } from './list-query.js';
+import type { Filter } from './list-query.js';
 import { quote } from './query-string.js';
+import { join, type NamedFilter, type RelatedRows, toFilter } from './related-filters.js';
 
 type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
+type QuantifiedNode = Extract<SyntaxNode, { kind: 'any' | 'none' }>;
 
 const LIST_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=in=', '=out=']);
 const PAIR_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=between=', '=notbetween=']);
@@ -23,35 +31,58 @@ export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
   '=inotlike=',
 ]);
 
-/** The attributes that may be filtered by, each with its operators. */
-export type FilterablePlan = Pick<ResourcePlan, 'filters'> & { readonly info: RecordInfo };
+/** Of lists without relations. */
+const NO_ROWS: RelatedRows = Object.freeze({ unreadable: unasked, any: unasked });
 
-/** Parses `q`; what is wrong with it is added to `issues`. A blank filter is null. */
-export function parseFilter(plan: FilterablePlan, text: string, issues: RequestIssue[]): Filter | null {
-  const typing = new FilterTyping(plan, issues);
+function unasked({ relation: { parent, name } }: RelatedPlan): never {
+  throw new TypeError(`Nothing has asked what may be seen of ${parent.name}.${name}.`);
+}
+
+/**
+ * Parses `q`; what is wrong with it is added to `issues`. A blank filter is null.
+ *
+ * @param rows of the relations that `namedRelations` tells
+ */
+export function parseFilter(
+  plan: FilterablePlan,
+  text: string,
+  issues: RequestIssue[],
+  rows: RelatedRows = NO_ROWS,
+): Filter | null {
+  const typing = new FilterTyping(issues, rows);
   const syntax = typing.collect(() => parseFilterSyntax(text));
-  return syntax && typeFilter(plan, syntax, issues);
+  return syntax && typeFilter(plan, syntax, issues, rows);
 }
 
 /** Gives names, operators and values the meaning that they have for a model; what is wrong is added to `issues`. */
-export function typeFilter(plan: FilterablePlan, syntax: SyntaxNode, issues: RequestIssue[]): Filter | null {
+export function typeFilter(
+  plan: FilterablePlan,
+  syntax: SyntaxNode,
+  issues: RequestIssue[],
+  rows: RelatedRows = NO_ROWS,
+): Filter | null {
   const before = issues.length;
-  const filter = new FilterTyping(plan, issues).node(syntax);
-  return issues.length > before ? null : filter;
+  const filter = new FilterTyping(issues, rows).node({ ...plan, prefix: '' }, syntax);
+  return issues.length > before ? null : filter && toFilter(filter, rows);
 }
 
 class FilterTyping {
-  readonly #uses = new Map<string, number>();
+  readonly #names: FilterNames;
 
   constructor(
-    private readonly plan: FilterablePlan,
     private readonly issues: RequestIssue[],
-  ) {}
+    rows: RelatedRows,
+  ) {
+    this.#names = new FilterNames(rows);
+  }
 
-  node(syntax: SyntaxNode): Filter | null {
-    if (syntax.kind === 'comparison') return this.collect(() => this.#comparison(syntax));
-    const operands = syntax.operands.flatMap((operand) => this.node(operand) ?? []);
-    return Object.freeze({ kind: syntax.kind, operands: Object.freeze(operands) });
+  node(level: Level, syntax: SyntaxNode): NamedFilter | null {
+    if ('operands' in syntax) {
+      const operands = syntax.operands.flatMap((operand) => this.node(level, operand) ?? []);
+      return join(syntax.kind, operands);
+    }
+    if (syntax.kind === 'comparison') return this.collect(() => this.#comparison(level, syntax));
+    return this.collect(() => this.#quantified(level, syntax));
   }
 
   /** One wrong comparison does not hide the next one. */
@@ -65,51 +96,86 @@ class FilterTyping {
     }
   }
 
-  #comparison(syntax: ComparisonNode): Comparison {
-    const attribute = this.#attribute(syntax.selector);
-    const operator = this.#operator(attribute, syntax.operator);
+  #comparison(level: Level, syntax: ComparisonNode): NamedFilter {
+    const named = this.#names.find(level, syntax.selector);
+    if (named.kind === 'relation') return this.#presence(named, syntax);
+    const { attribute, allowed, hops, name } = named;
+    const operator = findOperator(allowed, attribute, syntax.operator);
     checkArity(operator, syntax);
     const values = syntax.values.map((value) => parseOperand(attribute, operator, value));
-    return Object.freeze({
-      kind: 'comparison',
-      attribute: attribute.name,
-      operator,
-      values: Object.freeze(values),
-    });
+    return behind(
+      hops,
+      Object.freeze({ kind: 'comparison', attribute: name, operator, values: Object.freeze(values) }),
+    );
   }
 
-  /** The same answer for a hidden attribute as for none: only what may be filtered is ever named. */
-  #attribute({ text, position }: Lexeme): AttributeInfo {
-    const allowed = [...this.plan.filters.keys()];
-    const attribute = this.plan.filters.has(text) ? this.plan.info.attributes.get(text) : undefined;
-    if (!attribute) {
-      const choices =
-        allowed.length > 0 ? `Filterable: ${allowed.join(', ')}.` : 'Nothing can be filtered here.';
-      throw new FilterError('q.unknown-field', position, {
-        detail: `Cannot filter by ${quote(text)}.${didYouMean(text, allowed)} ${choices}`,
-        allowed,
-      });
-    }
-    const uses = (this.#uses.get(text) ?? 0) + 1;
-    this.#uses.set(text, uses);
-    if (uses > FILTER_LIMITS.sameAttribute) {
-      throw new FilterError('q.too-complex', position, {
-        detail: `At most ${FILTER_LIMITS.sameAttribute} comparisons of '${text}' are allowed.`,
-      });
-    }
-    return attribute;
+  /** `country=isnull=true`, `reviews=isempty=true`: whether there is a related row. */
+  #presence({ hops, last }: NamedRelations, syntax: ComparisonNode): NamedFilter {
+    checkRelationOperator(last, syntax);
+    checkArity('=isnull=', syntax);
+    const [value = syntax.operator] = syntax.values;
+    const isNegated = parseFilterValue({ kind: 'boolean' }, value, syntax.selector.text) === 'true';
+    return behind(hops, { kind: 'related', relation: last, isNegated, condition: null });
   }
 
-  #operator({ name, type }: AttributeInfo, { text, position }: Lexeme): CanonicalFilterOperator {
-    const allowed = this.plan.filters.get(name) ?? [];
-    const operator = canonicalOperator(text);
-    if (operator && allowed.includes(operator)) return operator;
-    const code = operator ? 'q.operator-not-allowed' : 'q.unknown-operator';
-    const problem = operator
-      ? `'${text}' is not available for '${name}' (${type.kind}).`
-      : `Unknown operator ${quote(text)}.${didYouMean(text, allowed)}`;
-    throw new FilterError(code, position, { detail: `${problem} Use ${allowed.join(', ')}.`, allowed });
+  /** `reviews=any=(…)`: the condition is about one row. */
+  #quantified(level: Level, syntax: QuantifiedNode): NamedFilter | null {
+    const named = this.#names.find(level, syntax.selector);
+    if (named.kind === 'attribute') {
+      const { allowed, attribute } = named;
+      throw operatorError(allowed, attribute, syntax.operator);
+    }
+    const { hops, last } = named;
+    checkRelationOperator(last, syntax);
+    const condition = this.node(this.#names.behind(named.level, last), syntax.condition);
+    if (condition === null) return null;
+    return behind(hops, { kind: 'related', relation: last, isNegated: syntax.kind === 'none', condition });
   }
+}
+
+function findOperator(
+  allowed: readonly CanonicalFilterOperator[],
+  attribute: ShownAttribute,
+  lexeme: Lexeme,
+): CanonicalFilterOperator {
+  const operator = canonicalOperator(lexeme.text);
+  if (operator && allowed.includes(operator)) return operator;
+  throw operatorError(allowed, attribute, lexeme);
+}
+
+function operatorError(
+  allowed: readonly CanonicalFilterOperator[],
+  { name, type }: ShownAttribute,
+  { text, position }: Lexeme,
+): FilterError {
+  const isKnown = canonicalOperator(text) !== undefined;
+  const code = isKnown ? 'q.operator-not-allowed' : 'q.unknown-operator';
+  const problem = isKnown
+    ? `'${text}' is not available for '${name}' (${type.kind}).`
+    : `Unknown operator ${quote(text)}.${didYouMean(text, allowed)}`;
+  return new FilterError(code, position, { detail: `${problem} Use ${allowed.join(', ')}.`, allowed });
+}
+
+/** The operator of a condition on a relation itself. */
+function checkRelationOperator(
+  { related: { relation } }: RelationFilter,
+  { operator: { text, position }, selector }: ComparisonNode | QuantifiedNode,
+): void {
+  const allowed = relationOperators(relation.isOne);
+  if (allowed.includes(canonicalOperator(text) ?? text)) return;
+  const told = relation.isOne ? 'one record' : 'many records';
+  throw new FilterError('q.operator-not-allowed', position, {
+    detail: `${quote(text)} is not available for '${selector.text}' (${told}). Use ${allowed.join(', ')}.`,
+    allowed,
+  });
+}
+
+/** A condition on the row behind some relations to one. */
+function behind(hops: readonly RelationFilter[], filter: NamedFilter): NamedFilter {
+  return hops.reduceRight<NamedFilter>(
+    (condition, relation) => ({ kind: 'related', relation, isNegated: false, condition }),
+    filter,
+  );
 }
 
 function checkArity(
@@ -126,7 +192,7 @@ function checkArity(
 }
 
 function parseOperand(
-  { name, type }: AttributeInfo,
+  { name, type }: ShownAttribute,
   operator: CanonicalFilterOperator,
   value: Lexeme,
 ): string {

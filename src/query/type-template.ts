@@ -2,6 +2,7 @@
 import type { FilterTemplate } from '../metadata/filter-template.js';
 import type { ColumnType } from '../model/column-type.js';
 import type { RecordInfo } from '../model/model-info.js';
+import { relationNames } from '../model/relations.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
@@ -62,8 +63,14 @@ function syntaxOf(info: RecordInfo, texts: TemplateStringsArray): SyntaxNode {
 }
 
 function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate): SyntaxNode {
-  if (node.kind !== 'comparison') {
+  if ('operands' in node) {
     return { ...node, operands: node.operands.map((operand) => fill(info, operand, template)) };
+  }
+  const [name = ''] = node.selector.text.split('.');
+  if (node.kind !== 'comparison' || relationNames(info.model).includes(name)) {
+    throw new TypeError(
+      `visible of ${info.name} gave a filter by a relation, and a rule is about attributes of the row itself: ${template.texts.join('…')}`,
+    );
   }
   const isPattern = PATTERN_OPERATORS.has(canonicalOperator(node.operator.text) ?? '==');
   const type = info.attributes.get(node.selector.text)?.type;

@@ -6,6 +6,7 @@ import { parseFilterSyntax, type SyntaxNode } from '../../src/query/filter-synta
 export type ShortTree =
   | { readonly and: readonly ShortTree[] }
   | { readonly or: readonly ShortTree[] }
+  | { readonly of: string; readonly operator: string; readonly condition: ShortTree }
   | readonly [selector: string, operator: string, values: string | readonly string[]];
 
 /** The tree of a filter, or what is wrong with it. */
@@ -37,6 +38,10 @@ export function junction(kind: 'and' | 'or', operands: readonly ShortTree[]): Sh
 }
 
 function shortTree(node: SyntaxNode): ShortTree {
+  if ('condition' in node) {
+    const { selector, operator, condition } = node;
+    return { of: selector.text, operator: operator.text, condition: shortTree(condition) };
+  }
   if (node.kind !== 'comparison') return junction(node.kind, node.operands.map(shortTree));
   const values = node.values.map(({ text }) => text);
   return [node.selector.text, node.operator.text, node.isList ? values : (values[0] ?? '')];

@@ -15,6 +15,9 @@ export const accepted: CrudOptions<City>[] = [
   { filterAllow: ['name', 'population', 'id', 'createdAt'] },
   { filterAllow: { name: ['==', '=like='], population: true } },
   { filterAllow: { population: ['<', '<=', '>', '>=', '=between=', '=isnull='] } },
+  { filterAllow: ['name', 'country.code', 'neighbors'] },
+  { filterAllow: { name: true, 'country.code': ['=='], neighbors: ['name', 'country.code'] } },
+  { filterAllow: { neighbors: { name: ['==', '=like='] }, country: true } },
   { sortAllow: ['name'], defaultSort: '-name,id' },
   { endpoints: ['list', 'read'] },
   { endpoints: new Set<Operation>(['create']) },
@@ -53,6 +56,14 @@ export const rejected: CrudOptions<City>[] = [
   { sortAllow: ['neighbors'] },
   // @ts-expect-error: no such operator
   { filterAllow: { name: ['='] } },
+  // @ts-expect-error: no such relation
+  { filterAllow: ['contry.code'] },
+  // @ts-expect-error: no such relation
+  { filterAllow: { 'contry.code': true } },
+  // @ts-expect-error: an attribute has no attributes
+  { filterAllow: { name: ['code'] } },
+  // @ts-expect-error: no such operator
+  { filterAllow: { 'country.code': ['='] } },
   // @ts-expect-error: false is not a way to forbid
   { filterAllow: { name: false } },
   // @ts-expect-error: no such operation
@@ -74,6 +85,7 @@ export const rejected: CrudOptions<City>[] = [
 /** The other ways to declare a model. */
 export const others: [CrudOptions<SelfCity>, CrudOptions<InferredCity>, CrudOptions<TypedCity>][] = [
   [{ sortAllow: ['name'] }, { sortAllow: ['name'] }, { sortAllow: ['name'] }],
+  [{ filterAllow: ['country.code'] }, { filterAllow: { name: true, 'country.code': true } }, {}],
   // @ts-expect-error: no such attribute
   [{ sortAllow: ['rename'] }, {}, {}],
   // @ts-expect-error: no such attribute

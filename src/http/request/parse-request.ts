@@ -70,10 +70,10 @@ export function compileParser(
     return { query: readHeaders(request, query, access), access, id };
   };
   if (operation !== 'create' && operation !== 'update') {
-    const relations = compileWantedRelations(plan);
+    const relations = compileWantedRelations(plan, operation === 'list');
     return (request) =>
       then(askAccess(request, operation), (access) => {
-        const wanted = relations(request.url);
+        const wanted = relations(request.url, access.form);
         if (wanted.length === 0) return readHead(request, access);
         return then(askRelated(request, wanted), (related) => readHead(request, access, related));
       });
@@ -110,10 +110,10 @@ export function compileWantedParser(
   { operation, hasId, hasList, others }: WantedArguments,
 ): RequestParser {
   const { readQuery, readHeaders } = features.list;
-  const relations = compileWantedRelations(plan);
+  const relations = compileWantedRelations(plan, hasList);
   return async (request) => {
     const access = await askAccess(request, operation);
-    const related = await askRelated(request, hasList ? relations(request.url) : []);
+    const related = await askRelated(request, hasList ? relations(request.url, access.form) : []);
     const read = () => readQuery(request.url, access, others, related);
     const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
     return { query, access, id: hasId ? parsePathId(plan, request) : undefined };

@@ -3,13 +3,15 @@ import type { Request } from 'express';
 import { includedPaths } from '../../features/include-names.js';
 import type { VisibleRule } from '../../metadata/access-options.js';
 import type { Endpoint, ModelClass } from '../../metadata/crud-options.js';
-import { type Access, OPEN_ACCESS } from '../../operation/access.js';
+import { type Access, type AccessForm, OPEN_ACCESS } from '../../operation/access.js';
 import { all, guarded, type Maybe, then, visibleRows } from '../../operation/ask-access.js';
 import type { Predicate } from '../../operation/operation.js';
 import type { RelatedAccess } from '../../operation/related-rows.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { everyInclude, type RelatedPlan } from '../../plan/resource-plan.js';
+import { readableRelations } from '../../query/filter-names.js';
 import { parseQueryString } from '../../query/query-string.js';
+import { namedRelations } from '../../query/related-filters.js';
 import { accessRules } from './reference-access.js';
 
 /** What was asked of a request, by relation. */
@@ -44,22 +46,33 @@ export function askRelated(
   });
 }
 
-/** The relations that a query string is about, as far as that can be told before it is read. */
-export function compileWantedRelations({
-  relations,
-}: Pick<ResourcePlan, 'relations'>): (target: string) => readonly RelatedPlan[] {
-  const all = everyInclude(relations.include);
-  if (all.length === 0) return () => NONE;
-  const paths = all.map(({ path }) => path);
-  return (target) => {
-    if (!MAY_INCLUDE.test(target)) return NONE;
-    const wanted = includedPaths(parseQueryString(target).parameters.get('include') ?? '', paths);
-    return all.filter(({ path }) => wanted.has(path));
+/**
+ * The relations that a query string is about, as far as that can be told before it is read. What is wrong with it is told by what
+ * reads it.
+ *
+ * @param hasFilter whether it may have a `q` of its own. Default: true
+ */
+export function compileWantedRelations(
+  { relations: { include, filters } }: Pick<ResourcePlan, 'relations'>,
+  hasFilter = true,
+): (target: string, form?: AccessForm) => readonly RelatedPlan[] {
+  const included = everyInclude(include);
+  const paths = included.map(({ path }) => path);
+  if (included.length === 0 && !(hasFilter && filters.size > 0)) return () => NONE;
+  return (target, { unreadable } = OPEN_ACCESS.form) => {
+    // Names may be percent-encoded.
+    if (!/include|q=|%/.test(target)) return NONE;
+    const { parameters } = parseQueryString(target);
+    const wanted = includedPaths(parameters.get('include') ?? '', paths);
+    const shown = included.filter(({ path }) => wanted.has(path));
+    const known = readableRelations(filters, unreadable);
+    const named = hasFilter ? namedRelations(known, parameters.get('q')) : NONE;
+    const within = shown.flatMap((each) =>
+      namedRelations(each.target.relations.filters, parameters.get(`${each.path}.q`)),
+    );
+    return [...new Set([...shown, ...named, ...within])];
   };
 }
-
-/** The name may be percent-encoded. */
-const MAY_INCLUDE = /include|%/;
 
 const NONE: readonly RelatedPlan[] = Object.freeze([]);
 

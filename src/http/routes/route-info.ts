@@ -62,10 +62,10 @@ export function describeRouteTable(routes: readonly RouteInfo[], plans: readonly
 
 function listCells(plan: ResourcePlan | undefined): string[] {
   if (!plan) return [NOTHING, NOTHING, NOTHING];
-  const { pagination, pageSize, filters, sortable } = plan;
+  const { pagination, pageSize, filters, sortable, relations } = plan;
   return [
     `${pagination} ${pageSize.default}/${pageSize.max}`,
-    [...filters.keys()].join(',') || NOTHING,
+    [...filters.keys(), ...relations.filters.keys()].join(',') || NOTHING,
     sortable.join(',') || NOTHING,
   ];
 }

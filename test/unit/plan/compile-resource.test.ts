@@ -57,7 +57,7 @@ describe('compileResource', () => {
       idKind: 'integer',
       unknownQuery: 'reject',
       access: null,
-      relations: { include: new Map() },
+      relations: { include: new Map(), filters: new Map() },
     });
     expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
   });
@@ -101,7 +101,7 @@ describe('compileResource', () => {
       idKind: 'bigint',
       unknownQuery: 'ignore',
       access: null,
-      relations: { include: new Map() },
+      relations: { include: new Map(), filters: new Map() },
     });
     expect([info, exposure]).to.deep.equal([
       infoOf(Article),

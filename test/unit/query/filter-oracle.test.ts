@@ -35,6 +35,7 @@ function foreignParsed(text: string): ShortTree | null {
 const NAME = /^[A-Za-z0-9_.]+$/;
 
 function selectorsOf(tree: ShortTree): string[] {
+  if ('of' in tree) return [tree.of, ...selectorsOf(tree.condition)];
   if ('and' in tree) return tree.and.flatMap(selectorsOf);
   return 'or' in tree ? tree.or.flatMap(selectorsOf) : [tree[0]];
 }

@@ -74,6 +74,13 @@ const TREES: Readonly<Record<string, ShortTree | null>> = {
   'a==(1)': ['a', '==', ['1']],
   'a.b_c==1': ['a.b_c', '==', '1'],
   '((((((((a==1))))))))': A,
+  // A condition in the place of a value.
+  'a=any=(b==2,c!=3);a==1': { and: [{ of: 'a', operator: '=any=', condition: { or: [B, C] } }, A] },
+  'a =none= ( b=any=(b==2) )': {
+    of: 'a',
+    operator: '=none=',
+    condition: { of: 'b', operator: '=any=', condition: B },
+  },
 };
 
 const ERRORS: Readonly<Record<string, Parsed>> = {
@@ -187,6 +194,7 @@ describe('parseFilterSyntax', () => {
       expect(FILTER_LIMITS).to.deep.equal({
         length: 2048,
         comparisons: 50,
+        relations: 5,
         depth: 8,
         listValues: 100,
         sameAttribute: 10,

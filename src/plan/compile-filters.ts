@@ -1,0 +1,69 @@
+/** `filterAllow` of a resource -> the operators of each of its own attributes. */
+import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
+import type { AttributeInfo } from '../model/model-info.js';
+import { relationNames } from '../model/relations.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { showValue } from '../util/option-problems.js';
+import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
+import { canonicalOperator, operatorSpellings, operatorsOf } from './filter-operators.js';
+
+/** What is said of names, whether they stand in a list or in an object. */
+export function filterEntries(allow: object): readonly (readonly [name: string, wanted: unknown])[] {
+  return Array.isArray(allow) ? allow.map((name) => [String(name), true] as const) : Object.entries(allow);
+}
+
+/** Whether a name is about a relation of the model. No attribute has the name of a relation. */
+export function isRelated({ info: { model, attributes } }: Pick<OptionCheck, 'info'>, name: string): boolean {
+  return !attributes.has(name) && (name.includes('.') || relationNames(model).includes(name));
+}
+
+/** The attributes a client may filter by, each with its operators. Those behind relations are compiled when all resources are. */
+export function compileFilters(check: OptionCheck): ReadonlyMap<string, readonly CanonicalFilterOperator[]> {
+  const filters = new Map<string, readonly CanonicalFilterOperator[]>();
+  for (const [name, wanted] of filterEntries(check.options.filterAllow ?? [])) {
+    const operators = isRelated(check, name) ? null : compileFilter(check, name, wanted);
+    if (operators) filters.set(name, operators);
+  }
+  return filters;
+}
+
+/** The operators of one attribute; null where it cannot be filtered by, which is reported. */
+export function compileFilter(
+  check: AttributeCheck,
+  name: string,
+  wanted: unknown,
+): readonly CanonicalFilterOperator[] | null {
+  const attribute = visibleAttribute(check, 'filterAllow', name, relationNames(check.info.model));
+  if (!attribute) return null;
+  const available = operatorsOf(attribute.type.kind);
+  if (available.length > 0) return wanted === true ? available : narrowOperators(check, attribute, wanted);
+  const { owner = check.info.name, prefix = '' } = check;
+  check.report(`${owner}: filterAllow names '${prefix}${name}', whose type cannot be filtered; remove it.`);
+  return null;
+}
+
+function narrowOperators(
+  { info, report, owner = info.name, prefix = '' }: AttributeCheck,
+  { name, type }: AttributeInfo,
+  wanted: unknown,
+): readonly CanonicalFilterOperator[] {
+  const available = operatorsOf(type.kind);
+  const option = `${owner}: filterAllow.${prefix}${name}`;
+  if (!Array.isArray(wanted) || wanted.length === 0) {
+    report(`${option} is ${showValue(wanted)}; use true or a list of operators.`);
+    return available;
+  }
+  const operators = new Set<CanonicalFilterOperator>();
+  for (const spelling of wanted.map(String)) {
+    const operator = canonicalOperator(spelling);
+    if (operator && available.includes(operator)) operators.add(operator);
+    else {
+      report(
+        `${option} has the operator '${spelling}', which ` +
+          `${operator ? `a ${type.kind} column does not have` : 'does not exist'}; ` +
+          `use some of ${available.join(', ')}.${operator ? '' : didYouMean(spelling, operatorSpellings())}`,
+      );
+    }
+  }
+  return Object.freeze([...operators]);
+}
