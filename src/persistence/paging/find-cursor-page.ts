@@ -1,12 +1,14 @@
 /** One page of rows next to a place, in either direction, and the places where its neighbours begin. */
+import type { Count } from '../../operation/count.js';
 import { InvalidCursorError } from '../../query/cursor-codec.js';
 import type { Keyset, KeyValues } from '../../query/keyset.js';
 import { describeFault } from '../errors/database-fault.js';
 import { type KeyTerm, reversed } from '../sql/keyset-sql.js';
+import { type CountedSource, findTotal, limitOf } from './find-offset-page.js';
 import type { CursorPage, CursorPageRequest } from './page.js';
 
 /** Rows that can be walked in an order, from a place on. */
-export interface KeysetSource<Row, Range> {
+export interface KeysetSource<Row, Range> extends CountedSource {
   /** The total order. */
   readonly terms: readonly KeyTerm[];
   /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
@@ -33,9 +35,10 @@ export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
 export async function findCursorPage<Row, Range>(
   source: KeysetSource<Row, Range>,
   request: PlaceRequest,
+  count: Count,
 ): Promise<CursorPage<Row>> {
   try {
-    return await findPage(source, request);
+    return await withTotal(source, await findPage(source, request), count);
   } catch (error) {
     // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
     // was made up, which is possible where cursors are not signed.
@@ -67,6 +70,18 @@ async function findPage<Row, Range>(
   const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
   const back = hasNear ? near : null;
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
+}
+
+/** A page with the number of all rows, whatever its place, as far as it is asked for. */
+async function withTotal<Row>(
+  source: CountedSource,
+  page: CursorPage<Row>,
+  count: Count,
+): Promise<CursorPage<Row>> {
+  if (count === 'none') return page;
+  const { items, next, prev } = page;
+  const seen = items.length + (next ? 1 : 0) + (prev ? 1 : 0);
+  return { ...page, ...(await findTotal(source, seen, !next && !prev, limitOf(count))) };
 }
 
 async function hasRows<Row, Range>(
