@@ -102,6 +102,8 @@ export interface IncludePlan extends RelatedPlan {
   readonly path: string;
   /** Rows of each parent; null where it has one at most. */
   readonly size: PageSize | null;
+  /** Null where answers say nothing of it. */
+  readonly count: CountPlan | null;
   /** What may be included in the included rows, by name. */
   readonly include: ReadonlyMap<string, IncludePlan>;
 }
