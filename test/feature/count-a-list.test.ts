@@ -26,7 +26,6 @@ import {
   Repository,
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { except } from '../support/combination.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -217,25 +216,23 @@ describe('counting a list', () => {
       }
     });
 
-    except({ general: 'it is about our SQL' }).it(
-      'asks for no more than the cap, and not where the rows tell',
-      async () => {
-        const statements = async (target: string) =>
-          (await sql.duringRequest(() => site.agent.get(target).expect(200))).statements;
-        const [rows, counted] = await statements('/stones?count=capped');
-        expect(rows).to.match(/ LIMIT 3$/);
-        expect(counted).to.equal(
-          'SELECT count(*) FROM (SELECT 1 FROM "stones" AS "Stone" WHERE "Stone"."deletedAt" IS NULL LIMIT 6) AS ".counted"',
-        );
-        for (const target of [
-          '/stones?count=none',
-          '/stones?count=capped&page=3',
-          '/stones?count=capped&page=4',
-          '/stones?count=exact&size=7',
-        ])
-          expect(await statements(target), target).to.have.length(1);
-      },
-    );
+    it('asks for no more than the cap, and not where the rows tell', async () => {
+      const statements = async (target: string) =>
+        (await sql.duringRequest(() => site.agent.get(target).expect(200))).statements;
+      const [rows, counted] = await statements('/stones?count=capped');
+      expect(rows).to.match(/ LIMIT 3\b/);
+      expect(counted).to.match(
+        /^SELECT count\(\*\).* FROM \(SELECT 1.* FROM "stones" .* LIMIT 6\) AS "\.?\w+";?$/,
+      );
+      expect(counted).not.to.include('ORDER BY');
+      for (const target of [
+        '/stones?count=none',
+        '/stones?count=capped&page=3',
+        '/stones?count=capped&page=4',
+        '/stones?count=exact&size=7',
+      ])
+        expect(await statements(target), target).to.have.length(1);
+    });
   });
 
   describe('by cursor', () => {

@@ -65,7 +65,7 @@ const TABLE = {
   paranoid: true,
 } as const;
 const ATTRIBUTES = ['id', 'owner', 'code', 'points', 'isOpen', 'folderId'] as never;
-const LISTS = { filterAllow: ATTRIBUTES, sortAllow: ATTRIBUTES } as const;
+const LISTS = { filterAllow: ATTRIBUTES, sortAllow: ATTRIBUTES, count: { cap: 2 } } as const;
 
 /** Pages by number; a request acts for one tenant. */
 @Crud({ ...LISTS, scope: { owner: tenant } })

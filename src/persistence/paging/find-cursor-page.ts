@@ -37,8 +37,20 @@ export async function findCursorPage<Row, Range>(
   request: PlaceRequest,
   count: Count,
 ): Promise<CursorPage<Row>> {
+  const page = await findChecked(source, request);
+  if (count === 'none') return page;
+  const { items, next, prev } = page;
+  // Whatever the place, the whole list is counted.
+  const seen = items.length + (next ? 1 : 0) + (prev ? 1 : 0);
+  return { ...page, ...(await findTotal(source, seen, !next && !prev, limitOf(count))) };
+}
+
+async function findChecked<Row, Range>(
+  source: KeysetSource<Row, Range>,
+  request: PlaceRequest,
+): Promise<CursorPage<Row>> {
   try {
-    return await withTotal(source, await findPage(source, request), count);
+    return await findPage(source, request);
   } catch (error) {
     // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
     // was made up, which is possible where cursors are not signed.
@@ -70,18 +82,6 @@ async function findPage<Row, Range>(
   const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
   const back = hasNear ? near : null;
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
-}
-
-/** A page with the number of all rows, whatever its place, as far as it is asked for. */
-async function withTotal<Row>(
-  source: CountedSource,
-  page: CursorPage<Row>,
-  count: Count,
-): Promise<CursorPage<Row>> {
-  if (count === 'none') return page;
-  const { items, next, prev } = page;
-  const seen = items.length + (next ? 1 : 0) + (prev ? 1 : 0);
-  return { ...page, ...(await findTotal(source, seen, !next && !prev, limitOf(count))) };
 }
 
 async function hasRows<Row, Range>(
