@@ -28,7 +28,7 @@ export type TotalIs = (typeof TOTALS)[number];
 export interface CountOptions {
   /**
    * How a request without the parameter counts. Default: `'exact'` for pages by number, and `'none'` for pages by cursor and
-   * relations; where `allow` leaves that out, the first of `allow`.
+   * relations. Where `allow` leaves that out, it is the first of `allow`.
    */
   default?: CountMode;
   /** What a request may ask for. Default: all three. */

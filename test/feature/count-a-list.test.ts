@@ -230,6 +230,8 @@ describe('counting a list', () => {
         '/stones?count=capped&page=3',
         '/stones?count=capped&page=4',
         '/stones?count=exact&size=7',
+        '/grains?count=exact&size=7',
+        `/grains?count=capped&size=${CAP + 1}`,
       ])
         expect(await statements(target), target).to.have.length(1);
     });

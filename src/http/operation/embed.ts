@@ -110,7 +110,7 @@ async function readMember(
   };
   const none: Rest = { has_next: false, ...(totals && NO_ROWS) };
   const restOf = (index: number): Rest => {
-    const { hasNext = false } = groups[index] ?? {};
+    const { hasNext } = groups[index] as Group;
     const total = totals?.[index];
     return total ? { has_next: isNumberOnly ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
   };
