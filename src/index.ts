@@ -17,6 +17,7 @@ export {
 } from './metadata/access-options.js';
 export { type FilterTemplate, type FilterValue, filter } from './metadata/filter-template.js';
 export type { IncludeAllow, IncludeOptions } from './metadata/include-options.js';
+export type { CountMode, CountOptions, CountRequest, TotalIs } from './metadata/count-options.js';
 export type {
   Class,
   CrudOptions,
@@ -37,7 +38,7 @@ export type { SortTerm } from './plan/resource-plan.js';
 
 // Synthesize
 export { createSchema, readSchema, updateSchema } from './schema/model-schemas.js';
-export { cursorPageSchema, pageSchema } from './schema/page-schema.js';
+export { cursorPageSchema, type PageSchemaOptions, pageSchema } from './schema/page-schema.js';
 export type { RequestIssue } from './schema/request-issue.js';
 export type { SchemaClass } from './schema/synthesize-class.js';
 

@@ -1,6 +1,7 @@
 /** All features, in the order of the document. */
 import type { FeatureFactory } from '../operation/feature.js';
 import { condition } from './condition.js';
+import { count } from './count.js';
 import { fields } from './fields.js';
 import { filter } from './filter.js';
 import { include } from './include.js';
@@ -13,6 +14,7 @@ import { sort } from './sort.js';
 /** The list. A new feature is a file beside these, and a line here. */
 export const FEATURES: readonly FeatureFactory[] = [
   paging,
+  count,
   sort,
   filter,
   fields,

@@ -16,6 +16,7 @@ import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import { chosenNames } from './chosen-names.js';
+import { describeCount, readCount } from './count.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
 import { type FilterReader, filterReader, isFilterable } from './filter.js';
 import { filterDescription } from './filter-guide.js';
@@ -105,7 +106,7 @@ function readParameters(
   { form }: Access,
   { textOf, issues, related }: Reading,
 ): Omit<Inclusion, 'plan' | 'include'> {
-  const { path, size, target } = plan;
+  const { path, size, count, target } = plan;
   const given = <T>(name: string, absent: T, read: (text: string, found: RequestIssue[]) => T): T => {
     const parameter = `${path}.${name}`;
     // One that the relation does not have is unknown, which may be ignored.
@@ -122,6 +123,10 @@ function readParameters(
       size === null ? 1 : given('size', size.default, (text, found) => readSize(path, size.max, text, found)),
     sort: given('sort', target.defaultSort, (text, found) => sort(text, form, found)),
     filter: given('q', null, (text, found) => filter(text, form, found, related)),
+    count:
+      count === null
+        ? undefined
+        : given('count', count.default, (text, found) => readCount(`${path}.count`, count, text, found)),
   };
 }
 
@@ -151,7 +156,7 @@ function compileIncluded(plan: IncludePlan, views: ViewRegistry): Included {
 
 /** The parameters of a relation. A record alone is chosen by its parent. */
 function parametersOf(
-  { path, target, size }: IncludePlan,
+  { path, target, size, count }: IncludePlan,
   readable: readonly string[],
 ): readonly Parameter[] {
   const shown = readable.filter((name) => target.access?.fields.get(name)?.read !== false);
@@ -178,6 +183,15 @@ function parametersOf(
           target.sortable.length,
         ),
     },
+    ...(count === null
+      ? []
+      : [
+          {
+            name: 'count',
+            describe: () =>
+              describeCount(`How the items of \`${path}\` that each record has are counted`, count),
+          },
+        ]),
     ...(!isFilterable(target)
       ? []
       : [

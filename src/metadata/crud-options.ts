@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import type { Model, ModelStatic } from 'sequelize';
 import type { AccessOptions } from './access-options.js';
 import type { Attribute, RelationName } from './attributes.js';
+import type { CountOptions } from './count-options.js';
 import type { Endpoint } from './endpoint.js';
 import type { IncludeAllow } from './include-options.js';
 
@@ -126,6 +127,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */
   pageSize?: { default?: number; max?: number };
+  /** How a client may have the list counted; `true` is `{}`. Default: pages by number have an exact total, and cursors none. */
+  count?: true | CountOptions;
   /** What a client may filter by. Default: nothing. */
   filterAllow?: FilterAllow<M>;
   /** What a client may sort by. Default: the primary key. */

@@ -1,10 +1,18 @@
 /** What a user may say of relations that clients include. Nothing is checked or computed here. */
 import type { VisibleRule } from './access-options.js';
+import type { CountOptions } from './count-options.js';
 
 /** How one relation may be included. */
 export interface IncludeOptions {
   /** The rows of each record, of a relation to many. Default: 10, and at most 20. */
   size?: { default?: number; max?: number };
+  /**
+   * How a client may have the rows of each record counted, of a relation to many; `true` is `{}`. With `reviews.size=0` their number
+   * is answered alone. Default: they are not counted.
+   *
+   * @example { count: { default: 'none', allow: ['none', 'capped'], cap: 100 } }
+   */
+  count?: true | CountOptions;
   /**
    * The rows that may be seen through this relation, beside what holds for their model: `scope`, `visible`, `fields`, soft
    * deletion. `'all'` stands for no other condition. Has to be given where code that an include cannot ask guards the rows on the

@@ -5,6 +5,7 @@
 import {
   type DataType,
   type IncludeOptions,
+  literal,
   type Model,
   type ModelStatic,
   Sequelize,
@@ -70,6 +71,57 @@ export function withScope<M extends object>(model: M, scope: AppliedScope): M {
   return new Proxy(model, {
     get: (target, key, receiver) => (key === '_scope' ? scope : Reflect.get(target, key, receiver)),
   });
+}
+
+/**
+ * The same model, which counts up to a limit: the SELECT that would count all rows is cut, and counted. Its hooks and scopes see what
+ * they see of any count.
+ */
+export function countingTo<M extends object>(model: M, limit: number): M {
+  const { queryInterface } = withFields(model as M & CountingModel, 'Model', 'queryInterface', missing);
+  const { queryGenerator } = withFields(
+    queryInterface,
+    'QueryInterface',
+    'queryGenerator rawSelect',
+    missing,
+  );
+  withFields(queryGenerator, 'QueryGenerator', 'selectQuery', missing);
+  const selectQuery: CountingGenerator['selectQuery'] = (table, { attributes, ...options }, of) => {
+    // Where a scope joins other tables, the argument is what makes each row count once.
+    const [
+      [
+        {
+          args: [counted],
+        },
+      ],
+    ] = attributes;
+    const shown = [[options.distinct ? counted : literal('1'), 'one']];
+    const rows = queryGenerator.selectQuery(
+      table,
+      { ...options, attributes: shown, limit, subQuery: false } as never,
+      of,
+    );
+    return `SELECT count(*) AS "count" FROM (${rows.replace(/;$/, '')}) AS "rows";`;
+  };
+  const generator = Object.create(queryGenerator, { selectQuery: { value: selectQuery } });
+  const counting = Object.create(queryInterface, { queryGenerator: { value: generator } });
+  return new Proxy(model, {
+    get: (target, key, receiver) =>
+      key === 'queryInterface' ? counting : Reflect.get(target, key, receiver),
+  });
+}
+
+interface CountingGenerator {
+  selectQuery(table: unknown, options: CountingSelect, model: unknown): string;
+}
+
+interface CountingSelect {
+  readonly attributes: readonly [readonly [{ readonly args: readonly unknown[] }, string]];
+  readonly distinct?: boolean;
+}
+
+interface CountingModel {
+  readonly queryInterface: { readonly queryGenerator: CountingGenerator };
 }
 
 /** The hooks of a model, or of an instance. They can be added at any time. */

@@ -1,5 +1,6 @@
 /** The schemas of one resource: its records, its bodies and its page. */
 import { exampleValue } from '../features/example-value.js';
+import { TOTALS } from '../metadata/count-options.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
@@ -42,9 +43,10 @@ export function pageExample(plan: ResourcePlan): unknown {
   const record = recordExample(plan);
   if (record === undefined) return undefined;
   const size = plan.pageSize.default;
+  const totals = plan.count === null ? {} : { total: 1, total_is: 'exact' };
   return plan.pagination === 'offset'
-    ? { items: [record], total: 1, page: 1, size, pages: 1, has_next: false, has_prev: false }
-    : { items: [record], next_cursor: null, prev_cursor: null, has_next: false, has_prev: false };
+    ? { items: [record], total: 1, ...totals, page: 1, size, pages: 1, has_next: false, has_prev: false }
+    : { items: [record], ...totals, next_cursor: null, prev_cursor: null, has_next: false, has_prev: false };
 }
 
 function partialSchema({ phrase }: ResourceNames, record: JsonSchema): JsonSchema {
@@ -54,19 +56,40 @@ function partialSchema({ phrase }: ResourceNames, record: JsonSchema): JsonSchem
 function pageSchema(plan: ResourcePlan, names: ResourceNames): JsonSchema {
   const properties: Record<string, JsonSchema> = {
     items: { type: 'array', items: chosenRecord(names), maxItems: plan.pageSize.max },
-    ...(plan.pagination === 'offset' ? OFFSET_PROPERTIES : CURSOR_PROPERTIES),
+    ...(plan.pagination === 'offset' ? { total: TOTAL } : {}),
+    ...(plan.count === null ? {} : COUNTED_PROPERTIES),
+    ...(plan.pagination === 'offset' ? offsetProperties(plan) : CURSOR_PROPERTIES),
     has_next: { type: 'boolean' },
     has_prev: { type: 'boolean' },
   };
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
-const OFFSET_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
-  total: { type: 'integer', minimum: 0, description: 'How many records the list has on all pages.' },
-  page: { type: 'integer', minimum: 1 },
-  size: { type: 'integer', minimum: 1 },
-  pages: { type: 'integer', minimum: 0 },
+const TOTAL = {
+  type: 'integer',
+  minimum: 0,
+  description: 'How many records the list has on all pages.',
+} as const;
+
+const COUNTED_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+  total: { ...TOTAL, type: ['integer', 'null'] },
+  total_is: {
+    type: 'string',
+    enum: TOTALS,
+    description: 'What `total` is: the exact number, a number that there are more records than, or null.',
+  },
 };
+
+function offsetProperties({ count }: ResourcePlan): Readonly<Record<string, JsonSchema>> {
+  return {
+    page: { type: 'integer', minimum: 1 },
+    size: { type: 'integer', minimum: 1 },
+    pages:
+      count === null
+        ? { type: 'integer', minimum: 0 }
+        : { type: ['integer', 'null'], minimum: 0, description: 'Null unless `total` is exact.' },
+  };
+}
 
 const CURSOR_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   next_cursor: { type: ['string', 'null'], description: 'For `after`; null on the last page.' },

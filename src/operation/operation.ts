@@ -3,6 +3,7 @@ import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
+import type { Count } from './count.js';
 
 /**
  * Where the text of a parameter is found when the statement is executed: `id`, `scope.ownerId`. The compiler has slots of its
@@ -98,7 +99,7 @@ export interface ListOperation {
   /** A total order: the primary key is part of it. */
   readonly order: readonly SortTerm[];
   readonly window: OffsetWindow | KeysetWindow;
-  readonly count: 'exact' | 'none';
+  readonly count: Count;
 }
 
 /** New rows, one at least. The values are as JavaScript has them, by attribute. */

@@ -22,6 +22,7 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   endpoints: { fits: isIterable, text: 'a list of operations' },
   pagination: null,
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
+  count: null,
   filterAllow: { fits: isObject, text: 'a list of attributes, or an object of attributes and operators' },
   sortAllow: { fits: Array.isArray, text: 'a list of attributes' },
   defaultSort: null,

@@ -3,6 +3,7 @@
 import type { IncludeOptions } from '../metadata/include-options.js';
 import type { Relation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
+import { compileCount } from './compile-count.js';
 import type { DecoratorReader } from './compile-resource.js';
 import type { RelatedModels } from './related-models.js';
 import type { IncludePlan, PageSize, RelatedResource, ResourcePlan } from './resource-plan.js';
@@ -74,7 +75,7 @@ export class IncludeCompiler {
     if (this.#isShown(parent, name))
       return report('has the name of a property of answers; give one of them another name.');
     const given = options === true ? {} : options;
-    const unknown = unknownOptions(`${this.#plan.name}: include.${path}`, given, ['size', 'where']);
+    const unknown = unknownOptions(`${this.#plan.name}: include.${path}`, given, ['size', 'count', 'where']);
     this.#problems.push(...unknown);
     const found = this.models.lead(parent.model, name, given, {
       option: `include.${path}`,
@@ -82,9 +83,10 @@ export class IncludeCompiler {
     });
     if (!found) return null;
     const size = this.#size(path, given, found.relation);
+    const count = this.#count(path, given, found.relation);
     const include = new Map<string, IncludePlan>();
     this.#level(found.target, `${path}.`, include);
-    return Object.freeze({ ...found, path, size, include });
+    return Object.freeze({ ...found, path, size, count, include });
   }
 
   #isShown({ info, explicitSchemas }: ResourcePlan, name: string): boolean {
@@ -113,6 +115,16 @@ export class IncludeCompiler {
     const chosen = usual ?? Math.min(DEFAULT_SIZE.default, max);
     if (chosen > max) return report(`has the default ${chosen}, above its max ${max}; raise max.`);
     return Object.freeze({ default: chosen, max });
+  }
+
+  #count(path: string, { count }: IncludeOptions, { isOne }: Relation): IncludePlan['count'] {
+    if (isOne && count !== undefined) {
+      this.#report(`include.${path}.count is about a relation to one record; remove it.`);
+      return null;
+    }
+    return compileCount(count, 'none', `${this.#plan.name}: include.${path}.count`, (problem) =>
+      this.#problems.push(problem),
+    );
   }
 
   /** What one request can make the database read. One more row of each record tells whether there are others. */

@@ -8,6 +8,7 @@ import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
+import { compileCount } from './compile-count.js';
 import { compileFilters } from './compile-filters.js';
 import { compileId } from './compile-id.js';
 import {
@@ -79,6 +80,12 @@ export function compileResource(
     endpoints: compileEndpoints(check),
     pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
     pageSize: compilePageSize(check),
+    count: compileCount(
+      options.count,
+      options.pagination === 'cursor' ? 'none' : 'exact',
+      `${info.name}: count`,
+      report,
+    ),
     filters: compileFilters(check),
     sortable: compileSortable(check),
     defaultSort: compileDefaultSort(check),

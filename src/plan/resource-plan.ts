@@ -1,5 +1,6 @@
 /** What the compile phase produces: everything a resource needs, decided and frozen. */
 import type { VisibleRule } from '../metadata/access-options.js';
+import type { CountMode } from '../metadata/count-options.js';
 import type {
   CanonicalFilterOperator,
   Class,
@@ -23,6 +24,14 @@ export interface SortTerm {
 export interface PageSize {
   readonly default: number;
   readonly max: number;
+}
+
+/** How the rows of a list may be counted. */
+export interface CountPlan {
+  readonly default: CountMode;
+  readonly allow: readonly CountMode[];
+  /** Rows that are counted at most where the mode is `capped`. */
+  readonly cap: number;
 }
 
 /** Which attributes the user hid from answers, or from bodies. */
@@ -55,6 +64,8 @@ export interface ResourcePlan {
   readonly endpoints: ReadonlySet<Endpoint>;
   readonly pagination: 'offset' | 'cursor';
   readonly pageSize: PageSize;
+  /** Null where answers say nothing of it. */
+  readonly count: CountPlan | null;
   readonly filters: ReadonlyMap<string, readonly CanonicalFilterOperator[]>;
   readonly sortable: readonly string[];
   /** Total: the primary key is always part of it. */
@@ -91,6 +102,8 @@ export interface IncludePlan extends RelatedPlan {
   readonly path: string;
   /** Rows of each parent; null where it has one at most. */
   readonly size: PageSize | null;
+  /** Null where answers say nothing of it. */
+  readonly count: CountPlan | null;
   /** What may be included in the included rows, by name. */
   readonly include: ReadonlyMap<string, IncludePlan>;
 }

@@ -1,11 +1,12 @@
 /** What a list or a read asks for, parsed and checked against the plan. Frozen. */
+import type { CountMode, CountRequest } from '../metadata/count-options.js';
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { IncludePlan, SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from './keyset.js';
 
-/** What lists of both kinds have. */
-export interface ListCriteria {
+/** What lists of both kinds have; `count` and `cap` only where the option `count` is set. */
+export interface ListCriteria extends CountRequest {
   /** Rows per page, within the resource's maximum. */
   readonly size: number;
   readonly filter: Filter | null;
@@ -90,6 +91,8 @@ export interface Inclusion {
   /** A total order. */
   readonly sort: readonly SortTerm[];
   readonly filter: Filter | null;
+  /** How the rows of each parent are counted; undefined where the relation has no `count`. */
+  readonly count?: CountMode | undefined;
   /** What is included in its records. */
   readonly include: readonly Inclusion[];
 }

@@ -1,10 +1,17 @@
 /** The classes of the two list envelopes. */
 import { Expose, Type } from 'class-transformer';
-import { IsArray, IsBoolean, IsInt, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
+import { TOTALS } from '../metadata/count-options.js';
 import type { Class } from '../metadata/crud-options.js';
 import { namedClass, type SchemaClass } from './synthesize-class.js';
 
-const known = { Page: new WeakMap<Class, SchemaClass>(), CursorPage: new WeakMap<Class, SchemaClass>() };
+/** What of the options of a list its envelope depends on. */
+export interface PageSchemaOptions {
+  /** Whether the list has the option `count`: `total_is` is there, and `total` and `pages` may be null. Default: false. */
+  readonly count?: boolean;
+}
+
+const known = new Map<string, WeakMap<Class, SchemaClass>>();
 
 /**
  * The envelope of an offset list of `Read`: `items, total, page, size, pages, has_next, has_prev`. Cached.
@@ -14,11 +21,12 @@ const known = { Page: new WeakMap<Class, SchemaClass>(), CursorPage: new WeakMap
  * const ArticlePage = pageSchema(readSchema(Article)); // class ArticlePage
  * ```
  */
-export function pageSchema(read: Class): SchemaClass {
-  return envelope(read, 'Page', (page) => {
-    for (const name of ['total', 'page', 'size', 'pages']) {
-      decorate(page, name, [IsInt(), Min(name === 'page' || name === 'size' ? 1 : 0)]);
-    }
+export function pageSchema(read: Class, options: PageSchemaOptions = {}): SchemaClass {
+  const { count = false } = options;
+  return envelope(read, 'Page', options, (page) => {
+    for (const name of ['page', 'size']) decorate(page, name, [IsInt(), Min(1)]);
+    const orNull = count ? [IsOptional()] : [];
+    for (const name of ['total', 'pages']) decorate(page, name, [...orNull, IsInt(), Min(0)]);
   });
 }
 
@@ -30,24 +38,30 @@ export function pageSchema(read: Class): SchemaClass {
  * const ArticleCursorPage = cursorPageSchema(readSchema(Article)); // class ArticleCursorPage
  * ```
  */
-export function cursorPageSchema(read: Class): SchemaClass {
-  return envelope(read, 'CursorPage', (page) => {
+export function cursorPageSchema(read: Class, options: PageSchemaOptions = {}): SchemaClass {
+  return envelope(read, 'CursorPage', options, (page) => {
     for (const name of ['next_cursor', 'prev_cursor']) decorate(page, name, [IsOptional(), IsString()]);
+    if (options.count) decorate(page, 'total', [IsOptional(), IsInt(), Min(0)]);
   });
 }
 
 function envelope(
   read: Class,
-  suffix: keyof typeof known,
+  suffix: string,
+  { count = false }: PageSchemaOptions,
   decoratePlaces: (page: SchemaClass) => void,
 ): SchemaClass {
-  const made = known[suffix].get(read);
+  const kind = `${suffix} ${count}`;
+  const classes = known.get(kind) ?? new WeakMap<Class, SchemaClass>();
+  known.set(kind, classes);
+  const made = classes.get(read);
   if (made) return made;
   const page = namedClass(`${read.name.replace(/Read$/, '')}${suffix}`);
   decorate(page, 'items', [Type(() => read), IsArray(), ValidateNested({ each: true })]);
   for (const name of ['has_next', 'has_prev']) decorate(page, name, [IsBoolean()]);
   decoratePlaces(page);
-  known[suffix].set(read, page);
+  if (count) decorate(page, 'total_is', [IsIn([...TOTALS])]);
+  classes.set(read, page);
   return page;
 }
 

@@ -125,6 +125,7 @@ const LISTS = {
   filterAllow: ATTRIBUTES,
   sortAllow: ATTRIBUTES,
   include: RELATIONS,
+  count: { cap: 2 },
 } as const;
 
 /** Pages by number; a request acts for one tenant. */

@@ -22,6 +22,9 @@ export const accepted: CrudOptions<City>[] = [
   { endpoints: ['list', 'read'] },
   { endpoints: new Set<Operation>(['create']) },
   { pagination: 'cursor', pageSize: { default: 10 } },
+  { count: true },
+  { count: { default: 'capped', allow: ['capped', 'none'], cap: 5 } },
+  { include: { country: true, reviews: { count: true } } },
   { idType: 'uuid' },
   { idType: Number },
   { idType: String },
@@ -74,6 +77,10 @@ export const rejected: CrudOptions<City>[] = [
   { idType: 'number' },
   // @ts-expect-error: rows are counted
   { pageSize: { default: '20' } },
+  // @ts-expect-error: no such mode
+  { count: { allow: ['estimated'] } },
+  // @ts-expect-error: left out where it is not wanted
+  { count: false },
   // @ts-expect-error: an instance is no class
   { readSchema: {} },
   // @ts-expect-error: an arrow function is no middleware class, and takes a request

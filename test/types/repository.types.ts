@@ -68,6 +68,8 @@ export const accepted = [
   cities.get(1n),
   cities.one({ name: 'Lyon' }),
   cities.page({ page: 1, size: 20 }),
+  cities.page({ page: 1, size: 20, count: 'capped', cap: 100 }),
+  cities.cursorPage({ size: 20, count: 'exact' }),
   cities.create({ name: 'Lyon' }),
   cities.update(1, { population: null }),
   new Repository(SelfCity).create({ name: 'Lyon' }),
@@ -83,6 +85,8 @@ export const rejected = [
   cities.find(null),
   // @ts-expect-error: a size is needed
   cities.page({ page: 1 }),
+  // @ts-expect-error: no such mode
+  cities.page({ page: 1, size: 20, count: 'some' }),
   // @ts-expect-error: no such attribute
   cities.create({ nmae: 'Lyon' }),
   // @ts-expect-error: a name is text

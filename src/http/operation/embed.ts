@@ -5,7 +5,7 @@ import type { ModelInfo } from '../../model/model-info.js';
 import { relatedRows, relatedSlots } from '../../operation/related-rows.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import type { TextRow } from '../../persistence/protocol/batch.js';
-import { RelatedRows, type RelatedRowsFound } from '../../persistence/rows/related-rows.js';
+import { NOTHING, RelatedRows, type RelatedRowsFound } from '../../persistence/rows/related-rows.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import type { IncludePlan } from '../../plan/resource-plan.js';
 import type { Inclusion } from '../../query/list-query.js';
@@ -13,6 +13,7 @@ import type { WireRecord } from '../../response/record-serializer.js';
 import { relatedAccess } from '../request/related-access.js';
 import type { ShownModel } from '../resources/resource.js';
 import type { Fields, ShownRecords } from './outcome.js';
+import { NO_ROWS, type RelatedTotal, relatedLimit, relatedTotals } from './related-totals.js';
 
 /** Where relations are read, and how their records are shown. */
 export interface Embedding {
@@ -66,9 +67,10 @@ const readers = new WeakMap<IncludePlan, RelatedRows>();
 
 async function readMember(
   records: ShownRecords,
-  { plan, fields, size, sort, filter, include }: Inclusion,
+  inclusion: Inclusion,
   embedding: Embedding,
 ): Promise<Member> {
+  const { plan, fields, size, sort, filter, include } = inclusion;
   const { relation, target } = plan;
   const view = embedding.views(relation.target);
   const keys = records.column(relation.parentKey);
@@ -82,27 +84,35 @@ async function readMember(
   const select = {
     columns: [...new Set([...(columns.length > 0 ? columns : [target.info.primaryKey.name]), ...needed])],
   };
-  const found = await reader.run(
-    {
-      where: relatedRows(plan, access, filter),
-      select,
-      order: sort,
-      // One more tells whether there are others.
-      limit: relation.isOne ? 1 : size + 1,
-    },
-    [...places.keys()],
-    relatedSlots(access),
-    embedding.on,
-  );
+  const where = relatedRows(plan, access, filter);
+  const slots = relatedSlots(access);
+  const parents = [...places.keys()];
+  const limit = relatedLimit(inclusion);
+  const isNumberOnly = size === 0 && Boolean(limit);
+  // One more tells whether there are others.
+  const wanted = { where, select, order: sort, limit: relation.isOne ? 1 : size + 1 };
+  const found = isNumberOnly ? NOTHING : await reader.run(wanted, parents, slots, embedding.on);
   const { kept, groups } = group(found, places.size, size);
+  const totals =
+    limit === undefined
+      ? null
+      : await relatedTotals(parents, isNumberOnly ? null : groups, limit, (keys) =>
+          reader.count(where, limit + 1, keys, slots, embedding.on),
+        );
   const shown = await embed(
     rowsShown(view, target.info, select.columns, { ...found, rows: kept }),
     include,
     embedding,
   );
-  const perParent = <T>(none: T, make: (each: Group) => T): readonly T[] => {
+  const perParent = <T>(none: T, make: (each: Group, index: number) => T): readonly T[] => {
     const made = groups.map(make);
     return keys.map((key) => (key === null ? none : (made[places.get(key) as number] as T)));
+  };
+  const none: Rest = { has_next: false, ...(totals && NO_ROWS) };
+  const restOf = (index: number): Rest => {
+    const { hasNext } = groups[index] as Group;
+    const total = totals?.[index];
+    return total ? { has_next: isNumberOnly ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
   };
   const { isOne, name } = relation;
   return {
@@ -113,23 +123,27 @@ async function readMember(
         return perParent('null', ({ rows: [first] }) =>
           first === undefined ? 'null' : (texts[first] as string),
         );
+      const rest = (value: Rest) => JSON.stringify(value).slice(1);
       return perParent(
-        NO_ITEMS,
-        ({ rows, hasNext }) => `{"items":[${rows.map((row) => texts[row]).join()}],"has_next":${hasNext}}`,
+        `{"items":[],${rest(none)}`,
+        ({ rows }, index) => `{"items":[${rows.map((row) => texts[row]).join()}],${rest(restOf(index))}`,
       );
     },
     values() {
       const values = shown.values(fields);
       if (isOne) return perParent(null, ({ rows: [first] }) => (first === undefined ? null : values[first]));
-      return perParent({ items: [], has_next: false }, ({ rows, hasNext }) => ({
+      return perParent({ items: [], ...none }, ({ rows }, index) => ({
         items: rows.map((row) => values[row]),
-        has_next: hasNext,
+        ...restOf(index),
       }));
     },
   };
 }
 
-const NO_ITEMS = '{"items":[],"has_next":false}';
+/** What is answered beside the items. */
+interface Rest extends Partial<RelatedTotal> {
+  readonly has_next: boolean;
+}
 
 /** The rows of one parent, by their place. */
 interface Group {

@@ -60,7 +60,7 @@ function pageBody(
 ): string | Envelope {
   const query = inputs as ListQuery;
   const wrap = (items: readonly WireRecord[]) =>
-    envelopeOf(page ?? { items: [] }, query.kind, items, (place) =>
+    envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, items, (place) =>
       cursors.encode(place, { plan, ...query, access: access.digest() }),
     );
   const bare = wrap([]);

@@ -47,7 +47,7 @@ export function pageShaper({ plan }: Resource, method: string): PageShaper {
   return async (result) => {
     const page = result as Page<WireRecord> | null | undefined;
     if (typeof page !== 'object' || page === null || !originOf(page)) return { result };
-    if (isNumbered(page)) return { result: offsetEnvelope(page) };
+    if (isNumbered(page)) return { result: offsetEnvelope(page, plan.count !== null, page.items) };
     throw new TypeError(
       `${plan.name}: ${method} returned a page by cursor, and has no @InjectListQuery(), so that nothing could read its cursors.`,
     );
@@ -79,5 +79,6 @@ function isForeign(model: object, item: unknown): boolean {
 }
 
 function isNumbered<T>(page: Page<T>): page is OffsetPage<T> {
-  return [page.total, page.page, page.size].every((each) => typeof each === 'number');
+  const isTold = typeof page.total === 'number' || page.totalIs !== undefined;
+  return isTold && typeof page.page === 'number' && typeof page.size === 'number';
 }

@@ -1,12 +1,14 @@
 /** One page of rows next to a place, in either direction, and the places where its neighbours begin. */
+import type { Count } from '../../operation/count.js';
 import { InvalidCursorError } from '../../query/cursor-codec.js';
 import type { Keyset, KeyValues } from '../../query/keyset.js';
 import { describeFault } from '../errors/database-fault.js';
 import { type KeyTerm, reversed } from '../sql/keyset-sql.js';
+import { type CountedSource, findTotal, limitOf } from './find-offset-page.js';
 import type { CursorPage, CursorPageRequest } from './page.js';
 
 /** Rows that can be walked in an order, from a place on. */
-export interface KeysetSource<Row, Range> {
+export interface KeysetSource<Row, Range> extends CountedSource {
   /** The total order. */
   readonly terms: readonly KeyTerm[];
   /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
@@ -31,6 +33,19 @@ export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
  * @throws InvalidCursorError for a place whose values are not of the columns' types
  */
 export async function findCursorPage<Row, Range>(
+  source: KeysetSource<Row, Range>,
+  request: PlaceRequest,
+  count: Count,
+): Promise<CursorPage<Row>> {
+  const page = await findChecked(source, request);
+  if (count === 'none') return page;
+  const { items, next, prev } = page;
+  // Whatever the place, the whole list is counted.
+  const seen = items.length + (next ? 1 : 0) + (prev ? 1 : 0);
+  return { ...page, ...(await findTotal(source, seen, !next && !prev, limitOf(count))) };
+}
+
+async function findChecked<Row, Range>(
   source: KeysetSource<Row, Range>,
   request: PlaceRequest,
 ): Promise<CursorPage<Row>> {

@@ -1,5 +1,6 @@
 /** Pages of rows, as a repository takes and returns them. */
 import type { Attributes, Model, WhereOptions } from 'sequelize';
+import type { CountRequest, TotalIs } from '../../metadata/count-options.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Keyset } from '../../query/keyset.js';
 import type { Filter } from '../../query/list-query.js';
@@ -15,7 +16,7 @@ export interface RowCriteria<M extends Model = Model> {
 }
 
 /** A page by number. */
-export interface PageRequest<M extends Model = Model> extends RowCriteria<M> {
+export interface PageRequest<M extends Model = Model> extends RowCriteria<M>, CountRequest {
   /** From 1. */
   readonly page: number;
   /** Rows per page. */
@@ -23,7 +24,7 @@ export interface PageRequest<M extends Model = Model> extends RowCriteria<M> {
 }
 
 /** A page by place. With neither `after` nor `before` it is the first one. */
-export interface CursorPageRequest<M extends Model = Model> extends RowCriteria<M> {
+export interface CursorPageRequest<M extends Model = Model> extends RowCriteria<M>, CountRequest {
   /** The page that follows this place. */
   readonly after?: Keyset | null;
   /** The page that precedes this place. */
@@ -35,16 +36,24 @@ export interface CursorPageRequest<M extends Model = Model> extends RowCriteria<
 /** What a list gives: `OffsetPage` or `CursorPage`, by how the resource is paged. */
 export interface Page<T> {
   readonly items: T[];
-  readonly total?: number;
+  /** How many rows there are on all pages; null where it is not known. */
+  readonly total?: number | null;
+  /**
+   * What `total` is: the exact number, a number that there are more rows than, or not known. A repository says it where `count` is
+   * given. Left out, a number is exact.
+   */
+  readonly totalIs?: TotalIs;
+  /** Whether a page by number is followed by another one. Left out, the total tells, or else that the page is full. */
+  readonly hasNext?: boolean;
   readonly page?: number;
   readonly size?: number;
   readonly next?: Keyset | null;
   readonly prev?: Keyset | null;
 }
 
-/** A page by number, with the exact number of all rows. */
+/** A page by number. Unless `count` says otherwise, its total is exact. */
 export interface OffsetPage<T> extends Page<T> {
-  readonly total: number;
+  readonly total: number | null;
   readonly page: number;
   readonly size: number;
 }

@@ -60,6 +60,7 @@ export function keysetRecordSource<M extends Model>(
       });
       return found.length > 0;
     },
+    count: (limit) => finder.count(limit),
     valuesOf: ({ values }) => values,
     isPlace: ({ isPlace }) => isPlace,
   };

@@ -150,7 +150,13 @@ export class Repository<M extends Model = Model> {
   /**
    * One page by number, and how many rows there are in all. The rows are read first. The count is not asked of the
    * database where a short page tells it; otherwise it runs after the rows, so that rows which come or go between the
-   * two are seen by one of them only. In a `dbSession` both are of one snapshot.
+   * two are seen by one of them only. In a `dbSession` both are of one snapshot. With `count` the page says what its total is.
+   *
+   * @example
+   * ```ts
+   * const { items, total, totalIs, hasNext } = await cities.page({ page: 1, size: 20, count: 'capped', cap: 1_000 });
+   * ```
+   * @throws RangeError for a `count` or `cap` that there is not
    */
   async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
     const found = await readRecords<M, OffsetPage<M>>(
@@ -163,7 +169,8 @@ export class Repository<M extends Model = Model> {
   }
 
   /**
-   * One page next to a place. Costs the same at any depth where an index serves the order.
+   * One page next to a place. Costs the same at any depth where an index serves the order. With `count` it has the number of all
+   * rows, whatever the place.
    *
    * @example
    * ```ts

@@ -12,7 +12,7 @@ import {
 import type { Literal } from 'sequelize/types/utils';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ModelInfo } from '../../model/model-info.js';
-import { type AppliedScope, scopeOf } from '../../model/sequelize-internals.js';
+import { type AppliedScope, countingTo, scopeOf } from '../../model/sequelize-internals.js';
 import type { Predicate, Value } from '../../operation/operation.js';
 import { describeModel } from '../../plan/describe-model.js';
 import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
@@ -89,12 +89,18 @@ export class RowFinder<M extends Model> {
     return withoutScopedOrder(this.#model).findAll(query);
   }
 
-  /** How many rows there are. */
-  count(): Promise<number> {
+  /** The rows behind an offset. */
+  findFrom(offset: number, limit: number): Promise<M[]> {
+    return this.find(this.terms(), null, { limit, offset });
+  }
+
+  /** How many rows there are, counted up to a limit; `Infinity` counts all. */
+  count(limit: number): Promise<number> {
     // A scope that joins many rows to one would have it counted as many times.
     const once = this.scope.include ? { distinct: true, col: `${this.info.name}.${this.#keyColumn()}` } : {};
     const values = this.#values();
-    return this.#model.count({ ...once, ...this.#options, ...this.#where(null, values), ...bound(values) });
+    const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
+    return model.count({ ...once, ...this.#options, ...this.#where(null, values), ...bound(values) });
   }
 
   #keyColumn(): string {

@@ -8,6 +8,7 @@ import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { attributesVersion } from '../../model/sequelize-internals.js';
 import type { Access } from '../../operation/access.js';
+import { countOf } from '../../operation/count.js';
 import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
@@ -117,8 +118,9 @@ export class RowRecords<M extends Model = Model> {
     const { page, size } = request;
     if (!Number.isSafeInteger(page) || page < 1 || !this.#canList(request)) return undefined;
     const window = { kind: 'offset', page, size } as const;
-    const found = await this.#executor.run(this.#list(request, window, 'exact', access), access.slots, on);
-    return { items: this.#records(found), total: found.total as number, page, size };
+    const operation = this.#list(request, window, countOf(request, 'exact'), access);
+    const { rows, parsers, count: _count, ...place } = await this.#executor.run(operation, access.slots, on);
+    return { items: this.#records({ rows, parsers }), total: null, ...place, page, size };
   }
 
   /** One page next to a place. */
@@ -129,9 +131,9 @@ export class RowRecords<M extends Model = Model> {
     const { size, after = null, before = null } = request;
     if (!this.#canList(request)) return undefined;
     const window = { kind: 'keyset', after, before, size } as const;
-    const found = await this.#executor.run(this.#list(request, window, 'none', access), access.slots, on);
-    const { next = null, prev = null } = found;
-    return { items: this.#records(found), next, prev };
+    const operation = this.#list(request, window, countOf(request, 'none'), access);
+    const { rows, parsers, count: _count, ...place } = await this.#executor.run(operation, access.slots, on);
+    return { items: this.#records({ rows, parsers }), next: null, prev: null, ...place };
   }
 
   /** Inserts a row. */
@@ -244,7 +246,7 @@ export class RowRecords<M extends Model = Model> {
     return pristineHydrator({ info: this.#info, attributes, parsers });
   }
 
-  #records({ rows, parsers }: FoundRows): M[] {
+  #records({ rows, parsers }: Pick<FoundRows, 'rows' | 'parsers'>): M[] {
     // Where there are no rows, nobody has said how to read one.
     if (rows.length === 0) return [];
     return rows.map(this.#hydrateFor(parsers)) as M[];

@@ -15,6 +15,7 @@ import {
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { type Access, presetOf } from '../../operation/access.js';
+import { countOf } from '../../operation/count.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
@@ -76,14 +77,13 @@ export class SequelizeRecords<M extends Model> {
 
   /** One page by number. */
   page(request: PageRequest<M>, scope: TransactionOption): Promise<OffsetPage<M>> {
-    const finder = this.#finder(request, scope);
-    const find = (limit: number, offset: number) => finder.find(finder.terms(), null, { limit, offset });
-    return findOffsetPage({ find, count: () => finder.count() }, request);
+    return findOffsetPage(this.#finder(request, scope), request, countOf(request, 'exact'));
   }
 
   /** One page next to a place. */
   async cursorPage(request: CursorPageRequest<M>, scope: TransactionOption): Promise<CursorPage<M>> {
-    const page = await findCursorPage(keysetRecordSource(this.#finder(request, scope)), request);
+    const source = keysetRecordSource(this.#finder(request, scope));
+    const page = await findCursorPage(source, request, countOf(request, 'none'));
     return { ...page, items: page.items.map(({ record }) => record) };
   }
 

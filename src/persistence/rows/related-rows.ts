@@ -15,7 +15,7 @@ import { keyTerms } from '../sql/keyset-sql.js';
 import { liftValues } from '../sql/lift-values.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 import { quotedTable } from '../sql/quoted-table.js';
-import { compileRelated, KEYS, type ParentsSql } from '../sql/related-sql.js';
+import { compileRelated, compileRelatedCount, KEYS, type ParentsSql } from '../sql/related-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import { describeSelection, describeTable, type TableSql } from '../sql/table-sql.js';
 
@@ -37,7 +37,8 @@ export interface RelatedRowsFound {
   readonly parsers: readonly TextParser[];
 }
 
-const NOTHING: RelatedRowsFound = Object.freeze({ rows: [], parents: [], parsers: [] });
+/** No rows. */
+export const NOTHING: RelatedRowsFound = Object.freeze({ rows: [], parents: [], parsers: [] });
 
 /** The rows behind one relation. */
 export class RelatedRows {
@@ -65,32 +66,67 @@ export class RelatedRows {
     on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<RelatedRowsFound> {
     if (keys.length === 0) return NOTHING;
-    const { predicate, shape, bound } = liftValues(where);
     const sorted = order
       .map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`)
       .join('\0');
-    const statement = this.#statements.get(`${limit} ${select.columns.join('\0')} ${sorted} ${shape}`, () =>
+    const shape = `${limit} ${select.columns.join('\0')} ${sorted}`;
+    const { rows, parsers } = await this.#read(shape, where, keys, slots, on, (lifted) =>
       compileRelated(this.#table, {
         parents: this.#parents,
-        where: predicate as Predicate,
+        where: lifted,
         selection: describeSelection(this.#table, select, 0),
         order: keyTerms(this.#info, order),
         limit,
       }),
     );
-    const filled = { ...joinSlots(slots, bound ?? NO_SLOTS), [KEYS.slot]: arrayLiteral(keys) };
-    // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
-    const found = await on.read(
-      statement.text,
-      fillSlots(statement, filled),
-      this.#table.name,
-      bound !== null,
-    );
-    const last = select.columns.length;
-    return {
-      rows: found.rows as readonly TextRow[],
-      parents: found.rows.map((row) => Number((row as TextRow)[last]) - 1),
-      parsers: found.parsers,
-    };
+    return { rows, parents: placesOf(rows, select.columns.length), parsers };
   }
+
+  /**
+   * Counts the rows of parents with these keys.
+   *
+   * @param limit rows of each parent that are counted at most; `Infinity` counts all
+   * @returns a number for each key
+   */
+  async count(
+    where: Predicate,
+    limit: number,
+    keys: readonly string[],
+    slots: Slots = NO_SLOTS,
+    on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
+  ): Promise<readonly number[]> {
+    if (keys.length === 0) return [];
+    const { rows } = await this.#read(`count:${limit}`, where, keys, slots, on, (lifted) =>
+      compileRelatedCount(this.#table, { parents: this.#parents, where: lifted }, limit),
+    );
+    const counted: number[] = [];
+    for (const [index, place] of placesOf(rows, 1).entries()) counted[place] = Number(rows[index]?.[0]);
+    return counted;
+  }
+
+  /** @param shape what the statement depends on beside the predicate */
+  async #read(
+    shape: string,
+    where: Predicate,
+    keys: readonly string[],
+    slots: Slots,
+    on: StatementTarget,
+    compile: (where: Predicate) => Statement,
+  ): Promise<{ readonly rows: readonly TextRow[]; readonly parsers: readonly TextParser[] }> {
+    const lifted = liftValues(where);
+    const { bound } = lifted;
+    const statement = this.#statements.get(`${shape} ${lifted.shape}`, () =>
+      compile(lifted.predicate as Predicate),
+    );
+    const filled = { ...joinSlots(slots, bound ?? NO_SLOTS), [KEYS.slot]: arrayLiteral(keys) };
+    const values = fillSlots(statement, filled);
+    // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
+    const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);
+    return { rows: rows as readonly TextRow[], parsers };
+  }
+}
+
+/** The place of each row's parent among the keys, from 0. */
+function placesOf(rows: readonly TextRow[], column: number): readonly number[] {
+  return rows.map((row) => Number(row[column]) - 1);
 }

@@ -13,13 +13,13 @@ import type {
   UpdateOperation,
   Value,
 } from '../../operation/operation.js';
-import type { Keyset } from '../../query/keyset.js';
 import { currentTarget } from '../connections/current-target.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
 import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
+import type { Page } from '../paging/page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
@@ -31,14 +31,7 @@ import { RowList } from './row-list.js';
 export type FoundRows = TextResult;
 
 /** The rows of a list. */
-export interface RowPage extends FoundRows {
-  /** How many rows there are in all, where it was asked for. */
-  readonly total?: number;
-  /** Where the page after this one begins, or null; of a list by keyset. */
-  readonly next?: Keyset | null;
-  /** Where the page before this one ends, or null; of a list by keyset. */
-  readonly prev?: Keyset | null;
-}
+export interface RowPage extends FoundRows, Omit<Page<TextRow>, 'items'> {}
 
 /** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
 export class RowExecutor {
@@ -99,16 +92,10 @@ export class RowExecutor {
   async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
     const { window, count } = operation;
     const list = new RowList(this.#compiler, operation, slots, on);
-    const found = async () => {
-      if (window.kind === 'keyset') {
-        const page = await findCursorPage(list, window);
-        return count === 'none' ? page : { ...page, total: await list.count() };
-      }
-      const find = (limit: number, offset: number) => list.findFrom(offset, limit);
-      if (count === 'none') return { items: await find(window.size, (window.page - 1) * window.size) };
-      return findOffsetPage({ find, count: () => list.count() }, window);
-    };
-    const { items, ...page } = await found();
+    const { items, ...page } =
+      window.kind === 'keyset'
+        ? await findCursorPage(list, window, count)
+        : await findOffsetPage(list, window, count);
     return { ...page, rows: items, count: items.length, parsers: list.parsers };
   }
 

@@ -3,6 +3,7 @@ import type { ListOperation, Slot } from '../../operation/operation.js';
 import type { Keyset, KeyValues } from '../../query/keyset.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import type { KeysetSource } from '../paging/find-cursor-page.js';
+import type { OffsetSource } from '../paging/find-offset-page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 import { type KeysetValues, type KeyTerm, rangesAfter, rowAt } from '../sql/keyset-sql.js';
@@ -24,7 +25,7 @@ export interface RowRange {
 }
 
 /** The rows that one request lists. The columns of a row are those of the selection; others may follow. */
-export class RowList implements KeysetSource<TextRow, RowRange> {
+export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<TextRow> {
   /** How the driver would read the columns; none as long as nothing was found. */
   parsers: readonly TextParser[] = [];
   readonly #compiler: OperationCompiler;
@@ -103,10 +104,11 @@ export class RowList implements KeysetSource<TextRow, RowRange> {
     }));
   }
 
-  async count(): Promise<number> {
-    const { rows } = await this.#run('count', this.#slots, this.#isPlanned, () => ({
-      columns: [raw('count(*)')],
+  async count(limit: number): Promise<number> {
+    const { rows } = await this.#run(`count:${limit}`, this.#slots, this.#isPlanned, () => ({
+      columns: [],
       conditions: [],
+      countTo: limit,
     }));
     return Number(rows[0]?.[0]);
   }

@@ -4,7 +4,7 @@ import type { Predicate, Slot } from '../../operation/operation.js';
 import { PARENT } from '../../operation/related-rows.js';
 import type { KeyTerm } from './keyset-sql.js';
 import { attributeOf, compilePredicate } from './predicate-sql.js';
-import { orderTerm } from './select-sql.js';
+import { countSql, orderTerm } from './select-sql.js';
 import { columnName, identifier, inlineSlot, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 import type { SelectionSql, TableSql } from './table-sql.js';
@@ -15,6 +15,8 @@ export const KEYS: Slot = Object.freeze({ slot: 'keys' });
 /** Names that no model has. */
 const PARENTS = identifier('.parents');
 const ROWS = identifier('.rows');
+/** The place of a parent among the keys. */
+const PLACE = raw(`${PARENTS}.n`);
 
 /** The parents, by the column of their key. */
 export interface ParentsSql {
@@ -22,11 +24,15 @@ export interface ParentsSql {
   readonly key: AttributeInfo;
 }
 
-/** What is asked of a relation. */
-export interface RelatedSql {
+/** The rows behind a relation. */
+export interface RelatedRowsSql {
   readonly parents: ParentsSql;
   /** The rows of the parent whose key is in the slot `parent`. */
   readonly where: Predicate;
+}
+
+/** What is asked of a relation. */
+export interface RelatedSql extends RelatedRowsSql {
   readonly selection: SelectionSql;
   readonly order: readonly KeyTerm[];
   /** Rows of each parent. */
@@ -38,25 +44,42 @@ export interface RelatedSql {
  * that no key is compared in JavaScript.
  */
 export function compileRelated(
-  { info, source, column }: TableSql,
+  table: TableSql,
   { parents, where, selection: { attributes }, order, limit }: RelatedSql,
 ): Statement {
+  const { info, column } = table;
   const sorted = order.map(({ attribute }) => attributeOf(info, attribute));
   const selected = [...new Set([...attributes, ...sorted])].map(columnName);
-  const condition = inlineSlot(compilePredicate(where, column), PARENT, `${PARENTS}.k`);
   const within = order.map((term) => orderTerm(term, column(term.attribute)));
-  const rows = sql`SELECT ${joinSql(selected, ', ')} FROM ${source} WHERE ${condition} ORDER BY ${joinSql(within, ', ')}`;
-  const place = raw(`${PARENTS}.n`);
+  const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, where)} ORDER BY ${joinSql(within, ', ')}`;
   const shown = attributes.map((each) => sql`${raw(ROWS)}.${columnName(each)}`);
   // PostgreSQL promises no order of a join, whatever its parts have.
   const around = order.map((term, index) =>
     orderTerm(term, sql`${raw(ROWS)}.${columnName(sorted[index] as AttributeInfo)}`),
   );
   return toStatement(
-    sql`SELECT ${joinSql([...shown, place], ', ')} FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${rows} LIMIT ${raw(
+    sql`SELECT ${joinSql([...shown, PLACE], ', ')} FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${rows} LIMIT ${raw(
       String(limit),
-    )}) AS ${raw(ROWS)} ORDER BY ${joinSql([place, ...around], ', ')}`,
+    )}) AS ${raw(ROWS)} ORDER BY ${joinSql([PLACE, ...around], ', ')}`,
   );
+}
+
+/** Counts the rows of each parent, up to a limit. The second column tells the place of the parent among the keys, from 1. */
+export function compileRelatedCount(
+  table: TableSql,
+  { parents, where }: RelatedRowsSql,
+  limit: number,
+): Statement {
+  const counted = countSql(rowsOf(table, where), limit);
+  return toStatement(
+    sql`SELECT ${raw(ROWS)}.c, ${PLACE} FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${counted}) AS ${raw(ROWS)}(c)`,
+  );
+}
+
+/** What follows the columns of a SELECT of the rows of one parent. */
+function rowsOf({ source, column }: TableSql, where: Predicate): SqlFragment {
+  const condition = inlineSlot(compilePredicate(where, column), PARENT, `${PARENTS}.k`);
+  return sql` FROM ${source} WHERE ${condition}`;
 }
 
 /** The keys as rows. The array gets the type of the parents' column; the SELECT in it is never executed. */

@@ -92,6 +92,17 @@ describe('the operation of a request', () => {
     });
   });
 
+  it('counts as the option says, or the request', () => {
+    const counted = (pagination: string, query = '') =>
+      made([planOf(defineModel('Road'), { pagination, count: { cap: 7 } }), 'list'], query);
+    expect(counted('offset')).to.deep.include({ count: Number.POSITIVE_INFINITY });
+    expect(counted('cursor')).to.deep.include({ count: 0 });
+    for (const pagination of ['offset', 'cursor']) {
+      expect(counted(pagination, 'count=capped')).to.deep.include({ count: 7 });
+      expect(counted(pagination, 'count=none')).to.deep.include({ count: 0 });
+    }
+  });
+
   it('writes the values of the body', () => {
     const values = { name: 'Lyon' };
     expect(made([plan, 'create'], '', values)).to.deep.equal({

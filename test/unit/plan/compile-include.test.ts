@@ -137,7 +137,9 @@ describe('compiling include', () => {
     [
       'a mistyped option',
       { reviews: { siez: {} } },
-      ["City: include.reviews has no option 'siez'. Did you mean 'size'? The options are size, where."],
+      [
+        "City: include.reviews has no option 'siez'. Did you mean 'size'? The options are size, count, where.",
+      ],
     ],
     [
       'a size of one record',
@@ -313,11 +315,7 @@ describe('compiling include', () => {
       [guarded({}, { endpoints: ['read'] })],
       [
         guarded({ dependencies: [guard], endpoints: ['read'], guards: ['ReviewController overrides list'] }),
-        refusal(
-          'Review',
-          'reviews',
-          'it has dependencies, and it has no list, and ReviewController overrides list',
-        ),
+        refusal('Review', 'reviews', 'it has dependencies, it has no list, ReviewController overrides list'),
       ],
     ] as const) {
       expect(problems(said)).to.deep.equal(expected);

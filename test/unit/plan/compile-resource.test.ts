@@ -14,7 +14,7 @@ import {
 } from '../../support/offline-models.js';
 
 const OPTIONS =
-  'prefix, tags, description, endpoints, pagination, pageSize, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
+  'prefix, tags, description, endpoints, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
   'updateSchema, dependencies, idType, unknownQuery, include, scope, visible, can, fields';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
@@ -49,6 +49,7 @@ describe('compileResource', () => {
       endpoints: new Set(['list', 'read', 'create', 'update', 'delete']),
       pagination: 'offset',
       pageSize: { default: 20, max: 100 },
+      count: null,
       filters: new Map(),
       sortable: ['id'],
       defaultSort: [{ attribute: 'id', descending: false }],
@@ -71,6 +72,7 @@ describe('compileResource', () => {
       endpoints: ['list'],
       pagination: 'cursor',
       pageSize: { default: 5, max: 50 },
+      count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
       filterAllow: { title: ['=='] },
       sortAllow: ['title'],
       defaultSort: '-views',
@@ -90,6 +92,7 @@ describe('compileResource', () => {
       endpoints: new Set(['list']),
       pagination: 'cursor',
       pageSize: { default: 5, max: 50 },
+      count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
       filters: new Map([['title', ['==']]]),
       sortable: ['title'],
       defaultSort: [

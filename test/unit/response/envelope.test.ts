@@ -38,7 +38,7 @@ describe('offsetEnvelope', () => {
   ] as const) {
     it(`wraps ${label}, with every key`, () => {
       const items = Array.from({ length: page.items }, (_, id) => ({ id }));
-      expect(offsetEnvelope({ ...page, items })).to.deep.equal({
+      expect(offsetEnvelope({ ...page, items }, false, items)).to.deep.equal({
         items,
         total: page.total,
         page: page.page,
@@ -56,7 +56,7 @@ describe('offsetEnvelope', () => {
         for (let hasNext = true; hasNext; page += 1) {
           const length = Math.min(size, total - seen);
           const items = Array.from({ length }, () => ({}));
-          const envelope = offsetEnvelope({ items, total, page, size });
+          const envelope = offsetEnvelope({ items, total, page, size }, false, items);
           seen += length;
           hasNext = envelope.has_next;
           expect(envelope.has_prev).to.equal(page > 1);

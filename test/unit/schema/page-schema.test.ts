@@ -58,6 +58,35 @@ describe('pageSchema', () => {
   });
 });
 
+describe('the envelopes of lists with count', () => {
+  const total = { total: null, total_is: 'none' };
+
+  it('are classes of their own by the same name', () => {
+    for (const make of [pageSchema, cursorPageSchema]) {
+      const schema = make(ArticleRead, { count: true });
+      expect(make(ArticleRead, { count: true })).to.equal(schema);
+      expect(make(ArticleRead, { count: false }))
+        .to.equal(make(ArticleRead))
+        .and.not.to.equal(schema);
+      expect(schema.name).to.equal(make(ArticleRead).name);
+    }
+  });
+
+  it('take a total that is not known, and refuse anything else', async () => {
+    for (const [schema, page, names] of [
+      [pageSchema(ArticleRead, { count: true }), { ...PAGE, pages: null }, ['total', 'total_is', 'pages']],
+      [cursorPageSchema(ArticleRead, { count: true }), CURSOR_PAGE, ['total', 'total_is']],
+    ] as const) {
+      expect(await wrongProperties(schema, { ...page, ...total })).to.deep.equal([]);
+      expect(await wrongProperties(schema, { ...page, total: 3, total_is: 'at_least' })).to.deep.equal([]);
+      const wrong = { total: -1, total_is: 'some', pages: 0.5 };
+      expect(await wrongProperties(schema, { ...page, ...wrong })).to.have.members(names);
+      expect(await wrongProperties(schema, page)).to.deep.equal(['total_is']);
+    }
+    expect(await wrongProperties(pageSchema(ArticleRead), { ...PAGE, ...total })).to.deep.equal(['total']);
+  });
+});
+
 describe('cursorPageSchema', () => {
   it('is named after the record, cached, and not the offset page', () => {
     const schema = cursorPageSchema(ArticleRead);

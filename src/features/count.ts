@@ -1,0 +1,60 @@
+/** How the rows of a list are counted: `count`, where the option of `@Crud` is set. */
+import { COUNT_MODES, type CountMode } from '../metadata/count-options.js';
+import { countOf } from '../operation/count.js';
+import type { FeatureFactory, InputDescription } from '../operation/feature.js';
+import type { CountPlan } from '../plan/resource-plan.js';
+import { quote } from '../query/query-string.js';
+import type { RequestIssue } from '../schema/request-issue.js';
+import { didYouMean } from '../util/did-you-mean.js';
+
+/** What clients may choose. */
+export const count: FeatureFactory = ({ plan }) => {
+  const { count: options } = plan;
+  if (!options) return null;
+  return {
+    constants: { list: () => ({ cap: options.cap }) },
+    inputs: [
+      {
+        in: 'query',
+        name: 'count',
+        endpoints: ['list'],
+        absent: options.default,
+        read: (text, { issues }) => readCount('count', options, text, issues),
+        describe: () => describeCount('How the records are counted', options),
+      },
+    ],
+    rewrite: { list: (operation, inputs) => ({ ...operation, count: countOf(inputs, 'none') }) },
+  };
+};
+
+/** Reads a mode. What is wrong is added to `issues`. */
+export function readCount(
+  parameter: string,
+  { allow, default: usual }: CountPlan,
+  text: string,
+  issues: RequestIssue[],
+): CountMode {
+  const mode = allow.find((each) => each === text);
+  if (mode !== undefined) return mode;
+  issues.push({
+    parameter,
+    code: 'count.not-allowed',
+    detail: `Parameter '${parameter}' is ${quote(text)}; it accepts ${allow.join(', ')}.${didYouMean(text, allow)}`,
+    allowed: allow,
+  });
+  return usual;
+}
+
+/** Describes the parameter. @param what the beginning of its first sentence */
+export function describeCount(what: string, { allow, cap, default: usual }: CountPlan): InputDescription {
+  const meanings: Readonly<Record<CountMode, string>> = {
+    exact: '`exact` counts all of them',
+    capped: `\`capped\` counts ${cap} at most`,
+    none: '`none` counts nothing',
+  };
+  const shown = COUNT_MODES.filter((mode) => allow.includes(mode)).map((mode) => meanings[mode]);
+  return {
+    description: `${what}: ${shown.join(', ')}. \`total_is\` tells what \`total\` is.`,
+    schema: { type: 'string', enum: allow, default: usual },
+  };
+}

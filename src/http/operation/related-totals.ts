@@ -1,0 +1,47 @@
+/** How many rows each parent has behind a relation, as far as a request has them counted. */
+import { countLimit, type Total, totalOfCounted, totalOfSeen } from '../../operation/count.js';
+import type { Inclusion } from '../../query/list-query.js';
+
+/** The rows of one parent that were read. */
+interface RowsOfParent {
+  readonly rows: readonly unknown[];
+  readonly hasNext: boolean;
+}
+
+/** A total as it is answered. */
+export interface RelatedTotal {
+  readonly total: Total['total'];
+  readonly total_is: Total['totalIs'];
+}
+
+/** Rows of each parent that are counted at most; undefined where the relation says nothing of it. */
+export function relatedLimit({ count, plan }: Pick<Inclusion, 'count' | 'plan'>): number | undefined {
+  return count && plan.count ? countLimit(count, plan.count.cap) : undefined;
+}
+
+/**
+ * Finds the totals. Only those parents are counted whose rows do not tell.
+ *
+ * @param groups the rows of each parent; null where none were read
+ * @param count counts the rows of these parents, up to one more than the limit
+ */
+export async function relatedTotals(
+  keys: readonly string[],
+  groups: readonly RowsOfParent[] | null,
+  limit: number,
+  count: (keys: readonly string[]) => Promise<readonly number[]>,
+): Promise<readonly RelatedTotal[]> {
+  const known = keys.map((_, index) => {
+    const group = groups?.[index];
+    return group && totalOfSeen(group.rows.length + (group.hasNext ? 1 : 0), !group.hasNext, limit);
+  });
+  const counted = [...(await count(keys.filter((_, index) => known[index] === undefined)))];
+  return known.map((each) => shown(each ?? totalOfCounted(counted.shift() as number, limit)));
+}
+
+/** That of a record whose key is NULL. */
+export const NO_ROWS: RelatedTotal = Object.freeze({ total: 0, total_is: 'exact' });
+
+function shown({ total, totalIs }: Total): RelatedTotal {
+  return { total, total_is: totalIs };
+}

@@ -1,0 +1,49 @@
+/** How rows are counted, in the words of users and clients. Nothing is checked or computed here. */
+
+/** The ways to count, by the names that clients use. */
+export const COUNT_MODES = ['exact', 'capped', 'none'] as const;
+
+/**
+ * How the rows of a list are counted: `'exact'` counts all of them, `'capped'` stops at a cap, and `'none'` counts nothing. A page
+ * that shows all rows tells their number in any mode.
+ */
+export type CountMode = (typeof COUNT_MODES)[number];
+
+/** What a total can be, by the names that clients read. */
+export const TOTALS = ['exact', 'at_least', 'none'] as const;
+
+/** What a total is: the number of all rows, a number that there are more rows than, or not known. */
+export type TotalIs = (typeof TOTALS)[number];
+
+/**
+ * Which ways to count a client may choose with the parameter `count`. `true` stands for `{}`. Where the option is set, every answer
+ * has `total` (a number or null) and `total_is`: `exact`, `at_least` or `none`.
+ *
+ * @example
+ * ```ts
+ * @Crud({ count: { default: 'capped', allow: ['capped', 'none'], cap: 1_000 } })
+ * // GET /cities?count=none
+ * ```
+ */
+export interface CountOptions {
+  /**
+   * How a request without the parameter counts. Default: `'exact'` for pages by number, and `'none'` for pages by cursor and
+   * relations. Where `allow` leaves that out, it is the first of `allow`.
+   */
+  default?: CountMode;
+  /** What a request may ask for. Default: all three. */
+  allow?: readonly CountMode[];
+  /** Rows that `'capped'` counts at most, from 1. Default: 10,000. */
+  cap?: number;
+}
+
+/** How the rows of a page are counted. */
+export interface CountRequest {
+  /**
+   * Where it is given, the page tells what its `total` is (`totalIs`). Default: a page by number has an exact total, and one by
+   * cursor has none.
+   */
+  readonly count?: CountMode;
+  /** Rows that `'capped'` counts at most, from 1. Default: 10,000. */
+  readonly cap?: number;
+}

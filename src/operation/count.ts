@@ -1,0 +1,57 @@
+/** How many rows a list has: what is asked for, and what is known with a count or without. */
+import { COUNT_MODES, type CountMode, type CountRequest, type TotalIs } from '../metadata/count-options.js';
+import { DEFAULT_CAP } from '../plan/compile-count.js';
+import { showValue } from '../util/option-problems.js';
+
+/**
+ * How many of the rows are counted: all, none, or this many at most. A number also has the page tell what its total is, and whether
+ * a row follows: it is `Infinity` for all rows, and 0 for none.
+ */
+export type Count = 'exact' | 'none' | number;
+
+/** What is known of the number of rows. */
+export interface Total {
+  /** Null where it is not known. */
+  readonly total: number | null;
+  readonly totalIs: TotalIs;
+}
+
+/**
+ * How many rows a request has counted.
+ *
+ * @param usual for a request that says nothing of it
+ * @throws RangeError for a mode that there is not, and a cap that is no integer from 1
+ */
+export function countOf({ count, cap = DEFAULT_CAP }: CountRequest, usual: 'exact' | 'none'): Count {
+  return count === undefined ? usual : countLimit(count, cap);
+}
+
+/** How many rows a mode counts at most. @throws RangeError */
+export function countLimit(mode: CountMode, cap: number): number {
+  if (!COUNT_MODES.includes(mode)) {
+    throw new RangeError(`count is ${showValue(mode)}; use one of ${COUNT_MODES.join(', ')}.`);
+  }
+  // It is part of a statement.
+  if (!Number.isSafeInteger(cap) || cap < 1) {
+    throw new RangeError(`cap is ${showValue(cap)}; use an integer from 1.`);
+  }
+  return { exact: Number.POSITIVE_INFINITY, capped: cap, none: 0 }[mode];
+}
+
+/**
+ * What rows tell of their number without being counted; undefined where they have to be counted.
+ *
+ * @param seen rows that are there
+ * @param areAll whether there are no others
+ * @param limit rows that are counted at most
+ */
+export function totalOfSeen(seen: number, areAll: boolean, limit: number): Total | undefined {
+  if (areAll) return { total: seen, totalIs: 'exact' };
+  if (limit === 0) return { total: null, totalIs: 'none' };
+  return seen > limit ? totalOfCounted(seen, limit) : undefined;
+}
+
+/** @param counted rows that were found, up to one more than the limit */
+export function totalOfCounted(counted: number, limit: number): Total {
+  return counted > limit ? { total: limit, totalIs: 'at_least' } : { total: counted, totalIs: 'exact' };
+}
