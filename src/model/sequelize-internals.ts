@@ -10,6 +10,7 @@ import {
   Sequelize,
   type Transaction,
   Utils,
+  type WhereOptions,
 } from 'sequelize';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 
@@ -20,6 +21,7 @@ const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
 
 /** The scope that a model applies. */
 export interface AppliedScope {
+  readonly where?: WhereOptions;
   readonly attributes?: unknown;
   readonly include?: readonly IncludeOptions[];
   readonly order?: unknown;
@@ -60,6 +62,21 @@ export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
 }
 
 const NO_SCOPE: AppliedScope = {};
+
+/** What the scope of a model asks of rows, as Sequelize writes it where the table has the model's name; null where it asks nothing. */
+export function scopeCondition(model: ModelStatic<Model>): string | null {
+  const { where } = scopeOf(model);
+  if (!where) return null;
+  const { queryGenerator = missing('QueryInterface.queryGenerator') } =
+    (model.sequelize?.getQueryInterface() ?? {}) as { queryGenerator?: ConditionGenerator };
+  const generator = withFields(queryGenerator, 'QueryGenerator', 'getWhereConditions', missing);
+  const mapped = Utils.mapFinderOptions({ where: Utils.cloneDeep(where as object) as WhereOptions }, model);
+  return generator.getWhereConditions(mapped.where, model.name, model, { type: 'SELECT' }) || null;
+}
+
+interface ConditionGenerator {
+  getWhereConditions(where: unknown, table: string, model: object, options: object): string;
+}
 
 /**
  * The same model with another scope. Not a subclass, as `unscoped()` gives: records must be of the model's own class, by
@@ -110,6 +127,38 @@ export function constrainedModel(model: object): ConstrainedModel {
 export function isTornRecord(value: object): boolean {
   const { dataValues, _changed } = value as { dataValues?: unknown; _changed?: unknown };
   return typeof dataValues === 'object' && _changed instanceof Set;
+}
+
+/** The values of a record, and those that it had. */
+export function valuesOfRecord(record: Model): readonly Record<string, unknown>[] {
+  const { dataValues, _previousDataValues } = withFields(
+    record,
+    'record',
+    '_previousDataValues',
+    missing,
+  ) as Model & {
+    readonly _previousDataValues: Record<string, unknown>;
+  };
+  return [dataValues, _previousDataValues];
+}
+
+/** Has a record know that a relation was loaded along, for its plain forms. */
+export function noteInclude(record: Model, as: string): void {
+  const { _options: options } = withFields(record, 'record', '_options', missing) as Model & {
+    readonly _options: NotedIncludes;
+  };
+  const association = (record.constructor as ModelStatic<Model>).associations[as];
+  const others = (options.include ?? []).filter((each) => each.as !== as);
+  options.include = [...others, { as, association, model: association?.target }];
+  options.includeNames = options.include.map((each) => each.as);
+  options.includeMap = Object.fromEntries(options.include.map((each) => [each.as, each]));
+}
+
+/** What a record keeps of the query that it is from. */
+interface NotedIncludes {
+  include?: { readonly as: string; readonly [name: string]: unknown }[];
+  includeNames?: string[];
+  includeMap?: object;
 }
 
 /** A data type, which Sequelize types as a class of its own for each. */

@@ -2,7 +2,8 @@
 
 import { deletedAtOf } from '../model/attribute-notes.js';
 import type { RecordInfo } from '../model/model-info.js';
-import type { Comparison, Exists, OuterValue, Predicate, Value } from './operation.js';
+import { scopeCondition } from '../model/sequelize-internals.js';
+import type { Comparison, Exists, OuterValue, Predicate, Value, Written } from './operation.js';
 
 /** All of the predicates that are there; null where none is. */
 export function allOf(first: Predicate, ...more: readonly (Predicate | null)[]): Predicate;
@@ -31,6 +32,12 @@ export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | nu
   });
 }
 
+/** The rows that the default scope of a model finds at this moment; null where it asks nothing of rows. */
+export function scopedRows(target: RecordInfo): Written | null {
+  const text = scopeCondition(target.model);
+  return text === null ? null : { kind: 'written', target, text };
+}
+
 /** Whether a key is compared with the row around the subquery. */
 export function isOuterValue(value: Exists['value']): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;
@@ -42,6 +49,8 @@ export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, s
   switch (predicate.kind) {
     case 'comparison':
       return { ...predicate, values: predicate.values.map(bind) };
+    case 'written':
+      return predicate;
     case 'exists': {
       const { value, where } = predicate;
       return {

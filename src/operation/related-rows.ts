@@ -1,12 +1,12 @@
 /** The rows that belong to a row of another table, as a predicate. */
+import { hasQueryHooks } from '../model/model-hooks.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { RelationScope } from '../model/relations.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
-import type { Filter } from '../query/list-query.js';
 import { exactText } from '../query/type-template.js';
 import type { Access } from './access.js';
 import type { Exists, Predicate, Slot } from './operation.js';
-import { aliveRows, allOf, equalTo } from './predicates.js';
+import { aliveRows, allOf, equalTo, scopedRows } from './predicates.js';
 
 /** What a request may see of the rows behind a relation, and of those in between. */
 export interface RelatedAccess {
@@ -15,6 +15,11 @@ export interface RelatedAccess {
   readonly where: Predicate | null;
   readonly through: Access | null;
 }
+
+/** A relation, as far as its rows are found. */
+export type FoundRelation = Pick<RelatedPlan, 'relation' | 'through'> & {
+  readonly target: Pick<RelatedPlan['target'], 'info'>;
+};
 
 /** The value of the parent's key. */
 export const PARENT: Slot = Object.freeze({ slot: 'parent' });
@@ -25,9 +30,9 @@ interface FixedParts {
   readonly through: Predicate | null;
 }
 
-const fixed = new WeakMap<RelatedPlan, FixedParts>();
+const fixed = new WeakMap<FoundRelation, FixedParts>();
 
-function fixedParts(plan: RelatedPlan): FixedParts {
+function fixedParts(plan: FoundRelation): FixedParts {
   let known = fixed.get(plan);
   if (!known) {
     const { relation, target, through } = plan;
@@ -42,9 +47,9 @@ function fixedParts(plan: RelatedPlan): FixedParts {
 
 /** The rows of a relation's target that belong to the parent whose key is in the slot `parent`. */
 export function relatedRows(
-  plan: RelatedPlan,
+  plan: FoundRelation,
   { target, where, through }: RelatedAccess,
-  filter: Filter | null = null,
+  filter: Predicate | null = null,
 ): Predicate {
   const { relation } = plan;
   const parts = fixedParts(plan);
@@ -53,16 +58,22 @@ export function relatedRows(
       ? linkThrough(plan.through, {
           key: relation.through.targetKey,
           value: { attribute: relation.targetKey },
-          where: allOf(equalTo(relation.through.parentKey, PARENT), parts.through, through?.where ?? null),
+          where: allOf(
+            equalTo(relation.through.parentKey, PARENT),
+            parts.through,
+            scopedRows(plan.through),
+            through?.where ?? null,
+          ),
         })
       : equalTo(relation.targetKey, PARENT);
-  return allOf(link, parts.target, target.where, where, filter);
+  return allOf(link, parts.target, scopedRows(plan.target.info), target.where, where, filter);
 }
 
 /**
  * Whether the row around it has a row behind the relation that meets a condition.
  *
  * @param condition on the rows of the target
+ * @throws TypeError where hooks choose the rows of the target
  */
 export function anyRelated(
   plan: RelatedPlan,
@@ -71,12 +82,15 @@ export function anyRelated(
 ): Exists {
   const { relation } = plan;
   const parts = fixedParts(plan);
-  const rows = allOf(parts.target, target.where, where, condition);
+  const { info } = plan.target;
+  checkFindHooks(info);
+  const rows = allOf(parts.target, scopedRows(info), target.where, where, condition);
   const outer = { attribute: relation.parentKey };
   if (!relation.through || !plan.through) {
-    return exists(plan.target.info, { key: relation.targetKey, value: outer, where: rows });
+    return exists(info, { key: relation.targetKey, value: outer, where: rows });
   }
-  const beyond = exists(plan.target.info, {
+  checkFindHooks(plan.through);
+  const beyond = exists(info, {
     key: relation.targetKey,
     value: { attribute: relation.through.targetKey },
     where: rows,
@@ -84,8 +98,16 @@ export function anyRelated(
   return linkThrough(plan.through, {
     key: relation.through.parentKey,
     value: outer,
-    where: allOf(beyond, parts.through, through?.where ?? null),
+    where: allOf(beyond, parts.through, scopedRows(plan.through), through?.where ?? null),
   });
+}
+
+/** Which rows such a hook would hide is known only when Sequelize asks for them. */
+function checkFindHooks({ model, name }: RecordInfo): void {
+  if (!hasQueryHooks(model, 'find')) return;
+  throw new TypeError(
+    `${name} has hooks that change queries, which a filter by its rows would pass by; write what they ask for as a scope or visible.`,
+  );
 }
 
 /** The values of the slots in these rows. */

@@ -1,13 +1,13 @@
 /** Records -> the same with the relations that a request has included, whatever read the records. */
 
 import type { Request } from 'express';
+import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ModelInfo } from '../../model/model-info.js';
-import { relatedRows, relatedSlots } from '../../operation/related-rows.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
-import type { TextRow } from '../../persistence/protocol/batch.js';
-import { RelatedRows, type RelatedRowsFound } from '../../persistence/rows/related-rows.js';
-import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
-import type { IncludePlan } from '../../plan/resource-plan.js';
+import { loadedNow } from '../../persistence/records/loaded-relations.js';
+import { isReadByRows, readRelated } from '../../persistence/records/read-related.js';
+import { recordColumn } from '../../persistence/records/record-column.js';
+import type { RelatedRowsFound } from '../../persistence/rows/related-rows.js';
 import type { Inclusion } from '../../query/list-query.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { relatedAccess } from '../request/related-access.js';
@@ -21,7 +21,7 @@ export interface Embedding {
   readonly on: StatementTarget | undefined;
   /** Statements of one level that run at the same time: 1 on the connection of a session. */
   readonly atOnce: number;
-  views(model: object): ShownModel;
+  views(model: ModelClass): ShownModel;
 }
 
 /** One relation of the records: a JSON text for each of them, and the value that it means. */
@@ -62,66 +62,53 @@ export async function embed(
   };
 }
 
-const readers = new WeakMap<IncludePlan, RelatedRows>();
-
 async function readMember(
   records: ShownRecords,
-  { plan, fields, size, sort, filter, include }: Inclusion,
+  inclusion: Inclusion,
   embedding: Embedding,
 ): Promise<Member> {
-  const { relation, target } = plan;
-  const view = embedding.views(relation.target);
+  const { plan, fields, include } = inclusion;
+  const { relation } = plan;
   const keys = records.column(relation.parentKey);
-  const places = new Map<string, number>();
-  for (const key of keys) if (key !== null && !places.has(key)) places.set(key, places.size);
-  const access = await relatedAccess(embedding.request, plan);
-  const reader = readers.get(plan) ?? new RelatedRows(relation, target.info);
-  readers.set(plan, reader);
-  const columns = view.columnsOf(fields);
-  const needed = include.map((each) => each.plan.relation.parentKey);
-  const select = {
-    columns: [...new Set([...(columns.length > 0 ? columns : [target.info.primaryKey.name]), ...needed])],
-  };
-  const found = await reader.run(
-    {
-      where: relatedRows(plan, access, filter),
-      select,
-      order: sort,
-      // One more tells whether there are others.
-      limit: relation.isOne ? 1 : size + 1,
-    },
-    [...places.keys()],
-    relatedSlots(access),
-    embedding.on,
-  );
-  const { kept, groups } = group(found, places.size, size);
-  const shown = await embed(
-    rowsShown(view, target.info, select.columns, { ...found, rows: kept }),
-    include,
+  const loaded = records.loaded?.(inclusion, keys) ?? [];
+  const read = await readItems(
+    inclusion,
+    keys.filter((_, index) => !loaded[index]),
     embedding,
   );
-  const perParent = <T>(none: T, make: (each: Group) => T): readonly T[] => {
-    const made = groups.map(make);
-    return keys.map((key) => (key === null ? none : (made[places.get(key) as number] as T)));
-  };
+  const known = loaded.flatMap((each) => each?.items ?? []);
+  const shown =
+    known.length === 0
+      ? read.shown
+      : joinShown(
+          await embed(recordsShown(embedding.views(relation.target), known), include, embedding),
+          read.shown,
+        );
+  let from = 0;
+  const groups = keys.map((key, index): Group => {
+    const now = loaded[index];
+    if (!now) {
+      const { rows, hasNext } = (key !== null && read.groups.get(key)) || NOTHING;
+      return { rows: rows.map((row) => row + known.length), hasNext };
+    }
+    from += now.items.length;
+    return { rows: now.items.map((_, at) => from - now.items.length + at), hasNext: now.hasNext };
+  });
   const { isOne, name } = relation;
   return {
     name,
     texts() {
       const texts = shown.texts(fields);
       if (isOne)
-        return perParent('null', ({ rows: [first] }) =>
-          first === undefined ? 'null' : (texts[first] as string),
-        );
-      return perParent(
-        NO_ITEMS,
+        return groups.map(({ rows: [first] }) => (first === undefined ? 'null' : (texts[first] as string)));
+      return groups.map(
         ({ rows, hasNext }) => `{"items":[${rows.map((row) => texts[row]).join()}],"has_next":${hasNext}}`,
       );
     },
     values() {
       const values = shown.values(fields);
-      if (isOne) return perParent(null, ({ rows: [first] }) => (first === undefined ? null : values[first]));
-      return perParent({ items: [], has_next: false }, ({ rows, hasNext }) => ({
+      if (isOne) return groups.map(({ rows: [first] }) => (first === undefined ? null : values[first]));
+      return groups.map(({ rows, hasNext }) => ({
         items: rows.map((row) => values[row]),
         has_next: hasNext,
       }));
@@ -129,24 +116,104 @@ async function readMember(
   };
 }
 
-const NO_ITEMS = '{"items":[],"has_next":false}';
-
-/** The rows of one parent, by their place. */
-interface Group {
-  readonly rows: number[];
-  hasNext: boolean;
+/** The items of parents with these keys. */
+async function readItems(
+  { plan, fields, size, sort, filter, include }: Inclusion,
+  keys: readonly (string | null)[],
+  embedding: Embedding,
+) {
+  const { relation, target } = plan;
+  const view = embedding.views(relation.target);
+  const distinct = [...new Set(keys.filter((key) => key !== null))];
+  const columns = view.columnsOf(fields);
+  const needed = include.map((each) => each.plan.relation.parentKey);
+  const select = [...new Set([...(columns.length > 0 ? columns : [target.info.primaryKey.name]), ...needed])];
+  const found = await readRelated(
+    {
+      plan,
+      access: await relatedAccess(embedding.request, plan),
+      filter,
+      order: sort,
+      // One more tells whether there are others.
+      limit: relation.isOne ? 1 : size + 1,
+      columns: select,
+      needsRecords: view.rowView.isOfRecords,
+      keys: needed,
+    },
+    distinct,
+    embedding,
+  );
+  const { groups, kept } = groupByParent(found.parents, distinct, size);
+  const some = <T>(all: readonly T[]): readonly T[] => kept.map((index) => all[index] as T);
+  const shown = found.records
+    ? recordsShown(
+        view,
+        some(found.records),
+        new Map([...found.columns].map(([name, texts]) => [name, some(texts)])),
+      )
+    : rowsShown(view, target.info, select, { ...found, rows: some(found.rows) });
+  return { groups, shown: await embed(shown, include, embedding) };
 }
 
-/** Takes the rows apart, without those that only tell that there are more. */
-function group({ rows, parents }: RelatedRowsFound, count: number, size: number) {
-  const groups = Array.from({ length: count }, (): Group => ({ rows: [], hasNext: false }));
-  const kept: TextRow[] = [];
+/** Whether our SQL reads all that is included. */
+export function isEmbeddedByRows(include: readonly Inclusion[], views: Embedding['views']): boolean {
+  return include.every(
+    (each) =>
+      isReadByRows(each.plan, views(each.plan.relation.target).rowView.isOfRecords) &&
+      isEmbeddedByRows(each.include, views),
+  );
+}
+
+/** The items of one parent, by their place. */
+interface Group {
+  readonly rows: readonly number[];
+  readonly hasNext: boolean;
+}
+
+const NOTHING: Group = Object.freeze({ rows: [], hasNext: false });
+
+/** Takes items apart by parent, without those that only tell that there are more. */
+function groupByParent(parents: readonly number[], keys: readonly string[], size: number) {
+  const groups = new Map<string, { readonly rows: number[]; hasNext: boolean }>();
+  const kept: number[] = [];
   for (const [index, parent] of parents.entries()) {
-    const known = groups[parent] as Group;
-    if (known.rows.length < size) known.rows.push(kept.push(rows[index] as TextRow) - 1);
-    else known.hasNext = true;
+    const key = keys[parent] as string;
+    const group = groups.get(key) ?? { rows: [], hasNext: false };
+    groups.set(key, group);
+    if (group.rows.length < size) group.rows.push(kept.push(index) - 1);
+    else group.hasNext = true;
   }
-  return { kept, groups };
+  return { groups: groups as ReadonlyMap<string, Group>, kept };
+}
+
+function joinShown(first: ShownRecords, second: ShownRecords): ShownRecords {
+  return {
+    column: (attribute) => [...first.column(attribute), ...second.column(attribute)],
+    texts: (fields) => [...first.texts(fields), ...second.texts(fields)],
+    values: (fields) => [...first.values(fields), ...second.values(fields)],
+  };
+}
+
+/** Records, whatever has made them, as records of an answer. */
+export function recordsShown(
+  { plan: { info }, serialize, rowView }: ShownModel,
+  records: readonly object[],
+  columns?: ReadonlyMap<string, readonly (string | null)[]>,
+): ShownRecords {
+  return {
+    column: (attribute) => columns?.get(attribute) ?? recordColumn(info, records, attribute),
+    texts: (fields) =>
+      records.map((record) => rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields))),
+    values: (fields) =>
+      records.map((record) => {
+        const text = rowView.ofRecord(record, fields);
+        return text === null ? serialize(record, fields) : (JSON.parse(text) as WireRecord);
+      }),
+    loaded: (inclusion, keys) =>
+      records.map((record, index) =>
+        loadedNow(record, inclusion.plan.relation.name, inclusion, keys[index] ?? null),
+      ),
+  };
 }
 
 /** Rows of our SQL, as records of an answer. */
@@ -166,26 +233,4 @@ export function rowsShown(
     texts: (fields: Fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).text)),
     values: (fields: Fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
   };
-}
-
-/** Records that code of the user's gave, as far as relations are found by them. @throws TypeError for one without the key */
-export function recordColumn(
-  info: ModelInfo,
-  records: readonly object[],
-  attribute: string,
-): readonly (string | null)[] {
-  const type = info.attributes.get(attribute)?.type;
-  return records.map((record) => {
-    const isInstance = typeof (record as { get?: unknown }).get === 'function';
-    const value = isInstance
-      ? (record as { get(name: string): unknown }).get(attribute)
-      : (record as Record<string, unknown>)[attribute];
-    const text = type && encodeParameter(type, value);
-    if (text === undefined) {
-      throw new TypeError(
-        `A ${info.name} of an answer has no '${attribute}', by which its relations are found.`,
-      );
-    }
-    return text;
-  });
 }

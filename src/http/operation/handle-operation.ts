@@ -16,7 +16,7 @@ import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
-import { type Embedding, embed } from './embed.js';
+import { type Embedding, embed, isEmbeddedByRows } from './embed.js';
 import type { Outcome } from './outcome.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
@@ -63,14 +63,14 @@ export function compileHandler(
     const isShaped = verb !== 'get' && (isShapedByUser || jsonReplacer(response) !== undefined);
 
     let ours = input && rows?.isOpen() ? rows : null;
-    if (ours && input && !isShaped && isAlone(sequelize, request)) {
+    const include = input?.query.include ?? [];
+    const needsSession = isShaped || !isEmbeddedByRows(include, views);
+    if (ours && input && !needsSession && isAlone(sequelize, request)) {
       const on = aloneTarget(sequelize, request);
       const found = await ours.run(input, on);
       if (found) {
-        const { include } = input.query;
-        const outcome = include?.length
-          ? await withRelations(found, include, { request, on, atOnce: 4, views })
-          : found;
+        const outcome =
+          include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
       }
       ours = null;
@@ -82,9 +82,9 @@ export function compileHandler(
       const found = ran ?? (await runMethod(action, input ?? params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
-      const { include } = wanted.query;
-      const outcome = include?.length
-        ? await withRelations(found, include, {
+      const { include: related } = wanted.query;
+      const outcome = related?.length
+        ? await withRelations(found, related, {
             request,
             on: await sessionTarget(sequelize, verb),
             atOnce: 1,

@@ -2,12 +2,12 @@
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { hasQueryHooks } from '../../model/model-hooks.js';
 import type { Operation } from '../../operation/operation.js';
 import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
-import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import type { TextRow } from '../../persistence/protocol/batch.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';

@@ -83,7 +83,9 @@ export class RowFinder<M extends Model> {
     const more = Object.entries(columns ?? {}).map(
       ([name, column]): ProjectionAlias => [literal(renderSql(column, values.placeholder)), name],
     );
-    const attributes = columns ? { attributes: withAttributes(this.scope, more) } : {};
+    const { attributes: some } = options;
+    const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.scope, more);
+    const attributes = columns ? { attributes: whole } : {};
     const where = this.#where(range, values);
     const query = { order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) };
     return withoutScopedOrder(this.#model).findAll(query);

@@ -58,6 +58,7 @@ function whereOf(predicate: Predicate, sequelize: Sequelize): WhereOptions {
     case 'or':
       return { [Op.or]: predicate.operands.map((each) => whereOf(each, sequelize)) };
     case 'exists':
+    case 'written':
       throw new TypeError('No access has a condition on another table.');
     case 'comparison':
       return { [predicate.attribute]: comparisonOf(predicate, sequelize) };

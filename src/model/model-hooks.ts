@@ -1,7 +1,7 @@
 /** Which of a user's hooks would see an operation. Asked at each operation, because hooks can be added at any time. */
 import type { Model } from 'sequelize';
-import type { ModelClass } from '../../metadata/crud-options.js';
-import { type Hooks, hooksOf } from '../../model/sequelize-internals.js';
+import type { ModelClass } from '../metadata/crud-options.js';
+import { type Hooks, hooksOf } from './sequelize-internals.js';
 
 /** Sequelize's hooks, each in one class, as words of a text. One that is in none sees everything. */
 export const HOOK_CLASSES = {
