@@ -9,6 +9,7 @@ import type {
   ViewRegistry,
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
+import { withGranted } from '../operation/related-rows.js';
 import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Inclusion } from '../query/list-query.js';
@@ -120,9 +121,10 @@ function readInclude(
   const found = [...plans.values()].filter(({ path }) => wanted.has(path));
   return Object.freeze(
     found.map((plan) => {
-      const { target } = reading.related(plan);
-      const read = readParameters(byPath.get(plan.path) as Included, target, reading);
-      return Object.freeze({ plan, ...read, include: readInclude(plan.include, byPath, wanted, reading) });
+      const access = reading.related(plan);
+      const read = readParameters(byPath.get(plan.path) as Included, access.target, reading);
+      const behind = readInclude(plan.include, byPath, wanted, reading);
+      return withGranted({ plan, ...read, include: behind }, access);
     }),
   );
 }

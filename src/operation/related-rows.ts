@@ -3,6 +3,7 @@ import { hasQueryHooks } from '../model/model-hooks.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { RelationScope } from '../model/relations.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
+import type { Inclusion } from '../query/list-query.js';
 import { exactText } from '../query/type-template.js';
 import type { Access } from './access.js';
 import type { Exists, Predicate, Slot } from './operation.js';
@@ -110,6 +111,18 @@ function checkFindHooks({ model, name }: RecordInfo): void {
   );
 }
 
+const GRANTED = Symbol('granted');
+
+/** The same inclusion with what its request may see of it. A copy has it, too. */
+export function withGranted(inclusion: Inclusion, access: RelatedAccess): Inclusion {
+  return Object.freeze({ ...inclusion, [GRANTED]: access });
+}
+
+/** What the request of an inclusion may see; undefined for one that was made otherwise. */
+export function grantedOf(inclusion: Inclusion): RelatedAccess | undefined {
+  return (inclusion as { readonly [GRANTED]?: RelatedAccess })[GRANTED];
+}
+
 /** The values of the slots in these rows. */
 export function relatedSlots({ target, through }: RelatedAccess): Access['slots'] {
   return through ? { ...target.slots, ...through.slots } : target.slots;
@@ -128,7 +141,13 @@ function scopeOf(info: RecordInfo, scope: RelationScope): Predicate | null {
   const conditions = Object.entries(scope).map(([attribute, value]): Predicate => {
     const type = info.attributes.get(attribute)?.type;
     if (value === null) return condition(attribute, '=isnull=', ['true']);
-    const texts = [value].flat().map((each) => exactText(type, each) ?? '');
+    const texts = [value].flat().map((each) => {
+      const text = exactText(type, each);
+      if (type && text !== undefined) return text;
+      throw new TypeError(
+        `The scope of a relation to ${info.name} has '${attribute}', which is no value of an attribute.`,
+      );
+    });
     return condition(attribute, Array.isArray(value) ? '=in=' : '==', texts);
   });
   return allOf(null, ...conditions);

@@ -105,6 +105,8 @@ describe('the public API', () => {
       'PageRequest',
       'ReadQuery',
       'ReadSession',
+      'RelationOptions',
+      'RelationsToLoad',
       'RepositoryClass',
       'RequestIssue',
       'RouteInfo',

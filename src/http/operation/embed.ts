@@ -12,7 +12,7 @@ import type { Inclusion } from '../../query/list-query.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { relatedAccess } from '../request/related-access.js';
 import type { ShownModel } from '../resources/resource.js';
-import type { Fields, ShownRecords } from './outcome.js';
+import type { Fields, Outcome, ShownRecords } from './outcome.js';
 
 /** Where relations are read, and how their records are shown. */
 export interface Embedding {
@@ -31,8 +31,17 @@ interface Member {
   readonly values: () => readonly unknown[];
 }
 
+/** The relations that a request includes are read with the records, whatever read those. */
+export async function withRelations(
+  found: Outcome,
+  include: readonly Inclusion[],
+  embedding: Embedding,
+): Promise<Outcome> {
+  return { ...found, ...(await embed(found, include, embedding)) };
+}
+
 /** Adds relations to records. The number of statements depends on the relations alone. */
-export async function embed(
+async function embed(
   records: ShownRecords,
   include: readonly Inclusion[],
   embedding: Embedding,

@@ -1,7 +1,8 @@
 /** Reads what is behind a relation: rows of our SQL, or records where code of the user's takes part in queries of their model. */
-import type { Transaction } from 'sequelize';
+import type { Sequelize, Transaction } from 'sequelize';
 import type { ModelInfo } from '../../model/model-info.js';
 import { type FoundRelation, relatedRows, relatedSlots } from '../../operation/related-rows.js';
+import { statementRunner } from '../connections/statement-runner.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
@@ -59,7 +60,7 @@ export async function readRelated(
     { where, select: { columns }, order, limit },
     keys,
     relatedSlots(access),
-    on,
+    on ?? (transaction && statementRunner(model.sequelize as Sequelize).within(transaction)),
   );
   return { ...found, records: null };
 }

@@ -8,8 +8,10 @@ import { MultipleResultsFound, noSuchRecord, relationNotLoaded } from '../errors
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
+import type { RelationsToLoad } from '../paging/relations-to-load.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { currentSession, type TransactionScope } from '../session/session.js';
+import { keysOfRelations, loadRelations } from './load-relations.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { type QueryContext, readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
@@ -101,6 +103,7 @@ export class Repository<M extends Model = Model> {
    * @example
    * ```ts
    * const { name } = await cities.get(2988507, { fields: ['name'] });
+   * const paris = await cities.get(2988507, { include: ['country', 'reviews.author'] });
    * ```
    * @throws NotFoundError when there is none, or it is soft-deleted
    */
@@ -109,8 +112,11 @@ export class Repository<M extends Model = Model> {
   }
 
   /** The row with this primary key, or null. */
-  async find(id: Id, { fields }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    return this.findByKey(id, { fields, isLocked: false });
+  async find(id: Id, { fields, include = [] }: FindByKeyOptions<M> = {}): Promise<M | null> {
+    const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include)])];
+    const record = await this.findByKey(id, { fields: read, isLocked: false });
+    if (record) await this.loadAlong([record], include);
+    return record;
   }
 
   /** The row with this primary key, which nothing else may change until the transaction has ended. @internal */
@@ -137,10 +143,8 @@ export class Repository<M extends Model = Model> {
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
     const { include } = options;
-    const isWithin = include !== undefined && this.access !== null;
-    const seen = isWithin
-      ? { include: await includesWithin(this.model as unknown as ModelClass, include, this.access) }
-      : {};
+    const model = this.model as unknown as ModelClass;
+    const seen = include && this.access ? { include: await includesWithin(model, include, this.access) } : {};
     const context = await this.context('select');
     return readRecords(this.model, context, null, (records, scope) =>
       records.list({ ...options, ...seen }, scope),
@@ -159,6 +163,7 @@ export class Repository<M extends Model = Model> {
       (rows, on) => rows.page(request, on),
       (records, scope) => records.page(request, scope),
     );
+    await this.loadAlong(found.items, request.include);
     return withOrigin(found, this.model, request);
   }
 
@@ -178,6 +183,7 @@ export class Repository<M extends Model = Model> {
       (rows, on) => rows.cursorPage(request, on),
       (records, scope) => records.cursorPage(request, scope),
     );
+    await this.loadAlong(found.items, request.include);
     return withOrigin(found, this.model, request);
   }
 
@@ -236,6 +242,7 @@ export class Repository<M extends Model = Model> {
    * ```ts
    * const [review] = await reviews.list({ include: [City] });
    * const city = reviews.related(review, 'city');
+   * const found = cities.related(await cities.get(1, { include: ['reviews'] }), 'reviews');
    * ```
    * @throws RelationNotLoaded when the query that read the record did not include it
    */
@@ -260,6 +267,12 @@ export class Repository<M extends Model = Model> {
     if (this.session) return { access, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
     return { access, scope: transaction ? { transaction } : {} };
+  }
+
+  private async loadAlong(records: readonly Model[], include: RelationsToLoad = []): Promise<void> {
+    if (records.length === 0 || Object.keys(include).length === 0) return;
+    const { scope } = await this.context('select');
+    await loadRelations(this.model, records, include, { source: this.access, scope });
   }
 
   private async findByKey(id: Id, options: KeyOptions): Promise<M | null> {
