@@ -1,6 +1,4 @@
 /** `include` of one resource -> its plans, or everything that is wrong with it. */
-
-import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import type { Relation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
@@ -46,47 +44,45 @@ export class IncludeCompiler {
         this.#report(`include has '${path}' without '${parent}'; add '${parent}': true.`);
       }
     }
-    this.#level(this.#plan.model, '', this.#include);
+    this.#level(this.#plan, '', this.#include);
     if (this.#problems.length === 0) this.#checkBound();
     return this.#problems;
   }
 
   /** The relations of one model, at a place in the tree. */
-  #level(model: ModelClass, prefix: string, into: Map<string, IncludePlan>): void {
+  #level(parent: ResourcePlan, prefix: string, into: Map<string, IncludePlan>): void {
     for (const [path, options] of Object.entries(this.#options)) {
       const name = path.slice(prefix.length);
       if (!path.startsWith(prefix) || name.includes('.') || name === '') continue;
-      const plan = this.#one(model, path, name, options);
+      const plan = this.#one(parent, path, name, options);
       if (plan) into.set(name, plan);
     }
   }
 
-  #one(model: ModelClass, path: string, name: string, options: true | IncludeOptions): IncludePlan | null {
+  #one(parent: ResourcePlan, path: string, name: string, options: true | IncludeOptions): IncludePlan | null {
     const report = (problem: string): null => {
       this.#report(`include.${path} ${problem}`);
       return null;
     };
     if (options !== true && (typeof options !== 'object' || options === null))
       return report(`is ${showValue(options)}; use true, or an object such as { size: { max: 20 } }.`);
-    if (model === this.#plan.model && this.#isShown(name))
-      return report('has the name of a property of answers; give one of them another name.');
+    if (this.#isShown(parent, name))
+      return report(`has the name of a property of ${parent.name}; give one of them another name.`);
     const given = options === true ? {} : options;
     const unknown = unknownOptions(`${this.#plan.name}: include.${path}`, given, ['size', 'where']);
     this.#problems.push(...unknown);
-    const found = this.models.lead(model, name, given, {
+    const found = this.models.lead(parent.model, name, given, {
       option: `include.${path}`,
       report: (problem) => this.#report(problem),
     });
     if (!found) return null;
     const size = this.#size(path, given, found.relation);
     const include = new Map<string, IncludePlan>();
-    this.#level(found.relation.target, `${path}.`, include);
+    this.#level(found.target, `${path}.`, include);
     return Object.freeze({ ...found, path, size, include });
   }
 
-  #isShown(name: string): boolean {
-    const { info, explicitSchemas } = this.#plan;
-    const { read } = explicitSchemas;
+  #isShown({ info, explicitSchemas: { read } }: ResourcePlan, name: string): boolean {
     return (
       info.attributes.has(name) || (read !== null && this.decorators.classProperties(read, 'read').has(name))
     );

@@ -18,6 +18,7 @@ import { Crud, type ModelClass } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { UNGUARDED } from '../support/combination.js';
 import { SqlLog } from '../support/sql-log.js';
+import { rowsOf, TenantDatabase } from '../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** A class that is declared later cannot be a type that decorators see. */
@@ -299,5 +300,79 @@ describe('including rows that only Sequelize reads', () => {
   it('takes two statements for any number of parents', async () => {
     const { statements } = await sql.duringRequest(() => get('fields=id&include=notes'));
     expect(statements.filter((each) => each.includes('"notes"'))).to.have.length(2);
+  });
+});
+
+describe('including rows with row security', () => {
+  @Crud({ include: { sheets: { ...UNGUARDED, size: { max: 20 } } }, filterAllow: ['title'] } as object)
+  @Table({ tableName: 'papers', timestamps: false })
+  class Paper extends Model {
+    @PrimaryKey
+    @AutoIncrement
+    @Column(DataType.INTEGER)
+    declare id: number;
+
+    @Column(DataType.TEXT)
+    declare title: string;
+
+    @Column(DataType.TEXT)
+    declare tenant: string;
+
+    @HasMany(() => Sheet, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
+    declare sheets?: Sheet[];
+  }
+
+  @Crud()
+  @Table({ tableName: 'papers', timestamps: false })
+  class Sheet extends Model {
+    @PrimaryKey
+    @AutoIncrement
+    @Column(DataType.INTEGER)
+    declare id: number;
+
+    @Column(DataType.TEXT)
+    declare tenant: string;
+  }
+
+  let database: TenantDatabase;
+  let site: TestApp;
+
+  before(async () => {
+    database = await TenantDatabase.create(['papers']);
+    const { role } = database;
+    site = await startTestApp({
+      models: [Paper, Sheet],
+      database: { url: database.url(role), drop: async () => {} },
+      engine: { createAll: false },
+      bootstrap: {
+        logger: new CapturedLog(),
+        rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) },
+      },
+    });
+  });
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  it('asks for them with the settings of the request, whoever reads them', async () => {
+    const get = async () => {
+      const { body } = await site.agent
+        .get('/papers?fields=id&include=sheets')
+        .set('tenant', 'tenant 3')
+        .expect(200);
+      return body.items;
+    };
+    const own = rowsOf(3);
+    const without = await get();
+    expect(without.map(({ id }: { id: number }) => id)).to.deep.equal(own);
+    for (const { sheets } of without)
+      expect(sheets.items.map(({ id }: { id: number }) => id)).to.deep.equal(own);
+    Sheet.addHook('afterFind', 'look', () => {});
+    try {
+      expect(await get()).to.deep.equal(without);
+    } finally {
+      Sheet.removeHook('afterFind', 'look');
+    }
   });
 });

@@ -126,11 +126,20 @@ export class RowFinder<M extends Model> {
    */
   #values(): StatementValues {
     const hasScope = Object.keys(this.scope).length > 0;
-    if (this.#criteria.where || hasScope || hasFindHooks(this.#model)) {
+    if (this.#criteria.where || hasScope || hasFindHooks(this.#model) || this.#holdsDollar()) {
       return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(boundText(value)) ?? '' };
     }
     const bind: string[] = [];
     return { bind, placeholder: (value) => `$${bind.push(boundText(value))}` };
+  }
+
+  /** The scope of another model may be part of a filter. */
+  #holdsDollar(): boolean {
+    const { filter } = this.#criteria;
+    return (
+      Boolean(filter) &&
+      compilePredicate(filter as Predicate, this.column).texts.some((text) => text.includes('$'))
+    );
   }
 }
 

@@ -9,10 +9,11 @@ import type { Predicate } from '../../operation/operation.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
+import { softDeleteProblems } from '../../plan/related-models.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Inclusion } from '../../query/list-query.js';
 import { typeTemplate } from '../../query/type-template.js';
-import { ConfigError } from '../../util/config-error.js';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
 import type { RelationOptions, RelationsToLoad } from '../paging/relations-to-load.js';
 
 /** One relation to load. */
@@ -161,6 +162,7 @@ function relationOf(model: ModelClass, name: string): FoundRelation {
   const { target, parent, through } = relation;
   if (target.sequelize !== parent.sequelize)
     throw new ConfigError([`'${name}' leads to ${target.name}, which is in another database.`]);
+  throwProblems(softDeleteProblems(relation).map((each) => `'${name}' ${each}`));
   const between = through && describeRecords(through.model);
   const found = { relation, target: { info: describeModel(target) }, through: between };
   known.set(name, found);
