@@ -1,5 +1,5 @@
 /** The rows that belong to a row of another table, as a predicate. */
-import { hasQueryHooks } from '../model/model-hooks.js';
+import { choosesRows } from '../model/model-hooks.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { RelationScope } from '../model/relations.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
@@ -74,7 +74,7 @@ export function relatedRows(
  * Whether the row around it has a row behind the relation that meets a condition.
  *
  * @param condition on the rows of the target
- * @throws TypeError where hooks choose the rows of the target
+ * @throws TypeError where hooks or methods choose the rows of the target
  */
 export function anyRelated(
   plan: RelatedPlan,
@@ -84,13 +84,13 @@ export function anyRelated(
   const { relation } = plan;
   const parts = fixedParts(plan);
   const { info } = plan.target;
-  checkFindHooks(info);
+  checkChoice(info);
   const rows = allOf(parts.target, scopedRows(info), target.where, where, condition);
   const outer = { attribute: relation.parentKey };
   if (!relation.through || !plan.through) {
     return exists(info, { key: relation.targetKey, value: outer, where: rows });
   }
-  checkFindHooks(plan.through);
+  checkChoice(plan.through);
   const beyond = exists(info, {
     key: relation.targetKey,
     value: { attribute: relation.through.targetKey },
@@ -103,11 +103,11 @@ export function anyRelated(
   });
 }
 
-/** Which rows such a hook would hide is known only when Sequelize asks for them. */
-function checkFindHooks({ model, name }: RecordInfo): void {
-  if (!hasQueryHooks(model, 'find')) return;
+/** Which rows it would hide is known only when Sequelize asks for them. */
+function checkChoice({ model, name }: RecordInfo): void {
+  if (!choosesRows(model)) return;
   throw new TypeError(
-    `${name} has hooks that change queries, which a filter by its rows would pass by; write what they ask for as a scope or visible.`,
+    `Code of ${name} decides which rows its queries find, which a filter by them would pass by; write what it asks for as a default scope, or as visible.`,
   );
 }
 

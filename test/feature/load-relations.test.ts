@@ -196,6 +196,10 @@ describe('loading relations with a repository', () => {
       const { shelf } = (await books().get(1, { include: ['shelf'] })).get({ plain: true });
       expect(shelf).to.deep.equal({ id: 1, room: 'blue' });
       expect(shelf).not.to.be.instanceOf(Shelf);
+      await book.update({ title: 'A2' });
+      await book.update({ title: 'A' });
+      await book.reload();
+      expect(book.pages).to.have.length(3);
     });
 
     it('gives null and nothing where there is nothing, and fails for what was not loaded', async () => {

@@ -109,7 +109,7 @@ async function wantedByQuery(
 ): Promise<WantedRelation> {
   const { plan, size, sort, filter, include } = inclusion;
   const { name, parent, target } = plan.relation;
-  if (parent !== ownModel(model))
+  if (ownModel(parent) !== ownModel(model))
     throw new ConfigError([
       `The query includes '${name}' of ${parent.name}, which is none of ${model.name}.`,
     ]);
