@@ -3,7 +3,7 @@ import type { VisibleRule } from './access-options.js';
 
 /** How one relation may be included. */
 export interface IncludeOptions {
-  /** The rows of each record, of a relation to many. Default: 10, and at most 20. */
+  /** The rows of each record, of a relation to many. Those that a hook of their model hides count, too. Default: 10, and at most 20. */
   size?: { default?: number; max?: number };
   /**
    * The rows that may be seen through this relation, beside what holds for their model: `scope`, `visible`, `fields`, soft

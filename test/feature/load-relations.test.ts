@@ -27,6 +27,7 @@ import {
   type ReadQuery,
   RelationNotLoaded,
   Repository,
+  unitOfWork,
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
@@ -238,6 +239,22 @@ describe('loading relations with a repository', () => {
       expect(statements.filter((each) => each.includes('ORDINALITY'))).to.have.length(2);
       const { statements: none } = await sql.during(() => books().cursorPage({ size: 5, include: [] }));
       expect(none.filter((each) => each.includes('ORDINALITY'))).to.have.length(0);
+    });
+
+    it('reads them in the transaction of a unit of work, whoever reads them', async () => {
+      const look = () =>
+        unitOfWork(async (uow) => {
+          await uow.repository(Leaf).create({ bookId: 3, number: 1, text: 'new', isSecret: false });
+          const { pages = [] } = await uow.repository(Book).get(3, { include: ['pages'] });
+          throw new Error(pages.map(({ text }) => text).join());
+        });
+      expect(await caughtError(look)).to.have.property('message', 'new');
+      Leaf.addHook('afterFind', 'look', () => {});
+      try {
+        expect(await caughtError(look)).to.have.property('message', 'new');
+      } finally {
+        Leaf.removeHook('afterFind', 'look');
+      }
     });
 
     it('refuses what it does not know', async () => {
