@@ -68,6 +68,7 @@ export type {
   PageRequest,
   RowCriteria,
 } from './persistence/paging/page.js';
+export type { RelationOptions, RelationsToLoad } from './persistence/paging/relations-to-load.js';
 export { Repository } from './persistence/records/repository.js';
 export type { Id } from './persistence/records/row-records.js';
 export { type RepositoryClass, repository, type Source } from './persistence/records/resolve-source.js';

@@ -9,6 +9,7 @@ import type {
   ViewRegistry,
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
+import { withGranted } from '../operation/related-rows.js';
 import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Inclusion } from '../query/list-query.js';
@@ -95,8 +96,8 @@ function readInclude(
       const access = reading.related(plan);
       if (isHidden(plan, form, access)) addUnknown(including, plan.path);
       const read = readParameters(byPath.get(plan.path) as Included, access.target, reading);
-      const include = readInclude(plan.include, access.target.form, including, byPath);
-      return Object.freeze({ plan, ...read, include });
+      const behind = readInclude(plan.include, access.target.form, including, byPath);
+      return withGranted({ plan, ...read, include: behind }, access);
     }),
   );
 }

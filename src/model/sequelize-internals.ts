@@ -11,6 +11,7 @@ import {
   Sequelize,
   type Transaction,
   Utils,
+  type WhereOptions,
 } from 'sequelize';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 
@@ -21,6 +22,7 @@ const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
 
 /** The scope that a model applies. */
 export interface AppliedScope {
+  readonly where?: WhereOptions;
   readonly attributes?: unknown;
   readonly include?: readonly IncludeOptions[];
   readonly order?: unknown;
@@ -61,6 +63,21 @@ export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
 }
 
 const NO_SCOPE: AppliedScope = {};
+
+/** What the scope of a model asks of rows, as Sequelize writes it where the table has the model's name; null where it asks nothing. */
+export function scopeCondition(model: ModelStatic<Model>): string | null {
+  const { where } = scopeOf(model);
+  if (!where) return null;
+  const { queryGenerator = missing('QueryInterface.queryGenerator') } =
+    (model.sequelize?.getQueryInterface() ?? {}) as { queryGenerator?: ConditionGenerator };
+  const generator = withFields(queryGenerator, 'QueryGenerator', 'getWhereConditions', missing);
+  const mapped = Utils.mapFinderOptions({ where: Utils.cloneDeep(where as object) as WhereOptions }, model);
+  return generator.getWhereConditions(mapped.where, model.name, model, { type: 'SELECT' }) || null;
+}
+
+interface ConditionGenerator {
+  getWhereConditions(where: unknown, table: string, model: object, options: object): string;
+}
 
 /**
  * The same model with another scope. Not a subclass, as `unscoped()` gives: records must be of the model's own class, by
@@ -164,6 +181,19 @@ export function isTornRecord(value: object): boolean {
   return typeof dataValues === 'object' && _changed instanceof Set;
 }
 
+/** The values of a record, and those that it had. */
+export function valuesOfRecord(record: Model): readonly Record<string, unknown>[] {
+  const { dataValues, _previousDataValues } = withFields(
+    record,
+    'record',
+    '_previousDataValues',
+    missing,
+  ) as Model & {
+    readonly _previousDataValues: Record<string, unknown>;
+  };
+  return [dataValues, _previousDataValues];
+}
+
 /** A data type, which Sequelize types as a class of its own for each. */
 export interface DataTypeInstance {
   readonly key: string;
@@ -226,45 +256,4 @@ export interface AmbientTransactions {
 /** What `Sequelize.useCLS` was given. */
 export function ambientTransactions(sequelize: object): AmbientTransactions | undefined {
   return (sequelize.constructor as { _cls?: AmbientTransactions })._cls;
-}
-
-/** A relation that a query loads along, as Sequelize understands it. */
-export interface ConformedInclude extends IncludeOptions {
-  model: ModelStatic<Model>;
-  include?: ConformedInclude[];
-  /** Whether the relation is joined by its keys or by its condition. Sequelize's types leave it out. */
-  or?: boolean;
-}
-
-/** The relations of a query, in whatever form they are given, each with its model. */
-export function conformedIncludes(model: object, include: unknown): ConformedInclude[] {
-  const options: { include?: ConformedInclude[] } = {
-    include: Utils.cloneDeep([include].flat() as object) as ConformedInclude[],
-  };
-  const internals = withFields(
-    model as IncludingModel,
-    'Model',
-    '_conformIncludes _expandIncludeAll',
-    missing,
-  );
-  internals._conformIncludes(options, model);
-  internals._expandIncludeAll(options);
-  return options.include ?? [];
-}
-
-interface IncludingModel {
-  _conformIncludes(options: object, model: object): void;
-  _expandIncludeAll(options: object): void;
-}
-
-/** The model of the rows between two models; undefined where there are none. */
-export function throughModel(
-  { associations }: ModelStatic<Model>,
-  { model, as }: ConformedInclude,
-): ModelStatic<Model> | undefined {
-  const found = Object.values(associations).find(
-    (each) => each.target === model && (as === undefined || each.as === as),
-  );
-  return (found as { readonly through?: { readonly model?: ModelStatic<Model> } } | undefined)?.through
-    ?.model;
 }

@@ -1,6 +1,7 @@
 /** How many rows a list has: what is asked for, and what is known with a count or without. */
 import { COUNT_MODES, type CountMode, type CountRequest, type TotalIs } from '../metadata/count-options.js';
 import { DEFAULT_CAP } from '../plan/compile-count.js';
+import type { Inclusion } from '../query/list-query.js';
 import { showValue } from '../util/option-problems.js';
 
 /**
@@ -54,4 +55,14 @@ export function totalOfSeen(seen: number, areAll: boolean, limit: number): Total
 /** @param counted rows that were found, up to one more than the limit */
 export function totalOfCounted(counted: number, limit: number): Total {
   return counted > limit ? { total: limit, totalIs: 'at_least' } : { total: counted, totalIs: 'exact' };
+}
+
+/** Rows of each parent that are counted at most; undefined where the relation says nothing of it. */
+export function relatedLimit({ count, plan }: Pick<Inclusion, 'count' | 'plan'>): number | undefined {
+  return count && plan.count ? countLimit(count, plan.count.cap) : undefined;
+}
+
+/** Whether a request asks for the number of related rows, and for none of them. */
+export function isNumberOnly(inclusion: Pick<Inclusion, 'count' | 'plan' | 'size'>): boolean {
+  return inclusion.size === 0 && Boolean(relatedLimit(inclusion));
 }

@@ -22,7 +22,7 @@ export interface OuterValue {
 }
 
 /** A condition on the rows of one table. */
-export type Predicate = Comparison | Junction | Exists;
+export type Predicate = Comparison | Junction | Exists | Written;
 
 /** An attribute compared with values of its column's type. */
 export interface Comparison {
@@ -50,6 +50,13 @@ export interface Exists {
   readonly value: Value | OuterValue;
   /** On the rows of the target; null is every row. */
   readonly where: Predicate | null;
+}
+
+/** What Sequelize asks of the rows of a table that has its model's name in the query. It has no value of a request. */
+export interface Written {
+  readonly kind: 'written';
+  readonly target: RecordInfo;
+  readonly text: string;
 }
 
 /** The row that a written foreign key has to name: one that the request may see. */

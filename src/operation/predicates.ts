@@ -2,8 +2,9 @@
 
 import { deletedAtOf } from '../model/attribute-notes.js';
 import type { RecordInfo } from '../model/model-info.js';
+import { scopeCondition } from '../model/sequelize-internals.js';
 import type { Filter, RelatedFilter } from '../query/list-query.js';
-import type { Comparison, Exists, OuterValue, Predicate, Value } from './operation.js';
+import type { Comparison, Exists, OuterValue, Predicate, Value, Written } from './operation.js';
 
 /** All of the predicates that are there; null where none is. */
 export function allOf(first: Predicate, ...more: readonly (Predicate | null)[]): Predicate;
@@ -32,6 +33,12 @@ export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | nu
   });
 }
 
+/** The rows that the default scope of a model finds at this moment; null where it asks nothing of rows. */
+export function scopedRows(target: RecordInfo): Written | null {
+  const text = scopeCondition(target.model);
+  return text === null ? null : Object.freeze({ kind: 'written', target, text });
+}
+
 /** Whether a key is compared with the row around the subquery. */
 export function isOuterValue(value: Exists['value']): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;
@@ -49,6 +56,8 @@ export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, s
   switch (predicate.kind) {
     case 'comparison':
       return Object.freeze({ ...predicate, values: Object.freeze(predicate.values.map(bind)) });
+    case 'written':
+      return predicate;
     case 'exists': {
       const { value, where } = predicate;
       return Object.freeze({

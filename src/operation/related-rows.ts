@@ -1,12 +1,13 @@
 /** The rows that belong to a row of another table, as a predicate. */
+import { choosesRows } from '../model/model-hooks.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { RelationScope } from '../model/relations.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
-import type { Filter } from '../query/list-query.js';
+import type { Inclusion } from '../query/list-query.js';
 import { exactText } from '../query/type-template.js';
 import type { Access } from './access.js';
 import type { Exists, Predicate, Slot } from './operation.js';
-import { aliveRows, allOf, equalTo } from './predicates.js';
+import { aliveRows, allOf, equalTo, scopedRows } from './predicates.js';
 
 /** What a request may see of the rows behind a relation, and of those in between. */
 export interface RelatedAccess {
@@ -15,6 +16,11 @@ export interface RelatedAccess {
   readonly where: Predicate | null;
   readonly through: Access | null;
 }
+
+/** A relation, as far as its rows are found. */
+export type FoundRelation = Pick<RelatedPlan, 'relation' | 'through'> & {
+  readonly target: Pick<RelatedPlan['target'], 'info'>;
+};
 
 /** The value of the parent's key. */
 export const PARENT: Slot = Object.freeze({ slot: 'parent' });
@@ -25,9 +31,9 @@ interface FixedParts {
   readonly through: Predicate | null;
 }
 
-const fixed = new WeakMap<RelatedPlan, FixedParts>();
+const fixed = new WeakMap<FoundRelation, FixedParts>();
 
-function fixedParts(plan: RelatedPlan): FixedParts {
+function fixedParts(plan: FoundRelation): FixedParts {
   let known = fixed.get(plan);
   if (!known) {
     const { relation, target, through } = plan;
@@ -42,9 +48,9 @@ function fixedParts(plan: RelatedPlan): FixedParts {
 
 /** The rows of a relation's target that belong to the parent whose key is in the slot `parent`. */
 export function relatedRows(
-  plan: RelatedPlan,
+  plan: FoundRelation,
   { target, where, through }: RelatedAccess,
-  filter: Filter | null = null,
+  filter: Predicate | null = null,
 ): Predicate {
   const { relation } = plan;
   const parts = fixedParts(plan);
@@ -53,16 +59,22 @@ export function relatedRows(
       ? linkThrough(plan.through, {
           key: relation.through.targetKey,
           value: { attribute: relation.targetKey },
-          where: allOf(equalTo(relation.through.parentKey, PARENT), parts.through, through?.where ?? null),
+          where: allOf(
+            equalTo(relation.through.parentKey, PARENT),
+            parts.through,
+            scopedRows(plan.through),
+            through?.where ?? null,
+          ),
         })
       : equalTo(relation.targetKey, PARENT);
-  return allOf(link, parts.target, target.where, where, filter);
+  return allOf(link, parts.target, scopedRows(plan.target.info), target.where, where, filter);
 }
 
 /**
  * Whether the row around it has a row behind the relation that meets a condition.
  *
  * @param condition on the rows of the target
+ * @throws TypeError where hooks or methods choose the rows of the target
  */
 export function anyRelated(
   plan: RelatedPlan,
@@ -71,12 +83,15 @@ export function anyRelated(
 ): Exists {
   const { relation } = plan;
   const parts = fixedParts(plan);
-  const rows = allOf(parts.target, target.where, where, condition);
+  const { info } = plan.target;
+  checkChoice(info, 'a filter by them');
+  const rows = allOf(parts.target, scopedRows(info), target.where, where, condition);
   const outer = { attribute: relation.parentKey };
   if (!relation.through || !plan.through) {
-    return exists(plan.target.info, { key: relation.targetKey, value: outer, where: rows });
+    return exists(info, { key: relation.targetKey, value: outer, where: rows });
   }
-  const beyond = exists(plan.target.info, {
+  checkChoice(plan.through, 'a filter by them');
+  const beyond = exists(info, {
     key: relation.targetKey,
     value: { attribute: relation.through.targetKey },
     where: rows,
@@ -84,8 +99,39 @@ export function anyRelated(
   return linkThrough(plan.through, {
     key: relation.through.parentKey,
     value: outer,
-    where: allOf(beyond, parts.through, through?.where ?? null),
+    where: allOf(beyond, parts.through, scopedRows(plan.through), through?.where ?? null),
   });
+}
+
+/**
+ * Which rows it would hide is known only when Sequelize asks for them.
+ *
+ * @param work what would pass it by, such as `a filter by them`
+ * @throws TypeError where hooks or methods choose the rows
+ */
+function checkChoice({ model, name }: RecordInfo, work: string): void {
+  if (!choosesRows(model)) return;
+  throw new TypeError(
+    `Code of ${name} decides which rows its queries find, which ${work} would pass by; write what it asks for as a default scope, or as visible.`,
+  );
+}
+
+/** Checks that the rows behind a relation can be counted. @throws TypeError where hooks or methods choose them */
+export function checkCountable({ target, through }: FoundRelation): void {
+  checkChoice(target.info, 'a count of them');
+  if (through) checkChoice(through, 'a count of them');
+}
+
+const GRANTED = Symbol('granted');
+
+/** The same inclusion with what its request may see of it. A copy has it, too. */
+export function withGranted(inclusion: Inclusion, access: RelatedAccess): Inclusion {
+  return Object.freeze({ ...inclusion, [GRANTED]: access });
+}
+
+/** What the request of an inclusion may see; undefined for one that was made otherwise. */
+export function grantedOf(inclusion: Inclusion): RelatedAccess | undefined {
+  return (inclusion as { readonly [GRANTED]?: RelatedAccess })[GRANTED];
 }
 
 /** The values of the slots in these rows. */
@@ -106,7 +152,13 @@ function scopeOf(info: RecordInfo, scope: RelationScope): Predicate | null {
   const conditions = Object.entries(scope).map(([attribute, value]): Predicate => {
     const type = info.attributes.get(attribute)?.type;
     if (value === null) return condition(attribute, '=isnull=', ['true']);
-    const texts = [value].flat().map((each) => exactText(type, each) ?? '');
+    const texts = [value].flat().map((each) => {
+      const text = exactText(type, each);
+      if (type && text !== undefined) return text;
+      throw new TypeError(
+        `The scope of a relation to ${info.name} has '${attribute}', which is no value of an attribute.`,
+      );
+    });
     return condition(attribute, Array.isArray(value) ? '=in=' : '==', texts);
   });
   return allOf(null, ...conditions);

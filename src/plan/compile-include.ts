@@ -1,5 +1,4 @@
 /** `include` of one resource -> its plans, or everything that is wrong with it. */
-
 import type { IncludeOptions } from '../metadata/include-options.js';
 import type { Relation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
@@ -73,7 +72,7 @@ export class IncludeCompiler {
     if (options !== true && (typeof options !== 'object' || options === null))
       return report(`is ${showValue(options)}; use true, or an object such as { size: { max: 20 } }.`);
     if (this.#isShown(parent, name))
-      return report('has the name of a property of answers; give one of them another name.');
+      return report(`has the name of a property of ${parent.name}; give one of them another name.`);
     const given = options === true ? {} : options;
     const unknown = unknownOptions(`${this.#plan.name}: include.${path}`, given, ['size', 'count', 'where']);
     this.#problems.push(...unknown);
@@ -89,8 +88,7 @@ export class IncludeCompiler {
     return Object.freeze({ ...found, path, size, count, include });
   }
 
-  #isShown({ info, explicitSchemas }: ResourcePlan, name: string): boolean {
-    const { read } = explicitSchemas;
+  #isShown({ info, explicitSchemas: { read } }: ResourcePlan, name: string): boolean {
     return (
       info.attributes.has(name) || (read !== null && this.decorators.classProperties(read, 'read').has(name))
     );

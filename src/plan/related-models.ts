@@ -2,6 +2,7 @@
 
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
+import { deletedAtOf } from '../model/attribute-notes.js';
 import { declaredOptions } from '../model/declared-options.js';
 import { describeRelation, type Relation } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
@@ -66,6 +67,7 @@ export class RelatedModels {
     if (target.sequelize !== parent.sequelize)
       refuse(`leads to ${target.name}, which is in another database; read it by itself.`);
     scopeProblems(relation).forEach(refuse);
+    softDeleteProblems(relation).forEach(refuse);
     const found = this.#of(target);
     for (const each of found.problems) refuse(`leads to a model that cannot be shown: ${each}`);
     const rule = checkWhere(where, relation, found, { refuse, mend });
@@ -143,6 +145,17 @@ function scopeProblems({ target, scope, through }: Relation): string[] {
           `has the scope { ${name}: ${showValue(value)} }, which is no value of an attribute; use plain values.`,
       ),
   );
+}
+
+/** A row that is not deleted has no moment of it. @returns ends of sentences */
+export function softDeleteProblems({ target, through }: Relation): string[] {
+  return [target, through?.model].flatMap((model) => {
+    const name = model && deletedAtOf({ model, paranoid: model.options.paranoid === true });
+    const value = name && model.getAttributes()[name]?.defaultValue;
+    return model && value
+      ? `leads to ${model.name}, whose ${name} has a default; rows that are not deleted must have NULL there.`
+      : [];
+  });
 }
 
 /** Values that PostgreSQL compares as texts. */

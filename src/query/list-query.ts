@@ -38,7 +38,14 @@ export interface CursorListQuery extends ListCriteria {
 export type ListQuery = OffsetListQuery | CursorListQuery;
 
 /** A filter: a comparison, a condition on related rows, or filters joined by `and` or `or`. */
-export type Filter = Comparison | RelatedFilter | Junction;
+export type Filter = Comparison | RelatedFilter | WrittenFilter | Junction;
+
+/** The condition of a default scope on related rows, as Sequelize has written it. */
+export interface WrittenFilter {
+  readonly kind: 'written';
+  readonly target: RecordInfo;
+  readonly text: string;
+}
 
 /** Several filters, all or any of which must hold. */
 export interface Junction {

@@ -80,9 +80,9 @@ function* recordsIn(root: unknown, serializers: SerializerRegistry): Generator<o
   }
 }
 
-/** What was loaded along with a record. One that is as its row has nothing but its columns. */
+/** What was loaded along with a record. One that is as its row has nothing else beside its columns. */
 function relationsOf(record: object): readonly unknown[] {
-  const { dataValues } = pristineRow(record) ? {} : (record as { dataValues?: unknown });
+  const dataValues = pristineRow(record)?.relations ?? (record as { dataValues?: unknown }).dataValues;
   return typeof dataValues === 'object' && dataValues !== null ? Object.values(dataValues) : [];
 }
 

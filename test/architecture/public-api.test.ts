@@ -112,6 +112,8 @@ describe('the public API', () => {
       'ReadSession',
       'RelatedFilter',
       'RelatedFilterAllow',
+      'RelationOptions',
+      'RelationsToLoad',
       'RepositoryClass',
       'RequestIssue',
       'RouteInfo',

@@ -13,7 +13,7 @@ import {
 } from 'sequelize-typescript';
 import { Crud, type CrudOptions, type ModelClass } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { UNGUARDED } from '../support/combination.js';
+import { onPath, UNGUARDED } from '../support/combination.js';
 import { freshDatabase } from '../support/postgres.js';
 import { StatementTap } from '../support/statement-tap.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -72,6 +72,9 @@ class Lenient extends Model {
   @BelongsTo(() => Tree, { as: 'whole', foreignKey: 'wholeId', constraints: false })
   declare whole?: unknown;
 }
+
+/** Sequelize's finders are given the keys of the rows, which were read before. */
+const READ = onPath({ fast: 1, general: 2 });
 
 const PATHS = ['whole', 'parts', 'parts.whole', 'parts.parts', 'parts.parts.parts'];
 
@@ -135,7 +138,7 @@ describe('a hostile include', () => {
       else expect(rows, `${query}`).to.equal(0);
       most = Math.max(most, rows);
       // The rows of the page, one that tells whether there are others, and their number.
-      expect(rows, `${query}`).to.be.at.most(wanted * (1 + PER_RECORD) + 2);
+      expect(rows, `${query}`).to.be.at.most(wanted * (1 + PER_RECORD * READ) + 2);
     });
     await fc.assert(property, { numRuns: 60 });
     expect(answered).to.be.above(5);
@@ -145,7 +148,7 @@ describe('a hostile include', () => {
     const rows = tap.takeRows();
     expect(rows)
       .to.be.at.least(PAGE * 4 * 3 * 2)
-      .and.at.most(PAGE * (1 + PER_RECORD) + 2);
+      .and.at.most(PAGE * (1 + PER_RECORD * READ) + 2);
   });
 
   it('answers each text with 400 that names the nearest relation, and reads nothing', async () => {

@@ -26,6 +26,7 @@ function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | nul
         ? { ...predicate, where: predicate.where && unscoped(predicate.where, 'rows') }
         : predicate;
     case 'or':
+    case 'written':
       return predicate;
     case 'and':
       return { ...predicate, operands: predicate.operands.flatMap((each) => unscoped(each, of) ?? []) };

@@ -4,6 +4,7 @@ import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { runWithSettings } from '../../persistence/session/request-settings.js';
 import { runOnSequelize } from '../../persistence/session/session.js';
+import { everyInclude, type IncludePlan } from '../../plan/resource-plan.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { requestSettings } from '../request/row-security.js';
 import { CrudController } from '../resources/crud-controller.js';
@@ -68,7 +69,12 @@ export function operationSession(
 
 /** Whether code of the user's runs in a read: it may query, and must not write. */
 function isSeen({ isGenerated, repository, plan }: Resource): boolean {
-  return !isGenerated || !isPlainRepository(repository) || !hasPlainQueries(plan.model, 'read');
+  const isPlain = ({ target }: Pick<IncludePlan, 'target'>) => hasPlainQueries(target.model, 'read');
+  return (
+    !isGenerated ||
+    !isPlainRepository(repository) ||
+    ![{ target: plan }, ...everyInclude(plan.relations.include)].every(isPlain)
+  );
 }
 
 /** Whether a write may do more than write its one row, so that all of it has to happen together. */

@@ -1,19 +1,18 @@
 /** Records -> the same with the relations that a request has included, whatever read the records. */
 
 import type { Request } from 'express';
-import type { ModelInfo } from '../../model/model-info.js';
-import { relatedRows, relatedSlots } from '../../operation/related-rows.js';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { isNumberOnly, relatedLimit } from '../../operation/count.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
-import type { TextRow } from '../../persistence/protocol/batch.js';
-import { NOTHING, RelatedRows, type RelatedRowsFound } from '../../persistence/rows/related-rows.js';
-import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
-import type { IncludePlan } from '../../plan/resource-plan.js';
+import { type Group, groupByParent, NO_ITEMS } from '../../persistence/records/items-by-parent.js';
+import { countRelated, isReadByRows, readRelated } from '../../persistence/records/read-related.js';
 import type { Inclusion } from '../../query/list-query.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { relatedAccess } from '../request/related-access.js';
 import type { ShownModel } from '../resources/resource.js';
-import type { Fields, ShownRecords } from './outcome.js';
-import { NO_ROWS, type RelatedTotal, relatedLimit, relatedTotals } from './related-totals.js';
+import type { Outcome, ShownRecords } from './outcome.js';
+import { NO_ROWS, type RelatedTotal, relatedTotals } from './related-totals.js';
+import { joinShown, recordsShown, rowsShown } from './shown-records.js';
 
 /** Where relations are read, and how their records are shown. */
 export interface Embedding {
@@ -22,7 +21,7 @@ export interface Embedding {
   readonly on: StatementTarget | undefined;
   /** Statements of one level that run at the same time: 1 on the connection of a session. */
   readonly atOnce: number;
-  views(model: object): ShownModel;
+  views(model: ModelClass): ShownModel;
 }
 
 /** One relation of the records: a JSON text for each of them, and the value that it means. */
@@ -32,8 +31,17 @@ interface Member {
   readonly values: () => readonly unknown[];
 }
 
+/** The relations that a request includes are read with the records, whatever read those. */
+export async function withRelations(
+  found: Outcome,
+  include: readonly Inclusion[],
+  embedding: Embedding,
+): Promise<Outcome> {
+  return { ...found, ...(await embed(found, include, embedding)) };
+}
+
 /** Adds relations to records. The number of statements depends on the relations alone. */
-export async function embed(
+async function embed(
   records: ShownRecords,
   include: readonly Inclusion[],
   embedding: Embedding,
@@ -63,56 +71,45 @@ export async function embed(
   };
 }
 
-const readers = new WeakMap<IncludePlan, RelatedRows>();
-
 async function readMember(
   records: ShownRecords,
   inclusion: Inclusion,
   embedding: Embedding,
 ): Promise<Member> {
-  const { plan, fields, size, sort, filter, include } = inclusion;
-  const { relation, target } = plan;
-  const view = embedding.views(relation.target);
+  const { plan, fields, include } = inclusion;
+  const { relation } = plan;
   const keys = records.column(relation.parentKey);
-  const places = new Map<string, number>();
-  for (const key of keys) if (key !== null && !places.has(key)) places.set(key, places.size);
-  const access = await relatedAccess(embedding.request, plan);
-  const reader = readers.get(plan) ?? new RelatedRows(relation, target.info);
-  readers.set(plan, reader);
-  const columns = view.columnsOf(fields);
-  const needed = include.map((each) => each.plan.relation.parentKey);
-  const select = {
-    columns: [...new Set([...(columns.length > 0 ? columns : [target.info.primaryKey.name]), ...needed])],
-  };
-  const where = relatedRows(plan, access, filter);
-  const slots = relatedSlots(access);
-  const parents = [...places.keys()];
-  const limit = relatedLimit(inclusion);
-  const isNumberOnly = size === 0 && Boolean(limit);
-  // One more tells whether there are others.
-  const wanted = { where, select, order: sort, limit: relation.isOne ? 1 : size + 1 };
-  const found = isNumberOnly ? NOTHING : await reader.run(wanted, parents, slots, embedding.on);
-  const { kept, groups } = group(found, places.size, size);
-  const totals =
-    limit === undefined
-      ? null
-      : await relatedTotals(parents, isNumberOnly ? null : groups, limit, (keys) =>
-          reader.count(where, limit + 1, keys, slots, embedding.on),
-        );
-  const shown = await embed(
-    rowsShown(view, target.info, select.columns, { ...found, rows: kept }),
-    include,
+  const loaded = records.loaded?.(inclusion, keys) ?? [];
+  const read = await readItems(
+    inclusion,
+    keys.filter((_, index) => !loaded[index]),
     embedding,
   );
-  const perParent = <T>(none: T, make: (each: Group, index: number) => T): readonly T[] => {
-    const made = groups.map(make);
-    return keys.map((key) => (key === null ? none : (made[places.get(key) as number] as T)));
-  };
-  const none: Rest = { has_next: false, ...(totals && NO_ROWS) };
+  const known = loaded.flatMap((each) => each?.items ?? []);
+  const shown =
+    known.length === 0
+      ? read.shown
+      : joinShown(
+          await embed(recordsShown(embedding.views(relation.target), known), include, embedding),
+          read.shown,
+        );
+  let from = 0;
+  const groups = keys.map((key, index): Group => {
+    const now = loaded[index];
+    if (!now) {
+      const { rows, hasNext } = (key !== null && read.groups.get(key)) || NO_ITEMS;
+      return { rows: rows.map((row) => row + known.length), hasNext };
+    }
+    from += now.items.length;
+    return { rows: now.items.map((_, at) => from - now.items.length + at), hasNext: now.hasNext };
+  });
+  const totals = await totalsOf(inclusion, keys, groups, embedding);
+  const isNone = isNumberOnly(inclusion);
   const restOf = (index: number): Rest => {
     const { hasNext } = groups[index] as Group;
     const total = totals?.[index];
-    return total ? { has_next: isNumberOnly ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
+    // Where no rows were read, their number tells whether there are any.
+    return total ? { has_next: isNone ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
   };
   const { isOne, name } = relation;
   return {
@@ -120,22 +117,16 @@ async function readMember(
     texts() {
       const texts = shown.texts(fields);
       if (isOne)
-        return perParent('null', ({ rows: [first] }) =>
-          first === undefined ? 'null' : (texts[first] as string),
-        );
-      const rest = (value: Rest) => JSON.stringify(value).slice(1);
-      return perParent(
-        `{"items":[],${rest(none)}`,
-        ({ rows }, index) => `{"items":[${rows.map((row) => texts[row]).join()}],${rest(restOf(index))}`,
+        return groups.map(({ rows: [first] }) => (first === undefined ? 'null' : (texts[first] as string)));
+      return groups.map(
+        ({ rows }, index) =>
+          `{"items":[${rows.map((row) => texts[row]).join()}],${JSON.stringify(restOf(index)).slice(1)}`,
       );
     },
     values() {
       const values = shown.values(fields);
-      if (isOne) return perParent(null, ({ rows: [first] }) => (first === undefined ? null : values[first]));
-      return perParent({ items: [], ...none }, ({ rows }, index) => ({
-        items: rows.map((row) => values[row]),
-        ...restOf(index),
-      }));
+      if (isOne) return groups.map(({ rows: [first] }) => (first === undefined ? null : values[first]));
+      return groups.map(({ rows }, index) => ({ items: rows.map((row) => values[row]), ...restOf(index) }));
     },
   };
 }
@@ -145,62 +136,71 @@ interface Rest extends Partial<RelatedTotal> {
   readonly has_next: boolean;
 }
 
-/** The rows of one parent, by their place. */
-interface Group {
-  readonly rows: number[];
-  hasNext: boolean;
+/** The total of each record, where the relation has one; null elsewhere. */
+async function totalsOf(
+  inclusion: Inclusion,
+  keys: readonly (string | null)[],
+  groups: readonly Group[],
+  embedding: Embedding,
+): Promise<readonly RelatedTotal[] | null> {
+  const { plan, filter } = inclusion;
+  const limit = relatedLimit(inclusion);
+  if (limit === undefined) return null;
+  const distinct = [...new Set(keys.filter((key) => key !== null))];
+  const access = await relatedAccess(embedding.request, plan);
+  const isNone = isNumberOnly(inclusion);
+  const totals = await relatedTotals(
+    distinct,
+    distinct.map((key) => (isNone ? undefined : groups[keys.indexOf(key)])),
+    limit,
+    (some) => countRelated({ plan, access, filter }, limit + 1, some, embedding),
+  );
+  const byKey = new Map(distinct.map((key, index) => [key, totals[index] as RelatedTotal]));
+  return keys.map((key) => (key === null ? NO_ROWS : (byKey.get(key) as RelatedTotal)));
 }
 
-/** Takes the rows apart, without those that only tell that there are more. */
-function group({ rows, parents }: RelatedRowsFound, count: number, size: number) {
-  const groups = Array.from({ length: count }, (): Group => ({ rows: [], hasNext: false }));
-  const kept: TextRow[] = [];
-  for (const [index, parent] of parents.entries()) {
-    const known = groups[parent] as Group;
-    if (known.rows.length < size) known.rows.push(kept.push(rows[index] as TextRow) - 1);
-    else known.hasNext = true;
-  }
-  return { kept, groups };
-}
-
-/** Rows of our SQL, as records of an answer. */
-export function rowsShown(
-  { rowView }: Pick<ShownModel, 'rowView'>,
-  { name }: Pick<ModelInfo, 'name'>,
-  columns: readonly string[],
-  { rows, parsers }: Pick<RelatedRowsFound, 'rows' | 'parsers'>,
-): ShownRecords {
-  return {
-    column(attribute) {
-      const position = columns.indexOf(attribute);
-      if (position < 0) throw new TypeError(`${name}.${attribute} was not read.`);
-      return rows.map((row) => row[position] ?? null);
+/** The items of parents with these keys. */
+async function readItems(inclusion: Inclusion, keys: readonly (string | null)[], embedding: Embedding) {
+  const { plan, fields, size, sort, filter, include } = inclusion;
+  const { relation, target } = plan;
+  const view = embedding.views(relation.target);
+  const isNone = isNumberOnly(inclusion);
+  const distinct = isNone ? [] : [...new Set(keys.filter((key) => key !== null))];
+  const columns = view.columnsOf(fields);
+  const needed = include.map((each) => each.plan.relation.parentKey);
+  const select = [...new Set([...(columns.length > 0 ? columns : [target.info.primaryKey.name]), ...needed])];
+  const found = await readRelated(
+    {
+      plan,
+      access: await relatedAccess(embedding.request, plan),
+      filter,
+      order: sort,
+      // One more tells whether there are others.
+      limit: relation.isOne ? 1 : size + 1,
+      columns: select,
+      needsRecords: view.rowView.isOfRecords,
+      keys: needed,
     },
-    // Where there are no rows, nobody has said how to read one.
-    texts: (fields: Fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).text)),
-    values: (fields: Fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
-  };
+    distinct,
+    embedding,
+  );
+  const { groups, kept } = groupByParent(found.parents, distinct, size);
+  const some = <T>(all: readonly T[]): readonly T[] => kept.map((index) => all[index] as T);
+  const shown = found.records
+    ? recordsShown(
+        view,
+        some(found.records),
+        new Map([...found.columns].map(([name, texts]) => [name, some(texts)])),
+      )
+    : rowsShown(view, target.info, select, { ...found, rows: some(found.rows) });
+  return { groups, shown: await embed(shown, include, embedding) };
 }
 
-/** Records that code of the user's gave, as far as relations are found by them. @throws TypeError for one without the key */
-export function recordColumn(
-  info: ModelInfo,
-  records: readonly object[],
-  attribute: string,
-): readonly (string | null)[] {
-  const type = info.attributes.get(attribute)?.type;
-  return records.map((record) => {
-    const { getDataValue } = record as { getDataValue?: (name: string) => unknown };
-    // A getter may show another value than that of the column.
-    const value = getDataValue
-      ? getDataValue.call(record, attribute)
-      : (record as Record<string, unknown>)[attribute];
-    const text = type && encodeParameter(type, value);
-    if (text === undefined) {
-      throw new TypeError(
-        `A ${info.name} of an answer has no '${attribute}', by which its relations are found.`,
-      );
-    }
-    return text;
-  });
+/** Whether our SQL reads all that is included. */
+export function isEmbeddedByRows(include: readonly Inclusion[], views: Embedding['views']): boolean {
+  return include.every(
+    (each) =>
+      isReadByRows(each.plan, views(each.plan.relation.target).rowView.isOfRecords) &&
+      isEmbeddedByRows(each.include, views),
+  );
 }

@@ -5,7 +5,6 @@ import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
-import type { Inclusion } from '../../query/list-query.js';
 import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestParser } from '../request/parse-request.js';
@@ -16,8 +15,7 @@ import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
-import { type Embedding, embed } from './embed.js';
-import type { Outcome } from './outcome.js';
+import { isEmbeddedByRows, withRelations } from './embed.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape } from './shape-answer.js';
@@ -63,14 +61,14 @@ export function compileHandler(
     const isShaped = verb !== 'get' && (isShapedByUser || jsonReplacer(response) !== undefined);
 
     let ours = input && rows?.isOpen() ? rows : null;
-    if (ours && input && !isShaped && isAlone(sequelize, request)) {
+    const include = input?.query.include ?? [];
+    const needsSession = isShaped || !isEmbeddedByRows(include, views);
+    if (ours && input && !needsSession && isAlone(sequelize, request)) {
       const on = aloneTarget(sequelize, request);
       const found = await ours.run(input, on);
       if (found) {
-        const { include } = input.query;
-        const outcome = include?.length
-          ? await withRelations(found, include, { request, on, atOnce: 4, views })
-          : found;
+        const outcome =
+          include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
       }
       ours = null;
@@ -82,9 +80,9 @@ export function compileHandler(
       const found = ran ?? (await runMethod(action, input ?? params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
-      const { include } = wanted.query;
-      const outcome = include?.length
-        ? await withRelations(found, include, {
+      const { include: related } = wanted.query;
+      const outcome = related?.length
+        ? await withRelations(found, related, {
             request,
             on: await sessionTarget(sequelize, verb),
             atOnce: 1,
@@ -99,15 +97,6 @@ export function compileHandler(
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };
-}
-
-/** The relations that a request includes are read with the records, whatever read those. */
-async function withRelations(
-  found: Outcome,
-  include: readonly Inclusion[],
-  embedding: Embedding,
-): Promise<Outcome> {
-  return { ...found, ...(await embed(found, include, embedding)) };
 }
 
 /** What is known of a request without a look at it. */

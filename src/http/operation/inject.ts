@@ -102,7 +102,7 @@ export function InjectRecord(): ParameterDecorator {
 }
 
 /**
- * Injects what the query string asks of a list: `q`, `sort`, `fields` and the paging of the resource, with all checks of the
+ * Injects what the query string asks of a list: `q`, `sort`, `fields`, `include` and the paging of the resource, with all checks of the
  * generated list. Query parameters that the method reads with `@QueryParam()` are accepted beside them. The method returns
  * what `page` or `cursorPage` of a repository gives for this query, to which it may add a `where`; the answer is the envelope
  * of the list, with `fields` applied and cursors for this route. Any other result, or a page in another order, is an error of

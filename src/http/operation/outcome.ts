@@ -1,5 +1,7 @@
 /** What an operation gave, before it is an answer. */
 import type { Page } from '../../persistence/paging/page.js';
+import type { RelatedNow } from '../../persistence/records/loaded-relations.js';
+import type { Inclusion } from '../../query/list-query.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 
 /** Names of properties; none are all. */
@@ -13,6 +15,13 @@ export interface ShownRecords {
   texts(fields: Fields): readonly string[];
   /** The records as plain values, for code that looks at them. */
   values(fields: Fields): readonly WireRecord[];
+  /**
+   * What a repository has loaded for an inclusion of this request, for each record; null where it has to be read. Left out where
+   * nothing can be loaded.
+   *
+   * @param keys of the relation, in the text form of the column
+   */
+  loaded?(inclusion: Inclusion, keys: readonly (string | null)[]): readonly (RelatedNow | null)[];
 }
 
 /** What an operation gave: the record, or those of a page. A delete gives none. */

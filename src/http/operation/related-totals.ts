@@ -1,6 +1,5 @@
 /** How many rows each parent has behind a relation, as far as a request has them counted. */
-import { countLimit, type Total, totalOfCounted, totalOfSeen } from '../../operation/count.js';
-import type { Inclusion } from '../../query/list-query.js';
+import { type Total, totalOfCounted, totalOfSeen } from '../../operation/count.js';
 
 /** The rows of one parent that were read. */
 interface RowsOfParent {
@@ -14,25 +13,20 @@ export interface RelatedTotal {
   readonly total_is: Total['totalIs'];
 }
 
-/** Rows of each parent that are counted at most; undefined where the relation says nothing of it. */
-export function relatedLimit({ count, plan }: Pick<Inclusion, 'count' | 'plan'>): number | undefined {
-  return count && plan.count ? countLimit(count, plan.count.cap) : undefined;
-}
-
 /**
  * Finds the totals. Only those parents are counted whose rows do not tell.
  *
- * @param groups the rows of each parent; null where none were read
+ * @param groups the rows of each parent; undefined where none were read
  * @param count counts the rows of these parents, up to one more than the limit
  */
 export async function relatedTotals(
   keys: readonly string[],
-  groups: readonly RowsOfParent[] | null,
+  groups: readonly (RowsOfParent | undefined)[],
   limit: number,
   count: (keys: readonly string[]) => Promise<readonly number[]>,
 ): Promise<readonly RelatedTotal[]> {
   const known = keys.map((_, index) => {
-    const group = groups?.[index];
+    const group = groups[index];
     return group && totalOfSeen(group.rows.length + (group.hasNext ? 1 : 0), !group.hasNext, limit);
   });
   const counted = [...(await count(keys.filter((_, index) => known[index] === undefined)))];

@@ -3,7 +3,6 @@ import { type Action, getFromContainer } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { Page } from '../../persistence/paging/page.js';
-import type { WireRecord } from '../../response/record-serializer.js';
 import { type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { accessSource } from '../request/reference-access.js';
@@ -11,8 +10,8 @@ import { hasAccessRules } from '../resources/application-access.js';
 import type { CrudContext } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
-import { recordColumn } from './embed.js';
 import type { Outcome } from './outcome.js';
+import { recordsShown } from './shown-records.js';
 
 /** A controller, as far as it is called. */
 export type Controller = Record<string, (...args: unknown[]) => unknown>;
@@ -78,23 +77,13 @@ export function outcomeOf(resource: Resource, operation: Endpoint, result: unkno
   return recordsOutcome(resource, [recordOf(resource, operation, result)], null);
 }
 
-function recordsOutcome(
-  { plan, serialize, rowView }: Resource,
-  records: readonly object[],
-  page: Page<object> | null,
-): Outcome {
+function recordsOutcome(resource: Resource, records: readonly object[], page: Page<object> | null): Outcome {
+  const { name } = resource.plan.info.primaryKey;
   return {
     page,
     count: records.length,
-    column: (attribute) => recordColumn(plan.info, records, attribute),
-    key: () => (records[0] as Record<string, unknown>)[plan.info.primaryKey.name],
-    texts: (fields) =>
-      records.map((record) => rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields))),
-    values: (fields) =>
-      records.map((record) => {
-        const text = rowView.ofRecord(record, fields);
-        return text === null ? serialize(record, fields) : (JSON.parse(text) as WireRecord);
-      }),
+    key: () => (records[0] as Record<string, unknown>)[name],
+    ...recordsShown(resource, records),
   };
 }
 

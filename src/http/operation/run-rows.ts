@@ -2,12 +2,12 @@
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { hasQueryHooks } from '../../model/model-hooks.js';
 import type { Operation } from '../../operation/operation.js';
 import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
-import { hasQueryHooks } from '../../persistence/customization/model-hooks.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import type { TextRow } from '../../persistence/protocol/batch.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
@@ -18,8 +18,8 @@ import type { RequestArguments } from '../request/parse-request.js';
 import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
-import { rowsShown } from './embed.js';
 import type { Outcome } from './outcome.js';
+import { rowsShown } from './shown-records.js';
 
 /** Runs one operation of a resource. */
 export interface RowRunner {

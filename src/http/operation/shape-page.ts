@@ -10,8 +10,10 @@ import { offsetEnvelope } from '../../response/envelope.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { releaseJson } from '../answer/result-shaper.js';
 import type { Resource } from '../resources/resource.js';
+import { withRelations } from './embed.js';
 import type { ResourceArguments } from './resource-arguments.js';
 import { outcomeOf } from './run-method.js';
+import { sessionTarget } from './run-rows.js';
 import { compileShape, type Format } from './shape-answer.js';
 
 /** An answer that is ready, or a result to be shaped as any other. */
@@ -37,7 +39,18 @@ export function listShaper(
     const problem = pageProblem(plan, result, input.query as unknown as ListQuery);
     if (problem) throw new TypeError(`${plan.name}: ${method} has @InjectListQuery(), ${problem}`);
     releaseJson(response);
-    const outcome = outcomeOf(resource, 'list', result);
+    const { include = [] } = input.query;
+    const { model } = plan;
+    const found = outcomeOf(resource, 'list', result);
+    const outcome =
+      include.length === 0
+        ? found
+        : await withRelations(found, include, {
+            request,
+            on: await sessionTarget(model.sequelize, 'get'),
+            atOnce: 1,
+            views: resource.views,
+          });
     return { draft: shape(outcome, input, formatFor(action), action) };
   };
 }

@@ -35,8 +35,8 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   }
 
   /** `GET /{id}` */
-  read(id: Id, _query: ReadQuery, context: CrudContext<M>): Promise<R> {
-    return result(context.repository.get(id));
+  read(id: Id, { include }: ReadQuery, { repository }: CrudContext<M>): Promise<R> {
+    return result(include ? repository.get(id, { include }) : repository.get(id));
   }
 
   /** `POST /` */

@@ -5,8 +5,9 @@
  */
 import type { InspectOptions, inspect } from 'node:util';
 import type { Model } from 'sequelize';
+import { noteInclude } from '../../model/include-internals.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { buildableModel } from '../../model/sequelize-internals.js';
+import { buildableModel, valuesOfRecord } from '../../model/sequelize-internals.js';
 import type { TextRow } from '../protocol/batch.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 
@@ -84,6 +85,8 @@ const RAW = { raw: true };
 export interface PristineRow {
   readonly columns: RecordColumns;
   readonly row: TextRow;
+  /** What was loaded along, by name. */
+  readonly relations: Readonly<RecordValues>;
 }
 
 /** The properties that hold the values of a record. Both hold the same objects, as Sequelize's do. */
@@ -94,6 +97,7 @@ interface Origin extends PristineRow, Record<ValuesName, RecordValues> {
   readonly record: object;
   /** Null when the texts have been read. */
   read: ((row: TextRow) => RecordValues) | null;
+  relations: Readonly<RecordValues>;
 }
 
 const ORIGIN = Symbol('origin');
@@ -113,7 +117,8 @@ export function pristineHydrator(columns: RecordColumns): Hydrate {
     const record: object = Object.create(prototype);
     Object.defineProperty(record, 'dataValues', ACCESSORS.dataValues);
     Object.defineProperty(record, '_previousDataValues', ACCESSORS._previousDataValues);
-    const origin: Origin = { columns, row, record, read, dataValues: UNREAD, _previousDataValues: UNREAD };
+    const values = { dataValues: UNREAD, _previousDataValues: UNREAD };
+    const origin: Origin = { columns, row, record, read, relations: UNREAD, ...values };
     Object.defineProperty(record, ORIGIN, { value: origin });
     Object.defineProperty(record, INSPECT, SHOWN);
     return fields(record);
@@ -124,6 +129,15 @@ export function pristineHydrator(columns: RecordColumns): Hydrate {
 export function pristineRow(record: object): PristineRow | null {
   const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
   return origin?.read && origin.record === record && isAsMade(origin) ? origin : null;
+}
+
+/** Gives a record what was loaded of a relation, as Sequelize does. One that is as its row stays so. */
+export function attachRelation(record: Model, name: string, value: unknown): void {
+  const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
+  if (origin && pristineRow(record)) origin.relations = { ...origin.relations, [name]: value };
+  else for (const each of valuesOfRecord(record)) each[name] = value;
+  Object.defineProperty(record, name, { ...ORDINARY, value });
+  noteInclude(record, name);
 }
 
 /** Whether a record has its class, its values, and no method of its own in the place of Sequelize's. */
@@ -164,7 +178,7 @@ function isUnread(record: object, name: ValuesName): boolean {
 function readOrigin(origin: Origin): Origin {
   const { record, read, row } = origin;
   if (!read) return origin;
-  origin.dataValues = read(row);
+  origin.dataValues = Object.assign(read(row), origin.relations);
   origin._previousDataValues = { ...origin.dataValues };
   // A parser of the user's may have thrown.
   origin.read = null;

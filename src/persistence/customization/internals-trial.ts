@@ -6,12 +6,14 @@
 import { DataTypes, Sequelize, Transaction } from 'sequelize';
 import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import { introspectModel } from '../../model/introspect-model.js';
+import { hasQueryHooks, queryHooks } from '../../model/model-hooks.js';
 import {
   attributesVersion,
   buildableModel,
   defaultValues,
   isTornRecord,
   SEQUELIZE_VERSION,
+  scopeCondition,
 } from '../../model/sequelize-internals.js';
 import type { Logger } from '../../util/logger.js';
 import { pgProblem } from '../protocol/pg-internals.js';
@@ -19,7 +21,6 @@ import { connectionManager, transactionInternals } from '../session/connection-i
 import { hasInstanceFields } from './class-lineage.js';
 import { hasScope } from './default-scope.js';
 import { gettersOf, modelFastPathBlockers } from './model-fast-path-blockers.js';
-import { hasQueryHooks, queryHooks } from './model-hooks.js';
 
 /** Why queries have to be Sequelize's own, whatever the model; undefined where they need not. */
 export function sequelizeProblem(): string | undefined {
@@ -82,7 +83,8 @@ const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
     return hadNone && hasQueryHooks(model, 'read') && queryHooks(model, 'read').length === 2;
   },
   scopes: ({ model }) => {
-    const hasOwn = hasScope(model) && !hasScope(model.unscoped());
+    const isWritten = scopeCondition(model) === '"Specimen"."size" = 7';
+    const hasOwn = isWritten && hasScope(model) && !hasScope(model.unscoped());
     model.addScope('defaultScope', {}, { override: true });
     return hasOwn && !hasScope(model);
   },

@@ -5,11 +5,11 @@
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { customAttributes, deletedAtOf, timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { ColumnType } from '../../model/column-type.js';
+import { queryHooks } from '../../model/model-hooks.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { instanceOptions } from '../../model/sequelize-internals.js';
 import { hasInstanceFields } from './class-lineage.js';
 import { hasScope } from './default-scope.js';
-import { queryHooks } from './model-hooks.js';
 import { queryCustomizations } from './query-customizations.js';
 
 /** Why an operation must go through Sequelize; none when it need not. */

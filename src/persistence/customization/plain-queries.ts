@@ -1,9 +1,9 @@
 /** Whether queries of a model are Sequelize's alone, so that nobody can see what is left out around them. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { hasQueryHooks } from '../../model/model-hooks.js';
 import { hasScope } from './default-scope.js';
 import { sequelizeProblem } from './internals-trial.js';
-import { hasQueryHooks } from './model-hooks.js';
 import { queryCustomizations } from './query-customizations.js';
 
 /** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */

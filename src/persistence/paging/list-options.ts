@@ -1,5 +1,6 @@
 /** What the methods of `Repository` read. */
 import type { Attributes, Includeable, Model, OrderItem, WhereOptions } from 'sequelize';
+import type { RelationsToLoad } from './relations-to-load.js';
 
 /** What `Repository.list` takes. */
 export interface ListOptions<M extends Model> {
@@ -16,4 +17,6 @@ export interface ListOptions<M extends Model> {
 export interface FindByKeyOptions<M extends Model = Model> {
   /** The attributes that are read. Default: all. */
   readonly fields?: readonly (keyof Attributes<M> & string)[];
+  /** Relations to load along, with one statement for each. Default: none. */
+  readonly include?: RelationsToLoad | undefined;
 }

@@ -4,6 +4,7 @@ import type { CountRequest, TotalIs } from '../../metadata/count-options.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Keyset } from '../../query/keyset.js';
 import type { Filter } from '../../query/list-query.js';
+import type { RelationsToLoad } from './relations-to-load.js';
 
 /** Which rows, and in which order. */
 export interface RowCriteria<M extends Model = Model> {
@@ -13,6 +14,8 @@ export interface RowCriteria<M extends Model = Model> {
   readonly filter?: Filter | null;
   /** Default: the primary key, ascending. The primary key is appended when absent. */
   readonly sort?: readonly SortTerm[];
+  /** Relations to load along, with one statement for each. Default: none. */
+  readonly include?: RelationsToLoad | undefined;
 }
 
 /** A page by number. */

@@ -67,13 +67,13 @@ export function keysetRecordSource<M extends Model>(
 }
 
 /** Reads an extra column off a record, and takes it away: nobody else is to see it. */
-function take(record: Model, name: string): unknown {
+export function take(record: Model, name: string): unknown {
   const { dataValues } = record;
   const value = dataValues[name];
   delete dataValues[name];
   if (value !== undefined) return value;
   const { name: model } = record.constructor;
   throw new TypeError(
-    `A hook of ${model} replaced the attributes of a query; a list by cursor needs its own, too.`,
+    `A hook of ${model} replaced the attributes of a query, which has columns of its own; add to them.`,
   );
 }

@@ -8,8 +8,11 @@ import { MultipleResultsFound, noSuchRecord, relationNotLoaded } from '../errors
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
+import type { RelationsToLoad } from '../paging/relations-to-load.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { currentSession, type TransactionScope } from '../session/session.js';
+import { copyOf } from './copy-of.js';
+import { keysOfRelations, loadRelations } from './load-relations.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { type QueryContext, readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
@@ -74,8 +77,8 @@ export class Repository<M extends Model = Model> {
    */
   within(access: AccessSource): this {
     const ours: readonly unknown[] = [this.model, this.access];
-    const [name] =
-      Object.entries(this).find(([, value]) => typeof value === 'function' && !ours.includes(value)) ?? [];
+    const isOwn = ([, value]: [string, unknown]) => typeof value === 'function' && !ours.includes(value);
+    const [name] = Object.entries(this).find(isOwn) ?? [];
     if (name === undefined) return copyOf(this, { access });
     throw new TypeError(
       `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
@@ -83,8 +86,7 @@ export class Repository<M extends Model = Model> {
   }
 
   /**
-   * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them. For work that
-   * is nobody's own, such as a report over all of them.
+   * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them.
    *
    * @example
    * ```ts
@@ -101,6 +103,7 @@ export class Repository<M extends Model = Model> {
    * @example
    * ```ts
    * const { name } = await cities.get(2988507, { fields: ['name'] });
+   * const paris = await cities.get(2988507, { include: ['country', 'reviews.author'] });
    * ```
    * @throws NotFoundError when there is none, or it is soft-deleted
    */
@@ -109,8 +112,11 @@ export class Repository<M extends Model = Model> {
   }
 
   /** The row with this primary key, or null. */
-  async find(id: Id, { fields }: FindByKeyOptions<M> = {}): Promise<M | null> {
-    return this.findByKey(id, { fields, isLocked: false });
+  async find(id: Id, { fields, include = [] }: FindByKeyOptions<M> = {}): Promise<M | null> {
+    const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include)])];
+    const record = await this.findByKey(id, { fields: read, isLocked: false });
+    if (record) await this.loadAlong([record], include);
+    return record;
   }
 
   /** The row with this primary key, which nothing else may change until the transaction has ended. @internal */
@@ -137,20 +143,17 @@ export class Repository<M extends Model = Model> {
   /** All rows that match, by primary key unless told otherwise. */
   async list(options: ListOptions<M> = {}): Promise<M[]> {
     const { include } = options;
-    const isWithin = include !== undefined && this.access !== null;
-    const seen = isWithin
-      ? { include: await includesWithin(this.model as unknown as ModelClass, include, this.access) }
-      : {};
-    const context = await this.context('select');
-    return readRecords(this.model, context, null, (records, scope) =>
-      records.list({ ...options, ...seen }, scope),
+    const model = this.model as unknown as ModelClass;
+    const seen = include && this.access ? { include: await includesWithin(model, include, this.access) } : {};
+    const within = { ...options, ...seen };
+    return readRecords(this.model, await this.context('select'), null, (each, scope) =>
+      each.list(within, scope),
     );
   }
 
   /**
-   * One page by number, and how many rows there are in all. The rows are read first. The count is not asked of the
-   * database where a short page tells it; otherwise it runs after the rows, so that rows which come or go between the
-   * two are seen by one of them only. In a `dbSession` both are of one snapshot. With `count` the page says what its total is.
+   * One page by number, and how many rows there are in all. They are counted after the page, where it does not tell; in a `dbSession`
+   * both are of one snapshot. With `count` the page says what its total is.
    *
    * @example
    * ```ts
@@ -165,6 +168,7 @@ export class Repository<M extends Model = Model> {
       (rows, on) => rows.page(request, on),
       (records, scope) => records.page(request, scope),
     );
+    await this.loadAlong(found.items, request.include);
     return withOrigin(found, this.model, request);
   }
 
@@ -185,6 +189,7 @@ export class Repository<M extends Model = Model> {
       (rows, on) => rows.cursorPage(request, on),
       (records, scope) => records.cursorPage(request, scope),
     );
+    await this.loadAlong(found.items, request.include);
     return withOrigin(found, this.model, request);
   }
 
@@ -269,6 +274,11 @@ export class Repository<M extends Model = Model> {
     return { access, scope: transaction ? { transaction } : {} };
   }
 
+  private async loadAlong(records: readonly Model[], include?: RelationsToLoad): Promise<void> {
+    const scope = async () => (await this.context('select')).scope;
+    await loadRelations(this.model, records, include, { source: this.access, scope });
+  }
+
   private async findByKey(id: Id, options: KeyOptions): Promise<M | null> {
     return readRecords<M, M | null>(
       this.model,
@@ -281,11 +291,6 @@ export class Repository<M extends Model = Model> {
   private missing(): never {
     throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
-}
-
-/** Of the same class. No method: a subclass may have one of any name. */
-function copyOf<R extends Repository>(repository: R, changed: object): R {
-  return Object.assign(Object.create(Object.getPrototypeOf(repository)), repository, changed);
 }
 
 /** Whether a repository has no class, transaction, method or anything else of its own. */

@@ -83,7 +83,9 @@ export class RowFinder<M extends Model> {
     const more = Object.entries(columns ?? {}).map(
       ([name, column]): ProjectionAlias => [literal(renderSql(column, values.placeholder)), name],
     );
-    const attributes = columns ? { attributes: withAttributes(this.scope, more) } : {};
+    const { attributes: some } = options;
+    const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.scope, more);
+    const attributes = columns ? { attributes: whole } : {};
     const where = this.#where(range, values);
     const query = { order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) };
     return withoutScopedOrder(this.#model).findAll(query);
@@ -130,11 +132,20 @@ export class RowFinder<M extends Model> {
    */
   #values(): StatementValues {
     const hasScope = Object.keys(this.scope).length > 0;
-    if (this.#criteria.where || hasScope || hasFindHooks(this.#model)) {
+    if (this.#criteria.where || hasScope || hasFindHooks(this.#model) || this.#holdsDollar()) {
       return { bind: null, placeholder: (value) => this.#model.sequelize?.escape(boundText(value)) ?? '' };
     }
     const bind: string[] = [];
     return { bind, placeholder: (value) => `$${bind.push(boundText(value))}` };
+  }
+
+  /** The scope of another model may be part of a filter. */
+  #holdsDollar(): boolean {
+    const { filter } = this.#criteria;
+    return (
+      Boolean(filter) &&
+      compilePredicate(filter as Predicate, this.column).texts.some((text) => text.includes('$'))
+    );
   }
 }
 

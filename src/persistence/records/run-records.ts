@@ -21,7 +21,7 @@ export interface QueryContext {
 /** Our own statements; undefined is given by them for what only Sequelize can do. */
 type OnRows<M extends Model, T> = (rows: RowRecords<M>, on: RowOptions) => Promise<T | undefined>;
 
-/** Reads; by Sequelize in the transaction it belongs to, in one of its own where that has to have settings, or else alone. */
+/** Reads; by Sequelize where our statements cannot. */
 export async function readRecords<M extends Model, T>(
   model: ModelClass<M>,
   context: QueryContext,
@@ -31,10 +31,18 @@ export async function readRecords<M extends Model, T>(
   const found = onRows ? await runOnRows(model, context, onRows) : undefined;
   if (found !== undefined) return found;
   const { access, scope } = context;
-  const records = new SequelizeRecords(model, access);
-  if (scope.transaction || currentSettings() === null) return onRecords(records, scope);
+  return inReadScope(model, scope, (on) => onRecords(new SequelizeRecords(model, access), on));
+}
+
+/** Runs reads of Sequelize's in the transaction they belong to, in one of their own where that has to have settings, or else alone. */
+export async function inReadScope<M extends Model, T>(
+  model: ModelClass<M>,
+  scope: QueryContext['scope'],
+  read: (scope: QueryContext['scope']) => Promise<T>,
+): Promise<T> {
+  if (scope.transaction || currentSettings() === null) return read(scope);
   const session = new DatabaseSession(model.sequelize as Sequelize, 'get');
-  return session.run(async () => onRecords(records, { transaction: await session.begin() }));
+  return session.run(async () => read({ transaction: await session.begin() }));
 }
 
 /** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */

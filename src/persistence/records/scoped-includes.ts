@@ -1,8 +1,8 @@
 /** What a query of Sequelize's loads along, within what the request may see of each model. */
 import { type Includeable, literal, Op, type Sequelize, type WhereOptions } from 'sequelize';
 import type { CanonicalFilterOperator, ModelClass } from '../../metadata/crud-options.js';
+import { type ConformedInclude, conformedIncludes, throughModel } from '../../model/include-internals.js';
 import { ownModel } from '../../model/record.js';
-import { type ConformedInclude, conformedIncludes, throughModel } from '../../model/sequelize-internals.js';
 import type { AccessSource } from '../../operation/access.js';
 import type { Comparison, Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
@@ -58,6 +58,7 @@ function whereOf(predicate: Predicate, sequelize: Sequelize): WhereOptions {
     case 'or':
       return { [Op.or]: predicate.operands.map((each) => whereOf(each, sequelize)) };
     case 'exists':
+    case 'written':
       throw new TypeError('No access has a condition on another table.');
     case 'comparison':
       return { [predicate.attribute]: comparisonOf(predicate, sequelize) };

@@ -3,7 +3,6 @@ import type { Sequelize } from 'sequelize';
 import type { ModelInfo } from '../../model/model-info.js';
 import type { Relation } from '../../model/relations.js';
 import type { Predicate, Selection } from '../../operation/operation.js';
-import { describeRecords } from '../../plan/describe-model.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import { currentTarget } from '../connections/current-target.js';
@@ -13,10 +12,14 @@ import type { TextParser } from '../protocol/prepared-statement.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
 import { liftValues } from '../sql/lift-values.js';
-import { attributeOf } from '../sql/predicate-sql.js';
-import { quotedTable } from '../sql/quoted-table.js';
-import { compileRelated, compileRelatedCount, KEYS, type ParentsSql } from '../sql/related-sql.js';
-import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
+import {
+  compileRelated,
+  describeParents,
+  KEYS,
+  type ParentsSql,
+  selectRelatedCounts,
+} from '../sql/related-sql.js';
+import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, toStatement } from '../sql/statement.js';
 import { describeSelection, describeTable, type TableSql } from '../sql/table-sql.js';
 
 /** What is asked of a relation. */
@@ -25,8 +28,8 @@ export interface RelatedOperation {
   readonly where: Predicate;
   readonly select: Selection;
   readonly order: readonly SortTerm[];
-  /** Rows of each parent. */
-  readonly limit: number;
+  /** Rows of each parent; null is all of them. */
+  readonly limit: number | null;
 }
 
 /** Rows of several parents, parent by parent. */
@@ -48,10 +51,10 @@ export class RelatedRows {
   readonly #statements = new BoundedCache<Statement>();
 
   /** @param info of the target */
-  constructor({ parent, parentKey }: Relation, info: ModelInfo) {
+  constructor(relation: Relation, info: ModelInfo) {
     this.#info = info;
     this.#table = describeTable(info);
-    this.#parents = { table: quotedTable(parent), key: attributeOf(describeRecords(parent), parentKey) };
+    this.#parents = describeParents(relation);
   }
 
   /**
@@ -97,7 +100,7 @@ export class RelatedRows {
   ): Promise<readonly number[]> {
     if (keys.length === 0) return [];
     const { rows } = await this.#read(`count:${limit}`, where, keys, slots, on, (lifted) =>
-      compileRelatedCount(this.#table, { parents: this.#parents, where: lifted }, limit),
+      toStatement(selectRelatedCounts(this.#table, { parents: this.#parents, where: lifted }, limit)),
     );
     const counted: number[] = [];
     for (const [index, place] of placesOf(rows, 1).entries()) counted[place] = Number(rows[index]?.[0]);

@@ -42,6 +42,10 @@ class Lifting {
   predicate(predicate: Predicate): Predicate {
     if (predicate.kind === 'comparison') return this.#comparison(predicate);
     if (predicate.kind === 'exists') return this.#exists(predicate);
+    if (predicate.kind === 'written') {
+      this.shape += `${END}${predicate.kind}(${predicate.target.name}${END}${predicate.text}${END})`;
+      return predicate;
+    }
     const { kind, operands } = predicate;
     this.shape += `${END}${kind}(`;
     const isInOr = this.#isInOr;

@@ -1,6 +1,6 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
 import type { AttributeInfo, RecordInfo } from '../../model/model-info.js';
-import type { Comparison, Exists, Predicate, Value } from '../../operation/operation.js';
+import type { Comparison, Exists, Predicate, Value, Written } from '../../operation/operation.js';
 import { isOuterValue } from '../../operation/predicates.js';
 import { arrayLiteral } from './encode-parameter.js';
 import { quotedTable } from './quoted-table.js';
@@ -28,6 +28,7 @@ export function attributeOf({ attributes, name: model }: RecordInfo, name: strin
  */
 export function compilePredicate(predicate: Predicate, column: ColumnSql, depth = 0): SqlFragment {
   if (predicate.kind === 'comparison') return compileComparison(predicate, column(predicate.attribute));
+  if (predicate.kind === 'written') return compileWritten(predicate, column);
   if (predicate.kind === 'exists') {
     const row = selectRow(predicate, column, depth);
     return predicate.isNegated ? sql`NOT EXISTS (${row})` : sql`EXISTS (${row})`;
@@ -58,6 +59,21 @@ export function selectRow(
   // An integer beyond the range of the column is an error, and not no row.
   const cast = raw(kind === 'integer' || kind === 'bigint' ? '::int8' : '');
   return sql`SELECT 1 FROM ${table} WHERE ${column(key)} = ${value}${cast}${condition}`;
+}
+
+/** Elsewhere the table has another name, so the row is looked up once more under its own. */
+function compileWritten({ target, text }: Written, column: ColumnSql): SqlFragment {
+  const own = columnsOf(target, target.name);
+  const keys = target.model.primaryKeyAttributes;
+  const [key = missingKey(target)] = keys;
+  if (own(key).texts[0] === column(key).texts[0]) return raw(text);
+  const same = keys.map((each) => sql`${own(each)} = ${column(each)}`);
+  const table = raw(`${quotedTable(target.model)} AS ${identifier(target.name)}`);
+  return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${joinSql(same, ' AND ')} AND (${raw(text)}))`;
+}
+
+function missingKey({ name }: RecordInfo): never {
+  throw new TypeError(`${name} has a default scope, and no primary key to find its rows by.`);
 }
 
 function noOuterRow(attribute: string): never {

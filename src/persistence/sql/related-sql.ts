@@ -1,9 +1,12 @@
 /** The rows behind a relation of many parents at once: one statement, with a limit for each parent. */
 import type { AttributeInfo } from '../../model/model-info.js';
+import type { Relation } from '../../model/relations.js';
 import type { Predicate, Slot } from '../../operation/operation.js';
 import { PARENT } from '../../operation/related-rows.js';
+import { describeRecords } from '../../plan/describe-model.js';
 import type { KeyTerm } from './keyset-sql.js';
 import { attributeOf, compilePredicate } from './predicate-sql.js';
+import { quotedTable } from './quoted-table.js';
 import { countSql, orderTerm } from './select-sql.js';
 import { columnName, identifier, inlineSlot, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
@@ -24,6 +27,11 @@ export interface ParentsSql {
   readonly key: AttributeInfo;
 }
 
+/** Describes the parents of a relation. */
+export function describeParents({ parent, parentKey }: Pick<Relation, 'parent' | 'parentKey'>): ParentsSql {
+  return { table: quotedTable(parent), key: attributeOf(describeRecords(parent), parentKey) };
+}
+
 /** The rows behind a relation. */
 export interface RelatedRowsSql {
   readonly parents: ParentsSql;
@@ -31,55 +39,79 @@ export interface RelatedRowsSql {
   readonly where: Predicate;
 }
 
-/** What is asked of a relation. */
-export interface RelatedSql extends RelatedRowsSql {
-  readonly selection: SelectionSql;
+/** Which of them are asked. */
+export interface RelatedKeysSql extends RelatedRowsSql {
   readonly order: readonly KeyTerm[];
-  /** Rows of each parent. */
-  readonly limit: number;
+  /** Rows of each parent; null is all of them. */
+  readonly limit: number | null;
+}
+
+/** What is asked of a relation. */
+export interface RelatedSql extends RelatedKeysSql {
+  readonly selection: SelectionSql;
 }
 
 /**
  * Selects the first rows of each parent, parent by parent. The last column tells the place of the parent among the keys, from 1, so
  * that no key is compared in JavaScript.
  */
-export function compileRelated(
-  table: TableSql,
-  { parents, where, selection: { attributes }, order, limit }: RelatedSql,
-): Statement {
-  const { info, column } = table;
-  const sorted = order.map(({ attribute }) => attributeOf(info, attribute));
-  const selected = [...new Set([...attributes, ...sorted])].map(columnName);
-  const within = order.map((term) => orderTerm(term, column(term.attribute)));
-  const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, where)} ORDER BY ${joinSql(within, ', ')}`;
-  const shown = attributes.map((each) => sql`${raw(ROWS)}.${columnName(each)}`);
-  // PostgreSQL promises no order of a join, whatever its parts have.
-  const around = order.map((term, index) =>
-    orderTerm(term, sql`${raw(ROWS)}.${columnName(sorted[index] as AttributeInfo)}`),
-  );
-  return toStatement(
-    sql`SELECT ${joinSql([...shown, PLACE], ', ')} FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${rows} LIMIT ${raw(
-      String(limit),
-    )}) AS ${raw(ROWS)} ORDER BY ${joinSql([PLACE, ...around], ', ')}`,
+export function compileRelated(table: TableSql, { selection, ...asked }: RelatedSql): Statement {
+  return toStatement(selectRelated(table, asked, selection.attributes, (column) => column));
+}
+
+/** Selects the primary keys of the same rows as `key`, in the text that the database has for them, and the places as `place`. */
+export function selectRelatedKeys(table: TableSql, asked: RelatedKeysSql): SqlFragment {
+  const { primaryKey } = table.info;
+  return selectRelated(
+    table,
+    asked,
+    [attributeOf(table.info, primaryKey.name)],
+    (column) => sql`${textSql(column)} AS "key"`,
   );
 }
 
-/** Counts the rows of each parent, up to a limit. The second column tells the place of the parent among the keys, from 1. */
-export function compileRelatedCount(
+/** The text that the driver would read of a value. A cast would leave out the blanks of CHAR. */
+export function textSql(column: SqlFragment): SqlFragment {
+  return sql`CASE WHEN ${column} IS NOT NULL THEN ${raw("format('%s', ")}${column}) END`;
+}
+
+/** Counts the rows of each parent as `count`, up to a limit. The second column tells the place of the parent, from 1, as `place`. */
+export function selectRelatedCounts(
   table: TableSql,
   { parents, where }: RelatedRowsSql,
   limit: number,
-): Statement {
+): SqlFragment {
   const counted = countSql(rowsOf(table, where), limit);
-  return toStatement(
-    sql`SELECT ${raw(ROWS)}.c, ${PLACE} FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${counted}) AS ${raw(ROWS)}(c)`,
-  );
+  return sql`SELECT ${raw(ROWS)}.c AS "count", ${PLACE} AS "place" FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${counted}) AS ${raw(ROWS)}(c)`;
 }
 
 /** What follows the columns of a SELECT of the rows of one parent. */
 function rowsOf({ source, column }: TableSql, where: Predicate): SqlFragment {
   const condition = inlineSlot(compilePredicate(where, column), PARENT, `${PARENTS}.k`);
   return sql` FROM ${source} WHERE ${condition}`;
+}
+
+function selectRelated(
+  table: TableSql,
+  { parents, where, order, limit }: RelatedKeysSql,
+  attributes: readonly AttributeInfo[],
+  shownAs: (column: SqlFragment) => SqlFragment,
+): SqlFragment {
+  const { info, column } = table;
+  const sorted = order.map(({ attribute }) => attributeOf(info, attribute));
+  const selected = [...new Set([...attributes, ...sorted])].map(columnName);
+  const within = order.map((term) => orderTerm(term, column(term.attribute)));
+  const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, where)} ORDER BY ${joinSql(within, ', ')}`;
+  const shown = attributes.map((each) => shownAs(sql`${raw(ROWS)}.${columnName(each)}`));
+  // PostgreSQL promises no order of a join, whatever its parts have.
+  const around = order.map((term, index) =>
+    orderTerm(term, sql`${raw(ROWS)}.${columnName(sorted[index] as AttributeInfo)}`),
+  );
+  const columns = joinSql([...shown, sql`${PLACE} AS "place"`], ', ');
+  const limited = sql`${rows} LIMIT ${raw(String(limit ?? 'ALL'))}`;
+  return sql`SELECT ${columns} FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${limited}) AS ${raw(
+    ROWS,
+  )} ORDER BY ${joinSql([PLACE, ...around], ', ')}`;
 }
 
 /** The keys as rows. The array gets the type of the parents' column; the SELECT in it is never executed. */

@@ -120,7 +120,7 @@ describe('compiling include', () => {
     [
       'an attribute',
       { name: true },
-      ['City: include.name has the name of a property of answers; give one of them another name.'],
+      ['City: include.name has the name of a property of City; give one of them another name.'],
     ],
     [
       'a relation of a model without any',
@@ -256,11 +256,11 @@ describe('compiling include', () => {
       @Expose() reviews = '';
     }
     expect(problems({ City: { include: { reviews: true }, readSchema: Shown }, Review: {} })).to.deep.equal([
-      'City: include.reviews has the name of a property of answers; give one of them another name.',
+      'City: include.reviews has the name of a property of City; give one of them another name.',
     ]);
     const deep = { cities: true, 'cities.reviews': true };
     expect(problems({ Country: { include: deep }, City: { readSchema: Shown }, Review: {} })).to.deep.equal([
-      'Country: include.cities.reviews has the name of a property of answers; give one of them another name.',
+      'Country: include.cities.reviews has the name of a property of City; give one of them another name.',
     ]);
   });
 

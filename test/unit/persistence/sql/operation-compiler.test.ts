@@ -270,6 +270,7 @@ describe('liftValues', () => {
         const value = typeof one.value === 'string' ? next() : one.value;
         return { ...one, value, where: one.where && replaced(one.where, next) };
       }
+      if (one.kind === 'written') return one;
       if (one.kind !== 'comparison') {
         return { ...one, operands: one.operands.map((each) => replaced(each, next)) };
       }

@@ -1,7 +1,8 @@
 /** Which of a user's hooks would see an operation. Asked at each operation, because hooks can be added at any time. */
-import type { Model } from 'sequelize';
-import type { ModelClass } from '../../metadata/crud-options.js';
-import { type Hooks, hooksOf } from '../../model/sequelize-internals.js';
+import { type Model, Model as PlainModel } from 'sequelize';
+import { Model as TypescriptModel } from 'sequelize-typescript';
+import type { ModelClass } from '../metadata/crud-options.js';
+import { type Hooks, hooksOf } from './sequelize-internals.js';
 
 /** Sequelize's hooks, each in one class, as words of a text. One that is in none sees everything. */
 export const HOOK_CLASSES = {
@@ -39,6 +40,12 @@ const SEEN_BY: Readonly<Record<'read' | 'write' | 'find', ReadonlySet<HookClass>
 /** Whether any code of the user's would see a read, or a write, or may change a query before it is sent. */
 export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: keyof typeof SEEN_BY): boolean {
   return hasAny(hooksOf(model), kind) || hasAny(sharedHooks(model), kind);
+}
+
+/** Whether code of the user's may decide which rows queries of a model find: hooks, or a finder of its own. */
+export function choosesRows<M extends Model>(model: ModelClass<M>): boolean {
+  const isOwn = model.findAll !== PlainModel.findAll && model.findAll !== TypescriptModel.findAll;
+  return isOwn || hasQueryHooks(model, 'find');
 }
 
 /** The hooks through which code of the user's would see a read, or a write, each with what has it. */

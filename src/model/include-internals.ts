@@ -1,0 +1,66 @@
+/** What this package reads of Sequelize's includes that is not in its types. An accessor throws where a field is not there. */
+import { type IncludeOptions, type Model, type ModelStatic, Utils } from 'sequelize';
+import { missingFrom, withFields } from '../util/missing-internal.js';
+import { SEQUELIZE_VERSION } from './sequelize-internals.js';
+
+const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
+
+/** Has a record know that a relation was loaded along, for its plain forms. */
+export function noteInclude(record: Model, as: string): void {
+  const { _options: options } = withFields(record, 'record', '_options', missing) as Model & {
+    readonly _options: NotedIncludes;
+  };
+  const association = (record.constructor as ModelStatic<Model>).associations[as];
+  const others = (options.include ?? []).filter((each) => each.as !== as);
+  options.include = [...others, { as, association, model: association?.target }];
+  options.includeNames = options.include.map((each) => each.as);
+  options.includeMap = Object.fromEntries(options.include.map((each) => [each.as, each]));
+}
+
+/** What a record keeps of the query that it is from. */
+interface NotedIncludes {
+  include?: { readonly as: string; readonly [name: string]: unknown }[];
+  includeNames?: string[];
+  includeMap?: object;
+}
+
+/** A relation that a query loads along, as Sequelize understands it. */
+export interface ConformedInclude extends IncludeOptions {
+  model: ModelStatic<Model>;
+  include?: ConformedInclude[];
+  /** Whether the relation is joined by its keys or by its condition. Sequelize's types leave it out. */
+  or?: boolean;
+}
+
+/** The relations of a query, in whatever form they are given, each with its model. */
+export function conformedIncludes(model: object, include: unknown): ConformedInclude[] {
+  const options: { include?: ConformedInclude[] } = {
+    include: Utils.cloneDeep([include].flat() as object) as ConformedInclude[],
+  };
+  const internals = withFields(
+    model as IncludingModel,
+    'Model',
+    '_conformIncludes _expandIncludeAll',
+    missing,
+  );
+  internals._conformIncludes(options, model);
+  internals._expandIncludeAll(options);
+  return options.include ?? [];
+}
+
+interface IncludingModel {
+  _conformIncludes(options: object, model: object): void;
+  _expandIncludeAll(options: object): void;
+}
+
+/** The model of the rows between two models; undefined where there are none. */
+export function throughModel(
+  { associations }: ModelStatic<Model>,
+  { model, as }: ConformedInclude,
+): ModelStatic<Model> | undefined {
+  const found = Object.values(associations).find(
+    (each) => each.target === model && (as === undefined || each.as === as),
+  );
+  return (found as { readonly through?: { readonly model?: ModelStatic<Model> } } | undefined)?.through
+    ?.model;
+}

@@ -1,0 +1,30 @@
+/** Which relations a repository loads along with records. */
+import type { FilterTemplate } from '../../metadata/filter-template.js';
+import type { SortTerm } from '../../plan/resource-plan.js';
+import type { Filter, Inclusion } from '../../query/list-query.js';
+
+/** How one relation is loaded along. */
+export interface RelationOptions {
+  /** Rows of each record, of a relation to many. Default: all of them. */
+  readonly size?: number;
+  /** Default: the primary key, ascending. The primary key is appended when absent. */
+  readonly sort?: readonly SortTerm[];
+  /** Which rows: a parsed `q`, or `filter` of this package. Default: all. */
+  readonly filter?: Filter | FilterTemplate | null;
+  /** The attributes that are read. Default: all. */
+  readonly fields?: readonly string[];
+}
+
+/**
+ * The relations to load: their names, or paths such as `reviews.author`, or options for each path, or the `include` of a query.
+ * A path includes what is before its dots. Any relation of the model can be loaded, whatever `@Crud` says.
+ *
+ * @example
+ * ```ts
+ * await cities.get(1, { include: ['country', 'reviews.author'] });
+ * await cities.page({ page: 1, size: 20, include: { reviews: { size: 3, filter: filter`rating>=4` } } });
+ * ```
+ */
+export type RelationsToLoad =
+  | readonly (string | Inclusion)[]
+  | Readonly<Record<string, true | RelationOptions>>;

@@ -1,0 +1,48 @@
+/** Relations of records that a repository has loaded, and what is known of them beside what the record holds. */
+import type { Model } from 'sequelize';
+import { attachRelation } from '../customization/hydrate-record.js';
+
+/** What was loaded of a relation of one record. */
+export interface LoadedRelation {
+  /** What asked for it. */
+  readonly inclusion: object;
+  /** The text of the record's key by which it was found. */
+  readonly key: string | null;
+  readonly value: readonly Model[] | Model | null;
+  /** Whether there are more. */
+  readonly hasNext: boolean;
+}
+
+/** What a record has of a relation now. */
+export interface RelatedNow {
+  readonly items: readonly object[];
+  readonly hasNext: boolean;
+}
+
+const loaded = new WeakMap<object, Map<string, LoadedRelation>>();
+
+/** Gives a record what was loaded of a relation. */
+export function setLoaded(record: Model, name: string, relation: LoadedRelation): void {
+  const known = loaded.get(record) ?? new Map<string, LoadedRelation>();
+  loaded.set(record, known.set(name, relation));
+  attachRelation(record, name, relation.value);
+}
+
+/**
+ * What a record has of a relation that was loaded for this inclusion, as code of the user's has left it; null where it was not, or
+ * where the record has another key meanwhile.
+ */
+export function loadedNow(
+  record: object,
+  name: string,
+  inclusion: object,
+  key: string | null,
+): RelatedNow | null {
+  const known = loaded.get(record)?.get(name);
+  if (!known || known.inclusion !== inclusion || known.key !== key) return null;
+  const { [name]: own } = record as Readonly<Record<string, unknown>>;
+  // Sequelize keeps it twice; the one that differs was set.
+  const value = own === known.value ? (record as Model).dataValues[name] : own;
+  const items = [value].flat().filter((each) => typeof each === 'object' && each !== null);
+  return { items: items as readonly object[], hasNext: known.hasNext };
+}

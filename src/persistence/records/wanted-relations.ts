@@ -1,0 +1,170 @@
+/** What a caller of a repository says of relations -> what is asked of each. */
+
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { FilterTemplate } from '../../metadata/filter-template.js';
+import { ownModel } from '../../model/record.js';
+import { describeRelation } from '../../model/relations.js';
+import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
+import type { Predicate } from '../../operation/operation.js';
+import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
+import { totalOrder } from '../../plan/compile-options.js';
+import { describeModel, describeRecords } from '../../plan/describe-model.js';
+import { softDeleteProblems } from '../../plan/related-models.js';
+import type { SortTerm } from '../../plan/resource-plan.js';
+import type { Inclusion } from '../../query/list-query.js';
+import { typeTemplate } from '../../query/type-template.js';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
+import type { RelationOptions, RelationsToLoad } from '../paging/relations-to-load.js';
+
+/** One relation to load. */
+export interface WantedRelation {
+  readonly plan: FoundRelation;
+  /** What asked for it. */
+  readonly inclusion: object;
+  readonly access: RelatedAccess;
+  /** Rows of each record; null is all of them. */
+  readonly size: number | null;
+  readonly sort: readonly SortTerm[];
+  readonly filter: Predicate | null;
+  readonly fields: readonly string[] | undefined;
+  readonly include: readonly WantedRelation[];
+}
+
+/**
+ * What is asked of each relation of a model.
+ *
+ * @param source what may be seen of each model; null is everything
+ * @throws ConfigError for what is no relation, or has options that mean nothing
+ */
+export async function wantedRelations(
+  model: ModelClass,
+  include: RelationsToLoad,
+  source: AccessSource | null,
+): Promise<readonly WantedRelation[]> {
+  const given: readonly (string | Inclusion | [string, true | RelationOptions])[] = Array.isArray(include)
+    ? include
+    : Object.entries(include);
+  const inclusions = given.filter(isInclusion);
+  const named = given.flatMap((each) => {
+    if (isInclusion(each)) return [];
+    const [path, options] = typeof each === 'string' ? [each, true as const] : each;
+    return [[path, options === true ? NO_OPTIONS : options] as const];
+  });
+  return Promise.all([
+    ...inclusions.map((each) => wantedByQuery(model, each, source)),
+    ...[...levelsOf(named)].map(([name, level]) => wantedByName(model, name, level, source)),
+  ]);
+}
+
+const NO_OPTIONS: RelationOptions = Object.freeze({});
+
+function isInclusion(each: string | Inclusion | readonly unknown[]): each is Inclusion {
+  return typeof each === 'object' && 'plan' in each;
+}
+
+/** Of one relation: its options, and the paths behind it. */
+interface Level {
+  options: RelationOptions;
+  readonly behind: Record<string, RelationOptions>;
+}
+
+function levelsOf(named: readonly (readonly [string, RelationOptions])[]): ReadonlyMap<string, Level> {
+  const levels = new Map<string, Level>();
+  for (const [path, options] of named) {
+    const dot = path.indexOf('.');
+    const name = dot < 0 ? path : path.slice(0, dot);
+    const level = levels.get(name) ?? { options: NO_OPTIONS, behind: {} };
+    levels.set(name, level);
+    if (dot < 0) level.options = options;
+    else level.behind[path.slice(dot + 1)] = options;
+  }
+  return levels;
+}
+
+async function wantedByName(
+  model: ModelClass,
+  name: string,
+  { options, behind }: Level,
+  source: AccessSource | null,
+): Promise<WantedRelation> {
+  const plan = relationOf(model, name);
+  const { info } = plan.target;
+  const { size = null, sort = [], filter = null, fields } = options;
+  return {
+    plan,
+    inclusion: options,
+    access: await accessTo(plan, source),
+    size: checkSize(size, name),
+    sort: totalOrder(sort, info.primaryKey.name),
+    filter: filter instanceof FilterTemplate ? typeTemplate(info, filter) : filter,
+    fields,
+    include: await wantedRelations(info.model, behind, source),
+  };
+}
+
+async function wantedByQuery(
+  model: ModelClass,
+  inclusion: Inclusion,
+  source: AccessSource | null,
+): Promise<WantedRelation> {
+  const { plan, size, sort, filter, include } = inclusion;
+  const { name, parent, target } = plan.relation;
+  if (ownModel(parent) !== ownModel(model))
+    throw new ConfigError([
+      `The query includes '${name}' of ${parent.name}, which is none of ${model.name}.`,
+    ]);
+  const granted = grantedOf(inclusion);
+  if (!granted && plan.where) {
+    throw new ConfigError([
+      `include.${name} has a condition that only its request can answer; pass the include of the query.`,
+    ]);
+  }
+  return {
+    plan,
+    inclusion,
+    access: granted ?? (await accessTo(plan, source)),
+    size: checkSize(size, name),
+    sort,
+    filter,
+    // Its names are those of answers, which code of the user's may make of any attributes.
+    fields: undefined,
+    include: await Promise.all(include.map((each) => wantedByQuery(target, each, source))),
+  };
+}
+
+async function accessTo(
+  { relation: { target, through } }: FoundRelation,
+  source: AccessSource | null,
+): Promise<RelatedAccess> {
+  return {
+    target: source ? await source.to(target) : OPEN_ACCESS,
+    where: null,
+    through: source && through ? await source.to(through.model) : null,
+  };
+}
+
+/** It is part of a text. */
+function checkSize(size: number | null, name: string): number | null {
+  if (size === null || (Number.isSafeInteger(size) && size >= 0)) return size;
+  throw new ConfigError([`The size of '${name}' is ${String(size)}; use an integer from 0.`]);
+}
+
+const relations = new WeakMap<ModelClass, Map<string, FoundRelation>>();
+
+/** The same for the same relation, as long as the model behind it stays as it is. */
+function relationOf(model: ModelClass, name: string): FoundRelation {
+  const known = relations.get(model) ?? new Map<string, FoundRelation>();
+  relations.set(model, known);
+  const before = known.get(name);
+  if (before && before.target.info === describeModel(before.relation.target)) return before;
+  const { relation, problem } = describeRelation(model, name);
+  if (!relation) throw new ConfigError([`'${name}' ${problem}`]);
+  const { target, parent, through } = relation;
+  if (target.sequelize !== parent.sequelize)
+    throw new ConfigError([`'${name}' leads to ${target.name}, which is in another database.`]);
+  throwProblems(softDeleteProblems(relation).map((each) => `'${name}' ${each}`));
+  const between = through && describeRecords(through.model);
+  const found = { relation, target: { info: describeModel(target) }, through: between };
+  known.set(name, found);
+  return found;
+}

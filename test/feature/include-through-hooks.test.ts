@@ -1,0 +1,378 @@
+/** Relations to models whose rows only Sequelize reads: their hooks, scopes and methods hold, with two statements for each relation. */
+import { expect } from 'chai';
+import type { FindOptions } from 'sequelize';
+import {
+  AutoIncrement,
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  HasMany,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import { Crud, type ModelClass } from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { UNGUARDED } from '../support/combination.js';
+import { SqlLog } from '../support/sql-log.js';
+import { rowsOf, TenantDatabase } from '../support/tenant-database.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+/** A class that is declared later cannot be a type that decorators see. */
+type Loaded<M> = M;
+
+@Crud({
+  include: {
+    country: UNGUARDED,
+    notes: { ...UNGUARDED, size: { default: 2, max: 5 } },
+    'notes.writer': UNGUARDED,
+    tags: UNGUARDED,
+    price: UNGUARDED,
+  },
+} as object)
+@Table({ tableName: 'towns', timestamps: false })
+class Town extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.BIGINT)
+  declare id: string;
+
+  @ForeignKey(() => Land)
+  @Column({ type: DataType.CHAR(3), field: 'land_code' })
+  declare landCode: string | null;
+
+  @BelongsTo(() => Land, { foreignKey: 'landCode', as: 'country' })
+  declare country?: Loaded<Land> | null;
+
+  @Column(DataType.DECIMAL(6, 2))
+  declare priceKey: string | null;
+
+  @BelongsTo(() => Price, { foreignKey: 'priceKey', targetKey: 'amount' })
+  declare price?: Loaded<Price> | null;
+
+  @HasMany(() => Note, 'townId')
+  declare notes?: Note[];
+
+  @BelongsToMany(
+    () => Mark,
+    () => TownMark,
+  )
+  declare tags?: Mark[];
+}
+
+@Crud()
+@Table({ tableName: 'lands', timestamps: false })
+class Land extends Model {
+  @PrimaryKey
+  @Column(DataType.CHAR(3))
+  declare code: string;
+
+  @Column(DataType.TEXT)
+  declare secret: string;
+}
+
+@Crud()
+@Table({ tableName: 'prices', timestamps: false })
+class Price extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.DECIMAL(6, 2), unique: true })
+  declare amount: string;
+}
+
+@DefaultScope(() => ({
+  where: { isHidden: false },
+  order: [['id', 'DESC']],
+  limit: 1,
+  attributes: { exclude: ['draft'] },
+}))
+@Crud({ sortAllow: ['id', 'stars'], filterAllow: ['stars'], defaultSort: '-stars' } as object)
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare stars: number;
+
+  @Column({ type: DataType.BOOLEAN, field: 'is_hidden' })
+  declare isHidden: boolean;
+
+  @Column(DataType.TEXT)
+  declare draft: string | null;
+
+  @ForeignKey(() => Town)
+  @Column(DataType.BIGINT)
+  declare townId: string;
+
+  @ForeignKey(() => Writer)
+  @Column(DataType.CITEXT)
+  declare writerName: string | null;
+
+  @BelongsTo(() => Writer, 'writerName')
+  declare writer?: Loaded<Writer> | null;
+}
+
+@Crud()
+@Table({ tableName: 'writers', timestamps: false })
+class Writer extends Model {
+  @PrimaryKey
+  @Column(DataType.CITEXT)
+  declare name: string;
+}
+
+@Crud()
+@Table({ tableName: 'marks', timestamps: false })
+class Mark extends Model {
+  @PrimaryKey
+  @Column(DataType.TEXT)
+  declare name: string;
+}
+
+@DefaultScope(() => ({ where: { isShown: true } }))
+@Table({ tableName: 'town_marks', timestamps: false })
+class TownMark extends Model {
+  @PrimaryKey
+  @ForeignKey(() => Town)
+  @Column(DataType.BIGINT)
+  declare townId: string;
+
+  @PrimaryKey
+  @ForeignKey(() => Mark)
+  @Column(DataType.TEXT)
+  declare markName: string;
+
+  @Column({ type: DataType.BOOLEAN, defaultValue: true })
+  declare isShown: boolean;
+}
+
+/** Relations whose targets are read by our SQL as long as nothing hooks into them. */
+const QUERY =
+  'include=country,notes.writer,tags,price&notes.size=2&notes.fields=id,stars,writerName&fields=id';
+
+describe('including rows that only Sequelize reads', () => {
+  const sql = new SqlLog();
+  const served = [Town, Land, Price, Note, Writer, Mark];
+  let site: TestApp;
+
+  before(async () => {
+    const bootstrap = { logger: new CapturedLog(), models: served };
+    const engine = { logging: sql.record, models: [...served, TownMark] };
+    site = await startTestApp({ models: served, bootstrap, engine: { ...engine, createAll: false } });
+    const { sequelize } = site.engine;
+    await sequelize.query('CREATE EXTENSION IF NOT EXISTS citext');
+    await sequelize.sync();
+    await Land.bulkCreate([
+      { code: 'FR', secret: 'x' },
+      { code: 'ITA', secret: 'y' },
+    ] as never);
+    await Price.bulkCreate([{ id: 1, amount: '1.50' }] as never);
+    await Town.bulkCreate([
+      { id: '9007199254740993', landCode: 'FR', priceKey: '1.5' },
+      { id: '9007199254740994', landCode: 'ITA' },
+      { id: '9007199254740995', landCode: 'FR' },
+    ] as never);
+    await Writer.bulkCreate([{ name: 'Ann' }] as never);
+    const [one, two] = ['9007199254740993', '9007199254740994'];
+    await Note.bulkCreate([
+      { townId: one, stars: 5, isHidden: true },
+      { townId: one, stars: 4, isHidden: false, writerName: 'ANN', draft: 'd' },
+      { townId: one, stars: 3, isHidden: false, writerName: 'ann' },
+      { townId: two, stars: 2, isHidden: false },
+      { townId: two, stars: 1, isHidden: true },
+    ] as never);
+    await Mark.bulkCreate([{ name: 'old' }, { name: 'wet' }] as never);
+    await TownMark.bulkCreate([
+      { townId: one, markName: 'old' },
+      { townId: one, markName: 'wet', isShown: false },
+      { townId: two, markName: 'wet' },
+    ] as never);
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const get = async (query: string): Promise<string> =>
+    (await site.agent.get(`/towns?${query}`).expect(200)).text;
+
+  /** Runs work while models have a hook. */
+  async function withHook<T>(
+    models: readonly ModelClass[],
+    name: 'afterFind' | 'beforeFind',
+    hook: (value: never) => void,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    for (const model of models) model.addHook(name, 'test', hook as () => void);
+    try {
+      return await work();
+    } finally {
+      for (const model of models) model.removeHook(name, 'test');
+    }
+  }
+
+  it('takes the condition of a default scope before the limit, and nothing else of it but attributes', async () => {
+    const { items } = JSON.parse(await get('fields=id&include=notes,tags'));
+    expect(items).to.deep.equal([
+      {
+        id: '9007199254740993',
+        notes: {
+          items: [
+            { id: 2, stars: 4, isHidden: false, townId: '9007199254740993', writerName: 'ANN' },
+            { id: 3, stars: 3, isHidden: false, townId: '9007199254740993', writerName: 'ann' },
+          ],
+          has_next: false,
+        },
+        tags: { items: [{ name: 'old' }], has_next: false },
+      },
+      {
+        id: '9007199254740994',
+        notes: {
+          items: [{ id: 4, stars: 2, isHidden: false, townId: '9007199254740994', writerName: null }],
+          has_next: false,
+        },
+        tags: { items: [{ name: 'wet' }], has_next: false },
+      },
+      { id: '9007199254740995', notes: { items: [], has_next: false }, tags: { items: [], has_next: false } },
+    ]);
+    const one = JSON.parse(
+      await get('fields=id&include=notes&notes.size=1&notes.sort=stars&notes.fields=id'),
+    );
+    expect(one.items[0].notes).to.deep.equal({ items: [{ id: 3 }], has_next: true });
+  });
+
+  it('answers with the same bytes where a hook only looks', async () => {
+    const without = await get(QUERY);
+    expect(without).to.include('"writer":{"name":"Ann"}').and.to.include('"price":{"id":1,"amount":"1.50"}');
+    const hooked = await withHook(
+      [Land, Price, Note, Writer, Mark],
+      'afterFind',
+      () => {},
+      () => get(QUERY),
+    );
+    expect(hooked).to.equal(without);
+  });
+
+  it('answers with what a hook makes of the records', async () => {
+    const mask = (found: Land[]) => {
+      for (const each of found) each.secret = '***';
+    };
+    const masked = await withHook([Land], 'afterFind', mask, () => get('fields=id&include=country'));
+    expect(JSON.parse(masked).items.map((each: { country: unknown }) => each.country)).to.deep.equal([
+      { code: 'FR ', secret: '***' },
+      { code: 'ITA', secret: '***' },
+      { code: 'FR ', secret: '***' },
+    ]);
+  });
+
+  it('shows no row that a hook hides, and does not tell of it', async () => {
+    const hide = (options: FindOptions) => {
+      options.where = { ...options.where, stars: 3 };
+    };
+    const text = await withHook([Note], 'beforeFind', hide, () =>
+      get('fields=id&include=notes&notes.fields=stars&notes.q=stars=gt=3&notes.size=0'),
+    );
+    expect(JSON.parse(text).items[0].notes).to.deep.equal({ items: [], has_next: false });
+    const shown = await withHook([Note], 'beforeFind', hide, () =>
+      get('fields=id&include=notes&notes.fields=stars'),
+    );
+    expect(JSON.parse(shown).items[0].notes).to.deep.equal({ items: [{ stars: 3 }], has_next: false });
+  });
+
+  it('sees a scope that comes later', async () => {
+    Mark.addScope('defaultScope', { where: { name: 'wet' } }, { override: true });
+    try {
+      const { items } = JSON.parse(await get('fields=id&include=tags'));
+      expect(items.map((each: { tags: { items: unknown[] } }) => each.tags.items)).to.deep.equal([
+        [],
+        [{ name: 'wet' }],
+        [],
+      ]);
+    } finally {
+      Mark.addScope('defaultScope', {}, { override: true });
+    }
+  });
+
+  it('takes two statements for any number of parents', async () => {
+    const { statements } = await sql.duringRequest(() => get('fields=id&include=notes'));
+    expect(statements.filter((each) => each.includes('"notes"'))).to.have.length(2);
+  });
+});
+
+describe('including rows with row security', () => {
+  @Crud({ include: { sheets: { ...UNGUARDED, size: { max: 20 } } }, filterAllow: ['title'] } as object)
+  @Table({ tableName: 'papers', timestamps: false })
+  class Paper extends Model {
+    @PrimaryKey
+    @AutoIncrement
+    @Column(DataType.INTEGER)
+    declare id: number;
+
+    @Column(DataType.TEXT)
+    declare title: string;
+
+    @Column(DataType.TEXT)
+    declare tenant: string;
+
+    @HasMany(() => Sheet, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
+    declare sheets?: Sheet[];
+  }
+
+  @Crud()
+  @Table({ tableName: 'papers', timestamps: false })
+  class Sheet extends Model {
+    @PrimaryKey
+    @AutoIncrement
+    @Column(DataType.INTEGER)
+    declare id: number;
+
+    @Column(DataType.TEXT)
+    declare tenant: string;
+  }
+
+  let database: TenantDatabase;
+  let site: TestApp;
+
+  before(async () => {
+    database = await TenantDatabase.create(['papers']);
+    const { role } = database;
+    site = await startTestApp({
+      models: [Paper, Sheet],
+      database: { url: database.url(role), drop: async () => {} },
+      engine: { createAll: false },
+      bootstrap: {
+        logger: new CapturedLog(),
+        rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') }) },
+      },
+    });
+  });
+  after(async () => {
+    await site[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
+  });
+
+  it('asks for them with the settings of the request, whoever reads them', async () => {
+    const get = async () => {
+      const { body } = await site.agent
+        .get('/papers?fields=id&include=sheets')
+        .set('tenant', 'tenant 3')
+        .expect(200);
+      return body.items;
+    };
+    const own = rowsOf(3);
+    const without = await get();
+    expect(without.map(({ id }: { id: number }) => id)).to.deep.equal(own);
+    for (const { sheets } of without)
+      expect(sheets.items.map(({ id }: { id: number }) => id)).to.deep.equal(own);
+    Sheet.addHook('afterFind', 'look', () => {});
+    try {
+      expect(await get()).to.deep.equal(without);
+    } finally {
+      Sheet.removeHook('afterFind', 'look');
+    }
+  });
+});
