@@ -61,7 +61,7 @@ abstract class Named extends Model {
       buyer: UNGUARDED,
       orders: { ...UNGUARDED, size: { default: 2, max: 5 } },
       'orders.items': { size: { default: 2, max: 3 } },
-      clubs: UNGUARDED,
+      clubs: { where: rule('clubs.where', EVERYTHING) },
       chosen: { where: rule('where', EVERYTHING) },
     },
     fields: { buyerId: { read: rule('Shop.buyerId', true) } },
@@ -292,7 +292,7 @@ describe('including what a request may see', () => {
     await get('/shops?include=orders.items,clubs,chosen');
     expect([...asked].sort()).to.deep.equal(
       [
-        ...['Shop.buyerId', 'where', 'Membership.visible', 'Item.cost', 'Item.visible'],
+        ...['Shop.buyerId', 'where', 'clubs.where', 'Membership.visible', 'Item.cost', 'Item.visible'],
         ...['Order.can.list', 'Order.price', 'Order.shopId', 'Order.visible'],
         ...['tenant', 'tenant', 'tenant'],
       ].sort(),
@@ -353,6 +353,19 @@ describe('including what a request may see', () => {
           expect(JSON.stringify(body)).to.not.include('secret');
         }
       }
+      answers.clear();
+    }
+    for (const [answer, status] of [
+      [undefined, 403],
+      [0, 500],
+    ] as const) {
+      // What fails later than the answer is made is not forgotten: it would end the process.
+      answers.set('clubs.where', async () => {
+        await Promise.resolve();
+        throw new HttpError(418, 'Tea');
+      });
+      answers.set('Membership.visible', () => answer);
+      await get('/shops?include=clubs', status);
       answers.clear();
     }
     for (const answer of [true, {}, 'id==1', [], 0]) {
