@@ -14,8 +14,8 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 /** Several times as many worlds and requests, for a longer run. */
 const TIMES = Number(process.env['CRUD_TEST_TIMES'] ?? 1);
 const SEED = Number(process.env['CRUD_TEST_SEED'] ?? Date.now() % 2 ** 31);
-const WORLDS = Array.from({ length: 4 * TIMES }, (_, index) => anyWorld(SEED + index, `w${index}`));
-const RUNS = 80 * TIMES;
+const WORLDS = Array.from({ length: 6 * TIMES }, (_, index) => anyWorld(SEED + index, `w${index}`));
+const RUNS = 200 * TIMES;
 
 /** What is asked of a route. */
 interface Question {
