@@ -81,6 +81,11 @@ export class IncludeCompiler {
       report: (problem) => this.#report(problem),
     });
     if (!found) return null;
+    const key = parent.info.attributes.get(found.relation.parentKey);
+    if (key?.type.kind === 'date')
+      return report(
+        `is found by ${parent.name}.${key.name}, a date, of which records keep milliseconds alone; use a key of another type.`,
+      );
     const size = this.#size(path, given, found.relation);
     const count = this.#count(path, given, found.relation);
     const include = new Map<string, IncludePlan>();

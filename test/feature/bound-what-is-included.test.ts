@@ -232,6 +232,31 @@ describe('a hostile include', () => {
     expect(user + system).to.be.below(2_000_000);
   });
 
+  it('is no parameter of writes, and reads nothing more for a HEAD than for a GET', async () => {
+    for (const answer of [
+      await site.agent.post('/trees?include=whole').send({}),
+      await site.agent.patch('/trees/1?include=whole').send({}),
+      await site.agent.delete('/trees/1?include=whole'),
+    ]) {
+      expect([answer.status, answer.body.errors[0].code]).to.deep.equal([400, 'unknown']);
+    }
+    for (const path of ['/trees?include=parts.whole', '/trees/2?include=parts.whole']) {
+      const got = await site.agent.get(path).expect(200);
+      const { headers, text } = await site.agent.head(path).expect(200);
+      expect(headers['content-length']).to.equal(got.headers['content-length']);
+      expect(headers['etag']).to.equal(got.headers['etag']);
+      expect(text).to.be.oneOf([undefined, '']);
+      await site.agent.get(path).set('If-None-Match', String(headers['etag'])).expect(304);
+    }
+    const path = '/trees/2?include=parts&parts.fields=id,wholeId';
+    const { headers } = await site.agent.get(path).expect(200);
+    const [first] = (await site.agent.get(path)).body.parts.items;
+    // The tag is of all bytes, those of included rows among them.
+    await Tree.update({ wholeId: 3 }, { where: { id: first.id } });
+    await site.agent.get(path).set('If-None-Match', String(headers['etag'])).expect(200);
+    await Tree.update({ wholeId: 2 }, { where: { id: first.id } });
+  });
+
   it('passes over parameters that relations to one do not have, where those are ignored', async () => {
     const plain = await get('include=whole&size=3', '/lenient');
     expect(plain.status).to.equal(200);

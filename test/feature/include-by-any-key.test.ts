@@ -53,6 +53,7 @@ const KEYS: readonly Key[] = [
   },
   { title: 'collated', type: 'TEXT COLLATE nocase', keys: ['Oslo', 'Rome'], named: 'oslO' },
   { title: 'wider', type: 'BIGINT', childType: 'INTEGER', keys: ['7', '8'] },
+  { title: 'real', type: 'REAL', keys: [0.1, 1e20], isOther: true },
   { title: 'unique', type: 'TEXT', keys: ['x', 'y'], isOther: true },
 ];
 
@@ -61,6 +62,7 @@ const TYPES: Readonly<Record<string, AnyType>> = {
   BIGINT: DataTypes.BIGINT,
   CITEXT: DataTypes.CITEXT,
   UUID: DataTypes.UUID,
+  REAL: DataTypes.REAL,
   DATE: DataTypes.DATEONLY,
   DECIMAL: DataTypes.DECIMAL,
   'CHAR(5)': DataTypes.CHAR(5),

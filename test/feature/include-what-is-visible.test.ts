@@ -1,6 +1,6 @@
 /** What a request may see of a model holds wherever its rows are included: conditions, attributes, and whether it may read it at all. */
 import { expect } from 'chai';
-import type { Request } from 'express';
+import express, { type Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import {
   AutoIncrement,
@@ -13,7 +13,17 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import { Crud, type CrudOptions, EVERYTHING, filter, type ModelClass } from '../../src/index.js';
+import supertest from 'supertest';
+import {
+  ConfigError,
+  Crud,
+  type CrudOptions,
+  crudRouter,
+  EVERYTHING,
+  filter,
+  type ModelClass,
+  Repository,
+} from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
@@ -51,7 +61,7 @@ abstract class Named extends Model {
       buyer: UNGUARDED,
       orders: { ...UNGUARDED, size: { default: 2, max: 5 } },
       'orders.items': { size: { default: 2, max: 3 } },
-      clubs: UNGUARDED,
+      clubs: { where: rule('clubs.where', EVERYTHING) },
       chosen: { where: rule('where', EVERYTHING) },
     },
     fields: { buyerId: { read: rule('Shop.buyerId', true) } },
@@ -74,6 +84,9 @@ class Shop extends Named {
   @HasMany(() => Order, { as: 'orders', foreignKey: 'shopId', constraints: false })
   declare orders?: unknown;
 
+  @HasMany(() => Shop, { as: 'twins', foreignKey: 'name', sourceKey: 'name', constraints: false })
+  declare twins?: unknown;
+
   @HasMany(() => Order, { as: 'chosen', foreignKey: 'shopId', constraints: false })
   declare chosen?: unknown;
 
@@ -85,6 +98,13 @@ class Shop extends Named {
     constraints: false,
   })
   declare clubs?: unknown;
+}
+
+/** Shows some shops. */
+class OwnShops extends Repository<Shop> {
+  override find(...[id, options]: Parameters<Repository<Shop>['find']>) {
+    return super.find(id, { ...options });
+  }
 }
 
 @Crud(
@@ -251,9 +271,7 @@ describe('including what a request may see', () => {
     for (const query of ['size=1&orders.size=2', 'orders.q=price>10&orders.size=1', 'orders.sort=-price']) {
       const page = `/shops?include=orders&${query}`;
       const before = (await site.agent.get(page)).text;
-      await site.engine.sequelize.query(
-        `UPDATE orders SET price = price + 1000, name = 'x' WHERE tenant = 'B'`,
-      );
+      await site.engine.sequelize.query(`UPDATE orders SET price = price + 1000 WHERE tenant = 'B'`);
       expect((await site.agent.get(page)).text).to.equal(before);
       await site.engine.sequelize.query(`UPDATE orders SET price = price - 1000 WHERE tenant = 'B'`);
     }
@@ -274,7 +292,7 @@ describe('including what a request may see', () => {
     await get('/shops?include=orders.items,clubs,chosen');
     expect([...asked].sort()).to.deep.equal(
       [
-        ...['Shop.buyerId', 'where', 'Membership.visible', 'Item.cost', 'Item.visible'],
+        ...['Shop.buyerId', 'where', 'clubs.where', 'Membership.visible', 'Item.cost', 'Item.visible'],
         ...['Order.can.list', 'Order.price', 'Order.shopId', 'Order.visible'],
         ...['tenant', 'tenant', 'tenant'],
       ].sort(),
@@ -335,6 +353,19 @@ describe('including what a request may see', () => {
           expect(JSON.stringify(body)).to.not.include('secret');
         }
       }
+      answers.clear();
+    }
+    for (const [answer, status] of [
+      [undefined, 403],
+      [0, 500],
+    ] as const) {
+      // What fails later than the answer is made is not forgotten: it would end the process.
+      answers.set('clubs.where', async () => {
+        await Promise.resolve();
+        throw new HttpError(418, 'Tea');
+      });
+      answers.set('Membership.visible', () => answer);
+      await get('/shops?include=clubs', status);
       answers.clear();
     }
     for (const answer of [true, {}, 'id==1', [], 0]) {
@@ -403,6 +434,23 @@ describe('including what a request may see', () => {
     expect(behind.map(({ detail }: { detail: string }) => detail)).to.deep.equal([
       "Cannot include 'orders'. The relations are owner, clubs, chosen.",
     ]);
+  });
+
+  it('holds in a router that is mounted by itself', async () => {
+    const include = { clubs: true, chosen: { where: rule('where', EVERYTHING) } } as const;
+    const agent = supertest(express().use('/shops', crudRouter(Shop, { include, fields: {} })));
+    answers.set('Membership.visible', () => filter`name==${'m'}`);
+    answers.set('Order.visible', () => filter`price>${15}`);
+    answers.set('Order.price', () => false);
+    const { body } = await agent.get('/shops?include=clubs,chosen').expect(200);
+    expect(body.items.map(({ clubs }: { clubs: never }) => names(clubs))).to.deep.equal(['Chess', '', '']);
+    expect(body.items.map(({ chosen }: { chosen: never }) => names(chosen))).to.deep.equal(['bc', 'de', '']);
+    expect(JSON.stringify(body)).to.not.include('price');
+    answers.set('Order.can.list', () => false);
+    answers.set('Order.visible', () => undefined);
+    await agent.get('/shops?include=chosen').expect(403);
+    const guarded = () => crudRouter(new OwnShops(Shop), { include: { twins: true } });
+    expect(guarded).to.throw(ConfigError, 'because it has a repository of its own; give it where');
   });
 
   it('refuses at start what nobody may list', async () => {

@@ -79,12 +79,13 @@ const NONE: readonly RelatedPlan[] = Object.freeze([]);
 /** Whoever includes a record, or filters by it, must be allowed to read it by itself. */
 function ask(request: Request, { relation, target, through, where }: RelatedPlan): Maybe<RelatedAccess> {
   const endpoint: Endpoint = relation.isOne ? 'read' : 'list';
+  // The rule of the relation comes last: what follows it may throw, and then nothing would wait for its promise.
   const parts: Maybe<unknown>[] = [
     accessOf(request, relation.target, endpoint),
-    where ? seenThrough(request, where, target) : null,
     through ? accessOf(request, through.model, null) : null,
+    where ? seenThrough(request, where, target) : null,
   ];
-  return then(all(parts), ([granted, rows, between]) => ({
+  return then(all(parts), ([granted, between, rows]) => ({
     target: granted as Access,
     where: rows as Predicate | null,
     through: between as Access | null,

@@ -145,6 +145,11 @@ function readProblems(controller: Class): string[] {
   ];
 }
 
+/** Whether a repository may hide rows. */
+export function repositoryGuards(repository: Repository): string[] {
+  return isPlainRepository(repository) ? [] : ['it has a repository of its own'];
+}
+
 /** What may hide rows: code of the user's that runs before a list or a read, in its place, or behind it. */
 function guardsOf(controller: CrudControllerClass, repository: Repository): string[] {
   const lineage = lineageOf(controller as unknown as Class, CrudController);
@@ -157,7 +162,7 @@ function guardsOf(controller: CrudControllerClass, repository: Repository): stri
   );
   return [
     ...overridden.map((name) => `${controller.name} overrides ${name}`),
-    ...(isPlainRepository(repository) ? [] : ['it has a repository of its own']),
+    ...repositoryGuards(repository),
     ...(uses.some(concerns) || guards.some(concerns)
       ? [`${controller.name} has middlewares or @Authorized`]
       : []),

@@ -10,7 +10,7 @@ import { compilePlan } from '../../plan/compile-plan.js';
 import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure } from '../../schema/model-decorators.js';
 import { setLogger } from '../request/application-logger.js';
-import type { Declaration } from '../resources/declare-resources.js';
+import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
 import { createResources } from '../resources/resource.js';
 import { type RouterOptions, resolveRouterOptions } from '../resources/settings.js';
 import { mountResources } from './mount-resources.js';
@@ -44,7 +44,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     options: { ...declaredOptions(model), prefix: '', ...(crud as unknown as CrudOptions) },
     repository,
     controller: undefined,
-    guards: [],
+    guards: repositoryGuards(repository),
   };
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);

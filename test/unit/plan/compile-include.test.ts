@@ -298,6 +298,17 @@ describe('compiling include', () => {
     ]);
   });
 
+  it('refuses keys that records do not keep whole', () => {
+    const own = declare();
+    const sequelize = own.City.sequelize as Sequelize;
+    const Hour = sequelize.define('Hour', { at: DataTypes.DATE }, { timestamps: false });
+    Hour.hasMany(own.Review, { as: 'reviews', foreignKey: 'cityId', sourceKey: 'at' });
+    own.City = Hour;
+    expect(problems(included({ reviews: true }), own)).to.deep.equal([
+      'Hour: include.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
+    ]);
+  });
+
   it('refuses to show what other code guards, unless a condition is given', () => {
     const guard = () => {};
     const guarded = (review: Options, country: Options = {}): Said => ({
