@@ -3,14 +3,15 @@
 import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
 import { type Access, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
-import type { Predicate } from '../operation/operation.js';
+import type { ListOperation, Predicate } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 
 /** Part of each operation on the rows of the resource. */
 export const scope: FeatureFactory = ({ plan }) => {
   const { access: rules } = plan;
-  if (rules === null) return null;
+  // Lists of sub-resources are within an access, whatever the rules of the resource.
+  if (rules === null) return { rewrite: { list: withinList } };
   const attributes = [...rules.scope.keys()];
   const within = <O extends { readonly where: Predicate }>(
     operation: O,
@@ -19,8 +20,7 @@ export const scope: FeatureFactory = ({ plan }) => {
   ): O => (where === null ? operation : { ...operation, where: allOf(operation.where, where) });
   return {
     rewrite: {
-      list: (operation, _inputs, { where }) =>
-        where === null ? operation : { ...operation, where: allOf(operation.where, where) },
+      list: withinList,
       read: within,
       create: (operation, _inputs, access) => ({
         ...operation,
@@ -34,6 +34,10 @@ export const scope: FeatureFactory = ({ plan }) => {
     ),
   };
 };
+
+function withinList(operation: ListOperation, _inputs: unknown, { where }: Access): ListOperation {
+  return where === null ? operation : { ...operation, where: allOf(operation.where, where) };
+}
 
 /** Rules of attributes refuse no request. */
 function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {

@@ -26,3 +26,20 @@ export interface IncludeOptions {
  * ```
  */
 export type IncludeAllow = Readonly<Record<string, true | IncludeOptions>>;
+
+/**
+ * Relations to many whose rows have a list of their own under each record. It is the list of their resource, with its
+ * parameters, envelope and cursors. A name in capitals and small letters is a path in small letters: `blogPosts` is `/blog-posts`.
+ *
+ * An object says of a relation which rows may be seen there: see `where` of `IncludeOptions`. It has to be given where code that
+ * such a list cannot ask guards the rows, or an overridden or decorated `read` guards the record.
+ *
+ * @example
+ * ```ts
+ * subresources: ['reviews']                        // GET /cities/{id}/reviews?sort=-rating
+ * subresources: { reviews: { where: 'all' } }
+ * ```
+ */
+export type SubresourceAllow =
+  | readonly string[]
+  | Readonly<Record<string, true | Pick<IncludeOptions, 'where'>>>;

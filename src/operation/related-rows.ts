@@ -16,12 +16,21 @@ export interface RelatedAccess {
   readonly through: Access | null;
 }
 
+/** The same without the values of slots. */
+interface SeenRows {
+  readonly target: Pick<Access, 'where'>;
+  readonly where: Predicate | null;
+  readonly through: Pick<Access, 'where'> | null;
+}
+
 /** The value of the parent's key. */
 export const PARENT: Slot = Object.freeze({ slot: 'parent' });
 
 /** The parts of a relation that no request changes. */
 interface FixedParts {
   readonly target: Predicate | null;
+  /** Those of the target without soft deletion. */
+  readonly scope: Predicate | null;
   readonly through: Predicate | null;
 }
 
@@ -31,8 +40,10 @@ function fixedParts(plan: RelatedPlan): FixedParts {
   let known = fixed.get(plan);
   if (!known) {
     const { relation, target, through } = plan;
+    const scope = scopeOf(target.info, relation.scope);
     known = {
-      target: allOf(aliveRows(target.info), scopeOf(target.info, relation.scope)),
+      target: allOf(aliveRows(target.info), scope),
+      scope,
       through: through && allOf(aliveRows(through), scopeOf(through, relation.through?.scope ?? {})),
     };
     fixed.set(plan, known);
@@ -46,17 +57,27 @@ export function relatedRows(
   { target, where, through }: RelatedAccess,
   filter: Filter | null = null,
 ): Predicate {
+  return allOf(linkOf(plan, through), fixedParts(plan).target, target.where, where, filter);
+}
+
+/** The same for an operation on the target that leaves out soft-deleted rows by itself. */
+export function rowsUnder(plan: RelatedPlan, { target, where, through }: SeenRows): Predicate {
+  return allOf(linkOf(plan, through), fixedParts(plan).scope, target.where, where);
+}
+
+/** The rows that belong to the parent. */
+function linkOf(plan: RelatedPlan, through: SeenRows['through']): Predicate {
   const { relation } = plan;
-  const parts = fixedParts(plan);
-  const link =
-    relation.through && plan.through
-      ? linkThrough(plan.through, {
-          key: relation.through.targetKey,
-          value: { attribute: relation.targetKey },
-          where: allOf(equalTo(relation.through.parentKey, PARENT), parts.through, through?.where ?? null),
-        })
-      : equalTo(relation.targetKey, PARENT);
-  return allOf(link, parts.target, target.where, where, filter);
+  if (!relation.through || !plan.through) return equalTo(relation.targetKey, PARENT);
+  return linkThrough(plan.through, {
+    key: relation.through.targetKey,
+    value: { attribute: relation.targetKey },
+    where: allOf(
+      equalTo(relation.through.parentKey, PARENT),
+      fixedParts(plan).through,
+      through?.where ?? null,
+    ),
+  });
 }
 
 /**

@@ -2,6 +2,7 @@
 import type { SharedAccess } from './compile-access.js';
 import { IncludeCompiler } from './compile-include.js';
 import type { DecoratorReader } from './compile-resource.js';
+import { compileSubresources } from './compile-subresources.js';
 import { RelatedModels } from './related-models.js';
 import type { RelatedResource } from './resource-plan.js';
 
@@ -12,5 +13,9 @@ export function compileRelations(
   shared: SharedAccess,
 ): readonly string[] {
   const models = new RelatedModels(resources, decorators, shared);
-  return resources.flatMap((resource) => new IncludeCompiler(resource, models, decorators).compile());
+  const served = new Set(resources.map(({ plan }) => plan));
+  return resources.flatMap((resource) => [
+    ...new IncludeCompiler(resource, models, decorators).compile(),
+    ...compileSubresources(resource, models, served),
+  ]);
 }

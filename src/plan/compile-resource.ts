@@ -18,7 +18,13 @@ import {
   compileSortable,
   type OptionCheck,
 } from './compile-options.js';
-import type { Exposure, IncludePlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
+import type {
+  Exposure,
+  IncludePlan,
+  ResourceDeclaration,
+  ResourcePlan,
+  SubresourcePlan,
+} from './resource-plan.js';
 
 /** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
 export interface DecoratorReader {
@@ -40,8 +46,9 @@ export type ResourceCompilation =
       readonly plan: ResourcePlan;
       readonly problems: readonly [];
       readonly claim: PathClaim;
-      /** Where the plan keeps what may be included, which is compiled later. */
+      /** Where the plan keeps its relations, which are compiled later. */
       readonly include: Map<string, IncludePlan>;
+      readonly subresources: Map<string, SubresourcePlan>;
     }
   | { readonly plan: null; readonly problems: readonly string[]; readonly claim: PathClaim | null };
 
@@ -88,12 +95,14 @@ export function compileResource(
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   const include = new Map<string, IncludePlan>();
-  const relations = Object.freeze({ include });
+  const subresources = new Map<string, SubresourcePlan>();
+  const relations = Object.freeze({ include, subresources });
   return {
     plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind, relations }),
     problems: [],
     claim,
     include,
+    subresources,
   };
 }
 

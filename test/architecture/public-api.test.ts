@@ -119,6 +119,7 @@ describe('the public API', () => {
       'SessionOptions',
       'SortTerm',
       'Source',
+      'SubresourceAllow',
       'UnitOfWork',
       'UnitOfWorkOptions',
       'UpdateValues',
