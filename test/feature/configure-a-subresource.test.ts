@@ -1,4 +1,5 @@
 /** What stands in the way of a sub-resource, and code of the user's that takes part in one. */
+import { once } from 'node:events';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
 import { All, Get, UseBefore } from 'routing-controllers';
@@ -32,6 +33,7 @@ import {
   NotFoundError,
   type ReadQuery,
   Repository,
+  unitOfWork,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
@@ -275,6 +277,30 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     await agent.get('/shelves/1/books').expect(404);
     Shelf.removeHook('beforeFind', 'odd');
     await agent.get('/shelves/1/books').expect(200);
+  });
+
+  it('runs in the unit of work that code around it began, and leaves nothing under way', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book, { pagination: 'cursor', pageSize: { default: 2 } });
+    const ended: Promise<unknown>[] = [];
+    const { agent } = await buildApp({ models: [Shelf, Book], logger: new CapturedLog() }, (app) => {
+      app.use((_request, response, next) => {
+        const session = unitOfWork(async () => {
+          next();
+          await once(response, 'close');
+        });
+        ended.push(session);
+      });
+    });
+    const first = await agent.get('/shelves/1/books').expect(200);
+    expect(ids(first)).to.deep.equal([2, 4]);
+    const cursor = first.body.next_cursor;
+    expect(ids(await agent.get(`/shelves/1/books?after=${cursor}`).expect(200))).to.deep.equal([6]);
+    await agent.get('/shelves/9/books').expect(404);
+    await agent.get('/shelves/9/books?q=x').expect(400);
+    expect(await Promise.allSettled(ended)).to.deep.equal(
+      ended.map(() => ({ status: 'fulfilled', value: undefined })),
+    );
   });
 
   const others = { general: 'Sequelize writes other statements' };

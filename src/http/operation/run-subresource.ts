@@ -54,16 +54,20 @@ export function compileSubresourceRows({
       const text = encodeParameter(primaryKey.type, id) as string;
       // The operation of a read is one.
       const read = parent.features.read.operation(query, access) as ReadOperation;
-      const asked = executor.run(readKey(read), joinSlots({ id: text }, access.slots), on);
       const known = parentKey === primaryKey.name ? textOf(text) : undefined;
-      const early = known === undefined ? null : pageOf(input, known, on);
-      // Without a parent it is of no interest.
-      early?.catch(() => {});
-      const { rows } = await asked;
-      if (!rows[0]) throw noSuchRecord({ name, key: primaryKey.name });
-      const key = textOf(rows[0][0] ?? null);
+      // Both have ended when this does: a session must not end before its statements.
+      const [found, early] = await Promise.allSettled([
+        executor.run(readKey(read), joinSlots({ id: text }, access.slots), on),
+        known === undefined ? null : pageOf(input, known, on),
+      ]);
+      if (found.status === 'rejected') throw found.reason;
+      const [row] = found.value.rows;
+      if (!row) throw noSuchRecord({ name, key: primaryKey.name });
+      const key = textOf(row[0] ?? null);
       // A column may take another text for the same key, and that of the target may not.
-      return early && key === known ? early : pageOf(input, key, on);
+      if (known === undefined || key !== known) return pageOf(input, key, on);
+      if (early.status === 'rejected') throw early.reason;
+      return early.value;
     },
   };
 }
