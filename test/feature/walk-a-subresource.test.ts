@@ -133,6 +133,29 @@ class CityTag extends Model {
   declare tagName: string;
 }
 
+/** Its key becomes a CITEXT: the key of a path may be written otherwise than that of its row. */
+@Crud({ subresources: { ports: UNGUARDED } } as object)
+@Table({ tableName: 'harbours', timestamps: false })
+class Harbour extends Model {
+  @PrimaryKey
+  @Column(DataType.TEXT)
+  declare name: string;
+
+  @HasMany(() => Port, { foreignKey: 'harbour', constraints: false })
+  declare ports?: Port[];
+}
+
+@Crud()
+@Table({ tableName: 'ports', timestamps: false })
+class Port extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare harbour: string;
+}
+
 const tenantId = (request: Request) => request.get('x-tenant');
 
 @Crud({
@@ -178,7 +201,7 @@ class Task extends Model {
 
 const RED = '3fa85f64-5717-4562-b3fc-2c963f66afa6';
 const BLUE = '9c858901-8a57-4791-81fe-4c455b099bc9';
-const MODELS = [Country, City, Review, Tag, Team, Task];
+const MODELS = [Country, City, Review, Tag, Team, Task, Harbour, Port];
 
 interface Envelope {
   readonly items: readonly Record<string, unknown>[];
@@ -193,6 +216,13 @@ describe('walking a sub-resource', () => {
   before(async () => {
     const engine = { models: [...MODELS, CityTag] };
     site = await startTestApp({ models: MODELS, bootstrap: { logger: new CapturedLog() }, engine });
+    const { sequelize } = site.engine;
+    await sequelize.query('CREATE EXTENSION citext; ALTER TABLE harbours ALTER name TYPE citext');
+    await Harbour.create({ name: 'Brest' } as never);
+    await Port.bulkCreate([
+      { id: 1, harbour: 'Brest' },
+      { id: 2, harbour: 'brest' },
+    ] as never);
     await Country.bulkCreate([
       { code: 'F/ R', name: 'Lyon' },
       { code: 'ITA', name: null },
@@ -312,6 +342,12 @@ describe('walking a sub-resource', () => {
   it('finds rows by another key of the parent', async () => {
     expect(names(await get('/countries/F%2F%20R/namesakes'))).to.deep.equal(['Lyon']);
     expect(await get('/countries/ITA/namesakes')).to.include({ total: 0, has_next: false });
+  });
+
+  it('finds rows by the key of the row, however the path writes it', async () => {
+    for (const name of ['Brest', 'brest', 'BREST']) {
+      expect(await get(`/harbours/${name}/ports`)).to.deep.include({ items: [{ id: 1, harbour: 'Brest' }] });
+    }
   });
 
   it('has no rows for a key that their column cannot have', async () => {
