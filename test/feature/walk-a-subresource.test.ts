@@ -13,7 +13,7 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import { Crud } from '../../src/index.js';
+import { Crud, EVERYTHING } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { UNGUARDED } from '../support/combination.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -120,6 +120,7 @@ class Tag extends Model {
   declare cities?: City[];
 }
 
+@Crud({ scope: { kind: (request: Request) => request.get('x-kind') ?? EVERYTHING } } as object)
 @Table({ tableName: 'city_tags', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class CityTag extends Model {
   @PrimaryKey
@@ -131,6 +132,9 @@ class CityTag extends Model {
   @ForeignKey(() => Tag)
   @Column(DataType.TEXT)
   declare tagName: string;
+
+  @Column(DataType.TEXT)
+  declare kind: string | null;
 }
 
 /** Its key becomes a CITEXT: the key of a path may be written otherwise than that of its row. */
@@ -249,7 +253,7 @@ describe('walking a sub-resource', () => {
     await CityTag.bulkCreate([
       { cityId: 1, tagName: 'old' },
       { cityId: 3, tagName: 'old' },
-      { cityId: 3, tagName: 'warm' },
+      { cityId: 3, tagName: 'warm', kind: 'a' },
       { cityId: 3, tagName: 'wet', deletedAt: new Date() },
       { cityId: 5, tagName: 'old' },
     ] as never);
@@ -332,6 +336,8 @@ describe('walking a sub-resource', () => {
 
   it('lists rows over a table in between, those of the same table, and those that an association asks for', async () => {
     expect(names(await get('/cities/3/tags'))).to.deep.equal(['old', 'warm']);
+    expect(names(await get('/cities/3/tags', { 'x-kind': 'a' }))).to.deep.equal(['warm']);
+    expect(await get('/cities/1/tags', { 'x-kind': 'a' })).to.include({ total: 0 });
     expect(await get('/tags/old/cities')).to.include({ total: 2 });
     expect(names(await get('/cities/1/twins'))).to.deep.equal(['Lyon', 'Rome']);
     expect(await get('/cities/3/twins')).to.include({ total: 0, pages: 0, has_next: false });
