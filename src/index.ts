@@ -16,7 +16,7 @@ export {
   type VisibleRule,
 } from './metadata/access-options.js';
 export { type FilterTemplate, type FilterValue, filter } from './metadata/filter-template.js';
-export type { IncludeAllow, IncludeOptions } from './metadata/include-options.js';
+export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './metadata/include-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './metadata/count-options.js';
 export type {
   Class,

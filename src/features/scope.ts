@@ -3,7 +3,7 @@
 import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
 import { type Access, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
-import type { Predicate } from '../operation/operation.js';
+import type { ListOperation, Predicate } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
@@ -11,7 +11,8 @@ import type { RelatedPlan } from '../plan/resource-plan.js';
 /** Part of each operation on the rows of the resource. */
 export const scope: FeatureFactory = ({ plan }) => {
   const { access: rules } = plan;
-  if (rules === null) return null;
+  // Lists of sub-resources are within an access, whatever the rules of the resource.
+  if (rules === null) return { rewrite: { list: withinList } };
   const attributes = [...rules.scope.keys()];
   const within = <O extends { readonly where: Predicate }>(
     operation: O,
@@ -20,8 +21,7 @@ export const scope: FeatureFactory = ({ plan }) => {
   ): O => (where === null ? operation : { ...operation, where: allOf(operation.where, where) });
   return {
     rewrite: {
-      list: (operation, _inputs, { where }) =>
-        where === null ? operation : { ...operation, where: allOf(operation.where, where) },
+      list: withinList,
       read: within,
       create: (operation, _inputs, access) => ({
         ...operation,
@@ -39,6 +39,10 @@ export const scope: FeatureFactory = ({ plan }) => {
 /** Whether a rule can refuse a request that is about the rows behind a relation. */
 export function isRuled({ relation, target: { access }, where }: RelatedPlan): boolean {
   return where !== null || (access !== null && mayRefuse(access, relation.isOne ? 'read' : 'list'));
+}
+
+function withinList(operation: ListOperation, _inputs: unknown, { where }: Access): ListOperation {
+  return where === null ? operation : { ...operation, where: allOf(operation.where, where) };
 }
 
 /** Whether a request may be refused as a whole. Rules of attributes refuse none. */

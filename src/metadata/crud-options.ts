@@ -5,7 +5,7 @@ import type { AccessOptions } from './access-options.js';
 import type { Attribute, RelationName } from './attributes.js';
 import type { CountOptions } from './count-options.js';
 import type { Endpoint } from './endpoint.js';
-import type { IncludeAllow } from './include-options.js';
+import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 
 export { type Endpoint, OPERATIONS } from './endpoint.js';
 
@@ -137,6 +137,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   defaultSort?: string;
   /** What a client may have answered along with a record. Default: nothing. */
   include?: IncludeAllow;
+  /** Relations that have a list under each record, such as `GET /cities/{id}/reviews`. Default: none. */
+  subresources?: SubresourceAllow;
   /** Replaces the derived class that shapes what leaves. */
   readSchema?: Class;
   /** Replaces the derived class that checks the body of a create. */

@@ -34,3 +34,24 @@ export interface IncludeOptions {
  * ```
  */
 export type IncludeAllow = Readonly<Record<string, true | IncludeOptions>>;
+
+/**
+ * Relations to many whose rows have a list of their own under each record. It is the list of their resource, with its
+ * parameters, envelope and cursors. A name in capitals and small letters is a path in small letters: `blogPosts` is `/blog-posts`.
+ *
+ * A request for it has to be allowed to read the record, and to list the rows. An object says of a relation which rows may be seen
+ * there: see `where` of `IncludeOptions`. It has to be given where code that such a list cannot ask guards the rows, or an
+ * overridden or decorated `read` guards the record.
+ *
+ * A ConfigError tells of a relation to one, of rows that are not served or have no list, of a record without a read, and of a path
+ * that a controller has already.
+ *
+ * @example
+ * ```ts
+ * subresources: ['reviews']                        // GET /cities/{id}/reviews?sort=-rating
+ * subresources: { reviews: { where: 'all' } }
+ * ```
+ */
+export type SubresourceAllow =
+  | readonly string[]
+  | Readonly<Record<string, true | Pick<IncludeOptions, 'where'>>>;

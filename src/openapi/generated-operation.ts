@@ -5,7 +5,7 @@ import type { ActionDescription } from '../http/routes/describe-action.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input, ProblemStatus } from '../operation/feature.js';
-import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { ResourcePlan, SubresourcePlan } from '../plan/resource-plan.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
@@ -19,7 +19,7 @@ import {
   schemaRef,
 } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
-import type { ResourceNames } from './resource-names.js';
+import { pascalCase, type ResourceNames, toWords } from './resource-names.js';
 import { chosenRecord, pageExample, recordExample } from './resource-schemas.js';
 
 /** What is described. */
@@ -70,6 +70,37 @@ export function generatedOperation(
     responses: {
       [successStatus(operation, action)]: success(resource, operation),
       ...problemReferences(problemsOf(resource, route, action)),
+    },
+  };
+}
+
+/** Describes the list of a sub-resource: that of the target, under a record of the parent. */
+export function subresourceOperation(
+  parent: DescribedResource,
+  target: DescribedResource,
+  { relation: { name } }: SubresourcePlan,
+  { refusedStatus }: ActionDescription,
+  pathParameters: readonly PathParameter[],
+): OperationObject {
+  const { plan, names, features } = parent;
+  const problems = new Set<ProblemStatus>([
+    ...([400, 404, 405, 500, 503, 504] as const),
+    ...features.read.problems,
+    ...target.features.list.problems,
+    ...(refusedStatus === undefined ? [] : [refusedStatus]),
+  ]);
+  return {
+    operationId: `list${names.one}${pascalCase(name)}`,
+    tags: plan.tags,
+    summary: `List ${toWords(name)} of ${names.phrase}`,
+    description: descriptionOf(target.plan, 'list'),
+    parameters: [
+      ...pathParameters.map((parameter) => pathParameter(plan, parameter)),
+      ...listParameters(target),
+    ],
+    responses: {
+      200: success(target, 'list'),
+      ...problemReferences([...problems].sort((first, second) => first - second)),
     },
   };
 }

@@ -5,10 +5,11 @@ import { generatedRouteOf } from '../http/resources/generated-routes.js';
 import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
 import type { Endpoint } from '../metadata/crud-options.js';
+import { type SubresourcePlan, subresourceOf } from '../plan/resource-plan.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { addedOperation } from './added-operation.js';
 import { documentPath, shownParameters, templateShape } from './document-path.js';
-import { type DescribedResource, generatedOperation } from './generated-operation.js';
+import { type DescribedResource, generatedOperation, subresourceOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
 import {
   DOCUMENT_METHODS,
@@ -33,13 +34,19 @@ export interface DocumentSource {
 export function createDocument({ info, routes, routePrefix, health }: DocumentSource): OpenAPIObject {
   const draft = new DocumentDraft(routePrefix);
   const names = resourceNames(routes.map(({ resource }) => resource.plan));
+  const described = routes.map(({ resource: { plan, features } }, index) => ({
+    plan,
+    names: names[index] as DescribedResource['names'],
+    features,
+  }));
+  const byModel = new Map(described.map((each) => [each.plan.model, each]));
   routes.forEach(({ resource, registered }, index) => {
-    const described = {
-      plan: resource.plan,
-      names: names[index] as DescribedResource['names'],
-      features: resource.features,
-    };
-    draft.addResource(described, registered.routes, (method) => describeAction(resource, method));
+    draft.addResource(
+      described[index] as DescribedResource,
+      registered.routes,
+      (method) => describeAction(resource, method),
+      ({ relation }) => byModel.get(relation.target) as DescribedResource,
+    );
   });
   if (health) draft.addHealth(health);
   return deepFreeze({
@@ -69,12 +76,14 @@ class DocumentDraft {
     resource: DescribedResource,
     routes: readonly ControllerRoute[],
     describe: (method: string) => ActionDescription,
+    targetOf: (subresource: SubresourcePlan) => DescribedResource,
   ): void {
     const operations = new Set<Endpoint>();
     // Express asks them the other way round; people look for the generated ones first.
-    const isAdded = ({ method }: ControllerRoute): number => (generatedRouteOf(method) ? 0 : 1);
+    const isAdded = ({ method }: ControllerRoute): number =>
+      generatedRouteOf(method) || subresourceOf(resource.plan, method) ? 0 : 1;
     for (const route of routes.toSorted((first, second) => isAdded(first) - isAdded(second))) {
-      const operation = this.#addRoute(resource, route, describe(route.method));
+      const operation = this.#addRoute(resource, route, describe(route.method), targetOf);
       if (operation) operations.add(operation);
     }
     Object.assign(this.#schemas, PROBLEM_SCHEMAS, resourceSchemas(resource.plan, resource.names, operations));
@@ -107,6 +116,7 @@ class DocumentDraft {
     resource: DescribedResource,
     { verb, path, method }: ControllerRoute,
     action: ActionDescription,
+    targetOf: (subresource: SubresourcePlan) => DescribedResource,
   ): Endpoint | undefined {
     const expressible = documentPath(path);
     const documented = DOCUMENT_METHODS.find((each) => each === verb);
@@ -116,9 +126,12 @@ class DocumentDraft {
     this.#paths.set(templateShape(full), known);
     const generated = generatedRouteOf(method);
     const parameters = shownParameters(expressible, known.template);
+    const subresource = subresourceOf(resource.plan, method);
     const described = generated
       ? generatedOperation(resource, generated, action, parameters)
-      : addedOperation(resource, method, action, parameters);
+      : subresource
+        ? subresourceOperation(resource, targetOf(subresource), subresource, action, parameters)
+        : addedOperation(resource, method, action, parameters);
     known.item[documented] ??= this.#withOwnId(described);
     // What a method with a list query answers is made of the same schemas.
     return generated?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);

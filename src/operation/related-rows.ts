@@ -22,12 +22,21 @@ export type FoundRelation = Pick<RelatedPlan, 'relation' | 'through'> & {
   readonly target: Pick<RelatedPlan['target'], 'info'>;
 };
 
+/** The same without the values of slots. */
+interface SeenRows {
+  readonly target: Pick<Access, 'where'>;
+  readonly where: Predicate | null;
+  readonly through: Pick<Access, 'where'> | null;
+}
+
 /** The value of the parent's key. */
 export const PARENT: Slot = Object.freeze({ slot: 'parent' });
 
 /** The parts of a relation that no request changes. */
 interface FixedParts {
   readonly target: Predicate | null;
+  /** Those of the target without soft deletion. */
+  readonly scope: Predicate | null;
   readonly through: Predicate | null;
 }
 
@@ -37,8 +46,10 @@ function fixedParts(plan: FoundRelation): FixedParts {
   let known = fixed.get(plan);
   if (!known) {
     const { relation, target, through } = plan;
+    const scope = scopeOf(target.info, relation.scope);
     known = {
-      target: allOf(aliveRows(target.info), scopeOf(target.info, relation.scope)),
+      target: allOf(aliveRows(target.info), scope),
+      scope,
       through: through && allOf(aliveRows(through), scopeOf(through, relation.through?.scope ?? {})),
     };
     fixed.set(plan, known);
@@ -52,22 +63,30 @@ export function relatedRows(
   { target, where, through }: RelatedAccess,
   filter: Predicate | null = null,
 ): Predicate {
+  const { target: fixedRows } = fixedParts(plan);
+  const link = linkOf(plan, through);
+  return allOf(link, fixedRows, scopedRows(plan.target.info), target.where, where, filter);
+}
+
+/** The same for an operation on the target that leaves out soft-deleted rows by itself. */
+export function rowsUnder(plan: RelatedPlan, { target, where, through }: SeenRows): Predicate {
+  return allOf(linkOf(plan, through), fixedParts(plan).scope, target.where, where);
+}
+
+/** The rows that belong to the parent. */
+function linkOf(plan: FoundRelation, through: SeenRows['through']): Predicate {
   const { relation } = plan;
-  const parts = fixedParts(plan);
-  const link =
-    relation.through && plan.through
-      ? linkThrough(plan.through, {
-          key: relation.through.targetKey,
-          value: { attribute: relation.targetKey },
-          where: allOf(
-            equalTo(relation.through.parentKey, PARENT),
-            parts.through,
-            scopedRows(plan.through),
-            through?.where ?? null,
-          ),
-        })
-      : equalTo(relation.targetKey, PARENT);
-  return allOf(link, parts.target, scopedRows(plan.target.info), target.where, where, filter);
+  if (!relation.through || !plan.through) return equalTo(relation.targetKey, PARENT);
+  return linkThrough(plan.through, {
+    key: relation.through.targetKey,
+    value: { attribute: relation.targetKey },
+    where: allOf(
+      equalTo(relation.through.parentKey, PARENT),
+      fixedParts(plan).through,
+      scopedRows(plan.through),
+      through?.where ?? null,
+    ),
+  });
 }
 
 /**

@@ -33,6 +33,10 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   idType: null,
   unknownQuery: null,
   include: { fits: isPlain, text: 'an object of relations, such as { reviews: true }' },
+  subresources: {
+    fits: isObject,
+    text: 'a list of relations, or an object of them such as { reviews: true }',
+  },
   scope: { fits: isPlain, text: 'an object of attributes and functions of the request' },
   visible: null,
   can: { fits: isPlain, text: 'an object of operations and functions of the request' },

@@ -3,6 +3,7 @@ import type { SharedAccess } from './compile-access.js';
 import { IncludeCompiler } from './compile-include.js';
 import { RelationFilterCompiler } from './compile-relation-filters.js';
 import type { DecoratorReader } from './compile-resource.js';
+import { compileSubresources } from './compile-subresources.js';
 import { RelatedModels } from './related-models.js';
 import type { RelatedResource } from './resource-plan.js';
 
@@ -13,8 +14,10 @@ export function compileRelations(
   shared: SharedAccess,
 ): readonly string[] {
   const models = new RelatedModels(resources, decorators, shared);
+  const served = new Set(resources.map(({ plan }) => plan));
   return resources.flatMap((resource) => [
     ...new IncludeCompiler(resource, models, decorators).compile(),
     ...new RelationFilterCompiler(resource, models).compile(),
+    ...compileSubresources(resource, models, served),
   ]);
 }

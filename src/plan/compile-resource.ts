@@ -25,6 +25,7 @@ import type {
   RelationFilter,
   ResourceDeclaration,
   ResourcePlan,
+  SubresourcePlan,
 } from './resource-plan.js';
 
 /** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
@@ -50,6 +51,7 @@ export type ResourceCompilation =
       /** Where the plan keeps its relations, which are compiled later. */
       readonly include: Map<string, IncludePlan>;
       readonly filters: Map<string, RelationFilter>;
+      readonly subresources: Map<string, SubresourcePlan>;
     }
   | { readonly plan: null; readonly problems: readonly string[]; readonly claim: PathClaim | null };
 
@@ -103,13 +105,15 @@ export function compileResource(
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   const include = new Map<string, IncludePlan>();
   const filters = new Map<string, RelationFilter>();
-  const relations = Object.freeze({ include, filters });
+  const subresources = new Map<string, SubresourcePlan>();
+  const relations = Object.freeze({ include, filters, subresources });
   return {
     plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind, relations }),
     problems: [],
     claim,
     include,
     filters,
+    subresources,
   };
 }
 

@@ -48,6 +48,8 @@ export interface ResourceDeclaration {
   readonly options: CrudOptions;
   /** Why the routes of the resource may hide rows that its other rules do not, as ends of a sentence. Default: none. */
   readonly guards?: readonly string[];
+  /** The same for a single record, as far as its repository does not. Default: none. */
+  readonly readGuards?: readonly string[];
 }
 
 /** A resource, compiled. */
@@ -123,6 +125,24 @@ export interface RelationsPlan {
   readonly include: ReadonlyMap<string, IncludePlan>;
   /** Those that may be filtered by, by name. */
   readonly filters: ReadonlyMap<string, RelationFilter>;
+  /** Those that have a list under each record, by name. */
+  readonly subresources: ReadonlyMap<string, SubresourcePlan>;
+}
+
+/** A relation to many that has a list under each record. */
+export interface SubresourcePlan extends RelatedPlan {
+  /** Behind the prefix of the parent: `/:id/reviews`. */
+  readonly path: string;
+  /** What stands in the place of a method's name: `subresources.reviews`. No method has a dot. */
+  readonly method: string;
+}
+
+/** The sub-resource that a route of a resource is; undefined for any other route. */
+export function subresourceOf(
+  { relations }: Pick<ResourcePlan, 'relations'>,
+  method: string,
+): SubresourcePlan | undefined {
+  return [...relations.subresources.values()].find((each) => each.method === method);
 }
 
 /** All relations that may be included, those of included rows behind their parents. */
@@ -138,4 +158,6 @@ export interface RelatedResource {
   readonly include: Map<string, IncludePlan>;
   /** Where it keeps the relations that may be filtered by. */
   readonly filters: Map<string, RelationFilter>;
+  /** Where it keeps its sub-resources. */
+  readonly subresources: Map<string, SubresourcePlan>;
 }

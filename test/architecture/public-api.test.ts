@@ -128,6 +128,7 @@ describe('the public API', () => {
       'SessionOptions',
       'SortTerm',
       'Source',
+      'SubresourceAllow',
       'TotalIs',
       'UnitOfWork',
       'UnitOfWorkOptions',

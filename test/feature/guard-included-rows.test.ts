@@ -131,7 +131,7 @@ const GUARDS: readonly (readonly [Class, string])[] = [
   [ReadsItself, 'ReadsItself overrides read'],
   [Inherits, 'Inherits overrides list'],
   [Before, 'Before has middlewares or @Authorized'],
-  [BeforeRead, 'BeforeRead overrides read, and BeforeRead has middlewares or @Authorized'],
+  [BeforeRead, 'BeforeRead overrides read, BeforeRead has middlewares or @Authorized'],
   [Allowed, 'Allowed has middlewares or @Authorized'],
   [Intercepted, 'Intercepted has interceptors'],
   [WithRepository, 'it has a repository of its own'],

@@ -16,6 +16,7 @@ import {
   BeforeCreate,
   Column,
   DataType,
+  HasMany,
   Model,
   PrimaryKey,
   Table,
@@ -40,6 +41,7 @@ import {
   unitOfWork,
 } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { UNGUARDED } from '../support/combination.js';
 import { type Listening, listen } from '../support/listen.js';
 import { startPgBouncer } from '../support/pgbouncer.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../support/tenant-database.js';
@@ -63,9 +65,12 @@ const TABLE = { tableName: 'papers', timestamps: false } as const;
 const LISTS = { filterAllow: ['title'], sortAllow: ['title'] } as never;
 
 /** Models of the one table: with nothing of the user's, by keyset, with hooks that query, and with an override. */
-@Crud(LISTS)
+@Crud({ ...(LISTS as object), subresources: { copies: UNGUARDED } })
 @Table(TABLE)
-class Paper extends Row {}
+class Paper extends Row {
+  @HasMany(() => Walked, { as: 'copies', foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
+  declare copies?: Row[];
+}
 
 @Crud({ pagination: 'cursor', sortAllow: ['title'] } as never)
 @Table(TABLE)
@@ -330,6 +335,8 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
   const items = (page: { readonly items: readonly Row[] }) => tenantsOf(page.items);
   const total = (page: { readonly total: number }) => page.total;
   const seen = (given: { readonly tenants: readonly string[] }) => [...new Set(given.tenants)];
+  await expectAnswer('GET', `/papers/${own}/copies?size=9`, 200, undefined, items, mine(ROWS));
+  await expectAnswer('GET', `/papers/${other}/copies`, 404);
   for (const path of ['/papers', '/walkeds', '/hookeds', '/kepts', '/scopeds']) {
     await expectAnswer('GET', `${path}/${own}`, 200, undefined, (row: Row) => row.tenant, tenant);
     await expectAnswer('HEAD', `${path}/${own}`, 200);

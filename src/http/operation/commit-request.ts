@@ -1,5 +1,6 @@
 /** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
 import type { Action } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
 import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { runWithSettings } from '../../persistence/session/request-settings.js';
@@ -52,19 +53,30 @@ export function operationSession(
   route: GeneratedRoute,
   settings: PathSettings,
 ): (isShapedByUser: boolean) => RunInSession {
-  const { model, name } = resource.plan;
-  const sequelize = () => {
-    if (!model.sequelize) throw new TypeError(`${name} has lost its Sequelize instance.`);
-    return model.sequelize;
-  };
-  const read: RunInSession = (sessions, work) =>
-    isSeen(resource) ? sessions.runRead(sequelize(), work) : sessions.runPlainRead(sequelize(), work);
-  const shaped: RunInSession = (sessions, work) => sessions.runWrite(sequelize(), work);
+  if (route.verb === 'get') return readSession([resource], settings);
+  const shaped: RunInSession = (sessions, work) => sessions.runWrite(sequelizeOf(resource), work);
   const write: RunInSession = (sessions, work) =>
     (runsUserCode(resource, route) ? shaped : inAddedSession)(sessions, work);
-  if (route.verb === 'get') return () => onPath(read, settings);
   const isDelete = route.operation === 'delete';
   return (isShapedByUser) => onPath(isShapedByUser && !isDelete ? shaped : write, settings);
+}
+
+/** The session that a read of rows of some resources runs in. All are of one instance. */
+export function readSession(
+  resources: readonly [Resource, ...Resource[]],
+  settings: PathSettings,
+): () => RunInSession {
+  const [first] = resources;
+  const read: RunInSession = (sessions, work) =>
+    resources.some(isSeen)
+      ? sessions.runRead(sequelizeOf(first), work)
+      : sessions.runPlainRead(sequelizeOf(first), work);
+  return () => onPath(read, settings);
+}
+
+function sequelizeOf({ plan: { model, name } }: Resource): Sequelize {
+  if (!model.sequelize) throw new TypeError(`${name} has lost its Sequelize instance.`);
+  return model.sequelize;
 }
 
 /** Whether code of the user's runs in a read: it may query, and must not write. */

@@ -1,24 +1,25 @@
 /** The story of a request to a generated route, compiled at the start: parse, run, shape, commit, send. */
 import type { Request, Response } from 'express';
-import type { ActionMetadata } from 'routing-controllers';
+import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
-import type { RequestParser } from '../request/parse-request.js';
+import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkSentNames } from '../request/scoped-values.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
-import { commitRequest, operationSession } from './commit-request.js';
+import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
+import type { Outcome } from './outcome.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape } from './shape-answer.js';
+import { compileShape, type Shape } from './shape-answer.js';
 
 /** What is decided about a route at the start. */
 export interface RouteDecisions {
@@ -33,31 +34,66 @@ export interface RouteDecisions {
   readonly settings: PathSettings;
 }
 
+/** What a route does, made for it at the start. */
+export interface RouteWork<I extends RequestArguments = RequestArguments> {
+  /** The instance that its records are of. */
+  readonly sequelize: Sequelize | undefined;
+  readonly verb: GeneratedRoute['verb'];
+  readonly views: Resource['views'];
+  /** Null where decorators of the user's read the parameters. */
+  readonly parse: ((request: Request) => I | Promise<I>) | null;
+  /** For what asks once more what a request wants. */
+  readonly parseOnce: (request: Request) => I | Promise<I>;
+  readonly rows: RowRunner<I> | null;
+  /** Runs it elsewhere; null where the method has answered by itself. */
+  runMethod(action: Action, input: I | null, params: readonly unknown[]): Promise<Outcome | null>;
+  readonly shape: Shape;
+  sessionFor(isShaped: boolean): RunInSession;
+  /** Looks at what decorators have read past the parser, which refuses it elsewhere; null where there is nothing to look for. */
+  readonly check: ((request: Request) => Promise<void>) | null;
+}
+
 /** Compiles what answers a generated route. */
 export function compileHandler(
   resource: Resource,
   route: GeneratedRoute,
-  { rows, isSeen, isShapedByUser, isDecorated, settings }: RouteDecisions,
+  decisions: RouteDecisions,
   shaper: ResultShaper,
 ): ActionRunner {
   const { operation, verb } = route;
-  const { views } = resource;
-  const { sequelize } = resource.plan.model;
-  const parse = resource.parsers[operation];
-  // The body of a write is its own parameters' to read.
-  const parseOnce = verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation);
+  const { plan, views, access } = resource;
+  const { isDecorated, rows, settings } = decisions;
   const runMethod = compileMethod(resource, route, shaper);
-  const shape = compileShape(resource, operation);
-  const sessionFor = operationSession(resource, route, settings);
+  const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
+  const work: RouteWork = {
+    sequelize: plan.model.sequelize,
+    verb,
+    views,
+    // They have read their parameters already, and the parser is asked for the others.
+    parse: isDecorated ? null : resource.parsers[operation],
+    // The body of a write is its own parameters' to read.
+    parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
+    rows,
+    runMethod: (action, input, params) => runMethod(action, input ?? params),
+    shape: compileShape(resource, operation),
+    sessionFor: operationSession(resource, route, settings),
+    check: checksNames
+      ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
+      : null,
+  };
+  return answerWith(work, decisions, shaper);
+}
+
+/** The story of a request. */
+export function answerWith<I extends RequestArguments>(
+  { sequelize, verb, views, parse, parseOnce, rows, runMethod, shape, sessionFor, check }: RouteWork<I>,
+  { isSeen, isShapedByUser }: Pick<RouteDecisions, 'isSeen' | 'isShapedByUser'>,
+  shaper: ResultShaper,
+): ActionRunner {
   const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
-
-  // The parser refuses them elsewhere.
-  const checksNames = isDecorated && verb !== 'get' && Boolean(resource.plan.access?.fields.size);
-
   return async (metadata, action, params) => {
     const { request, response } = action;
-    // Decorators of the user's have read their parameters already, and the parser is asked for the others.
-    const input = isDecorated ? null : await parse(request);
+    const input = parse && (await parse(request));
     const isShaped = verb !== 'get' && (isShapedByUser || jsonReplacer(response) !== undefined);
 
     let ours = input && rows?.isOpen() ? rows : null;
@@ -75,9 +111,9 @@ export function compileHandler(
     }
 
     const draft = await commitRequest(action, sessionFor(isShaped), async () => {
-      if (checksNames) checkSentNames(request.body, (await resource.access(request, operation)).form);
+      await check?.(request);
       const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
-      const found = ran ?? (await runMethod(action, input ?? params));
+      const found = ran ?? (await runMethod(action, input, params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
       const { include: related } = wanted.query;

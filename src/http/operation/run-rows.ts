@@ -22,7 +22,7 @@ import type { Outcome } from './outcome.js';
 import { rowsShown } from './shown-records.js';
 
 /** Runs one operation of a resource. */
-export interface RowRunner {
+export interface RowRunner<I extends RequestArguments = RequestArguments> {
   /** Whether it may now: hooks and a scope can be added at any time, and would not see our SQL. */
   isOpen(): boolean;
   /**
@@ -30,7 +30,7 @@ export interface RowRunner {
    *
    * @param on default: any connection of the pool
    */
-  run(input: RequestArguments, on?: StatementTarget): Promise<Outcome | null>;
+  run(input: I, on?: StatementTarget): Promise<Outcome | null>;
 }
 
 /** Where statements run that are in no session: with the settings of the request; undefined is any connection of the pool. */

@@ -120,7 +120,8 @@ export function compileWantedParser(
   };
 }
 
-function parsePathId(plan: ResourcePlan, request: Request): unknown {
+/** The id in the path of a request. @throws NotFoundError @throws InvalidQueryError */
+export function parsePathId(plan: ResourcePlan, request: Request): unknown {
   return parseId(plan, String(request.params['id']));
 }
 

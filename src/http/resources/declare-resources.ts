@@ -23,6 +23,8 @@ export interface Declaration {
   readonly controller: CrudControllerClass | undefined;
   /** What of its controller and repository may hide rows that its options do not. */
   readonly guards: readonly string[];
+  /** What of its controller may hide a record that its repository does not. */
+  readonly readGuards: readonly string[];
 }
 
 /** The resources to make, and the user's other controllers. */
@@ -55,6 +57,7 @@ export function declareResources({
       repository: new Repository(model),
       controller: undefined,
       guards: [],
+      readGuards: [],
     });
   }
   const handWritten: Class[] = [];
@@ -82,6 +85,7 @@ export function declareResources({
       repository: source.repository,
       controller: controller as unknown as CrudControllerClass,
       guards: guardsOf(controller as unknown as CrudControllerClass, source.repository),
+      readGuards: readGuardsOf(controller as unknown as CrudControllerClass),
     });
   }
   const own = [...extended, ...handWritten];
@@ -167,6 +171,22 @@ function guardsOf(controller: CrudControllerClass, repository: Repository): stri
       ? [`${controller.name} has middlewares or @Authorized`]
       : []),
     ...(useInterceptors.some(concerns) ? [`${controller.name} has interceptors`] : []),
+  ];
+}
+
+/** What may hide a record: an override of the read, and what is about its method alone. The rest is part of each route. */
+function readGuardsOf(controller: CrudControllerClass): string[] {
+  const lineage = lineageOf(controller as unknown as Class, CrudController);
+  const { uses, useInterceptors, responseHandlers } = routingStorage();
+  const isDecorated =
+    declaredParameters(lineage, 'read').length > 0 ||
+    [uses, useInterceptors, responseHandlers]
+      .flat()
+      .some(({ target, method }) => lineage.includes(target) && method === 'read');
+  const { name } = controller;
+  return [
+    ...(controller.prototype.read === CrudController.prototype.read ? [] : [`${name} overrides read`]),
+    ...(isDecorated ? [`${name}.read has decorators`] : []),
   ];
 }
 

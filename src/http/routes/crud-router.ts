@@ -45,6 +45,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     repository,
     controller: undefined,
     guards: repositoryGuards(repository),
+    readGuards: [],
   };
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);

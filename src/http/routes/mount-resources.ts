@@ -1,10 +1,11 @@
 /** Resources -> one Express router, built by routing-controllers. */
 import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
-import type { Class } from '../../metadata/crud-options.js';
+import type { Class, ModelClass } from '../../metadata/crud-options.js';
 import { warnOfInternals } from '../../persistence/customization/internals-trial.js';
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
+import { subresourceOf } from '../../plan/resource-plan.js';
 import { ConfigError } from '../../util/config-error.js';
 import { exceptionHandler } from '../error/exception-handler.js';
 import type { RowSecurity } from '../request/row-security.js';
@@ -43,9 +44,12 @@ export function mountResources(plan: MountPlan): MountedRouter {
   const router = express.Router();
   const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
   const settings = { fastPath, routing, rls, access: accessOfApplication(resources, access) };
+  const byModel = new Map(resources.map((resource) => [resource.plan.model, resource]));
+  // The plan has looked for it.
+  const resourceOf = (model: ModelClass) => byModel.get(model) as Resource;
   const routes = resources.map((resource) => ({
     resource,
-    registered: registerResourceController(resource, driver, settings),
+    registered: registerResourceController(resource, driver, settings, resourceOf),
   }));
   const registered = [
     ...routes.map((route) => route.registered),
@@ -103,8 +107,10 @@ function checkDuplicates(routes: MountedRouter['routes']): void {
   const problems = routes.flatMap(({ resource, registered }) => {
     const seen = new Map<string, string>();
     return registered.routes.flatMap(({ verb, path, method }) => {
-      const key = `${verb} ${typeof path === 'string' ? pathShape(path) : String(path)}`;
-      const first = seen.get(key);
+      const shape = typeof path === 'string' ? pathShape(path) : String(path);
+      const key = `${verb} ${shape}`;
+      // One of all methods would answer in the place of a sub-resource, which is no method that could call it.
+      const first = seen.get(key) ?? (subresourceOf(resource.plan, method) && seen.get(`all ${shape}`));
       seen.set(key, first ?? method);
       return first === undefined
         ? []

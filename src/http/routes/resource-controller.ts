@@ -1,6 +1,6 @@
 /** Resources and hand-written controllers -> controller classes for routing-controllers. */
 import { type Action, getFromContainer } from 'routing-controllers';
-import type { Class, Endpoint } from '../../metadata/crud-options.js';
+import type { Class, Endpoint, ModelClass } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import { writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
@@ -40,12 +40,19 @@ import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import { askSettings } from './ask-settings.js';
 import { bindArguments } from './bind-arguments.js';
+import {
+  subresourceActions,
+  subresourceHandler,
+  subresourceReasons,
+  subresourcesOf,
+} from './subresource-routes.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
   resource: Resource,
   shaper: ResultShaper,
   settings: PathSettings,
+  resourceOf: (model: ModelClass) => Resource,
 ): RegisteredController {
   const { plan } = resource;
   const storage = routingStorage();
@@ -53,7 +60,12 @@ export function registerResourceController(
   // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
-  const actions = [...declared, ...generatedActions(resource, declared)];
+  const subresources = subresourcesOf(resource, resourceOf);
+  const actions = [
+    ...declared,
+    ...generatedActions(resource, declared),
+    ...subresourceActions(subresources, controller),
+  ];
   const takes = new Map(
     actions.flatMap(({ method }) => {
       const given = compileArguments(resource, lineage, method, settings);
@@ -66,13 +78,25 @@ export function registerResourceController(
     afterAction: false,
   });
   const reasons = new Map(
-    actions.map(({ method }) => [method, sequelizeReasons(resource, method, settings)]),
+    actions.map(({ method }) => {
+      const subresource = subresources.get(method);
+      const found = subresource
+        ? subresourceReasons(subresource, settings)
+        : sequelizeReasons(resource, method, settings);
+      return [method, found] as const;
+    }),
   );
+  const handlerFor = compileHandlers(resource, shaper, reasons, lineage, takes, settings);
   registerActions(
     actions.map((action) => inWireForm(action, takes.get(action.method))),
     lineage,
     controller,
-    compileHandlers(resource, shaper, reasons, lineage, takes, settings),
+    (action) => {
+      const subresource = subresources.get(action.method);
+      return subresource
+        ? subresourceHandler(subresource, shaper, settings, lineage, reasons.get(action.method) ?? [])
+        : handlerFor(action);
+    },
   );
   for (const method of reasons.keys()) {
     askSettings(controller, method, settings, isUserCodeRun(resource, method, lineage, settings));

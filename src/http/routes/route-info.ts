@@ -2,7 +2,7 @@
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { presentModelBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
-import type { ResourcePlan } from '../../plan/resource-plan.js';
+import { type ResourcePlan, type SubresourcePlan, subresourceOf } from '../../plan/resource-plan.js';
 import { generatedRouteOf } from '../resources/generated-routes.js';
 import type { MountedRouter } from './mount-resources.js';
 
@@ -12,11 +12,11 @@ export interface RouteInfo {
   readonly method: string;
   /** With the route prefix, such as `/api/cities/:id`. */
   readonly path: string;
-  /** The model's name. */
+  /** The name of the model; of a sub-resource, of that whose records are listed. */
   readonly resource: string;
-  /** The generated operation, or null for a route that a subclass added. */
+  /** The generated operation, or null for a route that a subclass added. A sub-resource is a list. */
   readonly operation: Endpoint | null;
-  /** The controller's method that answers. */
+  /** The controller's method that answers; of a sub-resource its option, such as `subresources.reviews`. */
   readonly handler: string;
   /** Why it does not run our SQL now but Sequelize's, such as `the model has a hook beforeFind`; none when it does. */
   readonly generalPathReasons: readonly string[];
@@ -27,14 +27,15 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
       registered.routes.map(({ verb, path, method, generalPathReasons }) => {
-        const operation = generatedRouteOf(method)?.operation ?? null;
-        const { name, info } = resource.plan;
+        const { plan } = resource;
+        const subresource = subresourceOf(plan, method);
+        const operation = subresource ? 'list' : (generatedRouteOf(method)?.operation ?? null);
         const isFixed = operation === null || sequelizeProblem() !== undefined;
-        const present = isFixed ? [] : presentModelBlockers(info, operation);
+        const present = isFixed ? [] : presentReasons(plan, operation, subresource);
         return Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,
-          resource: name,
+          resource: (subresource?.target ?? plan).name,
           operation,
           handler: method,
           generalPathReasons: Object.freeze([...new Set([...generalPathReasons, ...present])]),
@@ -42,6 +43,19 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
       }),
     ),
   );
+}
+
+function presentReasons(
+  { info }: ResourcePlan,
+  operation: Endpoint,
+  subresource: SubresourcePlan | undefined,
+): readonly string[] {
+  if (!subresource) return presentModelBlockers(info, operation);
+  const { target } = subresource;
+  return [
+    ...presentModelBlockers(info, 'read').map((reason) => `${info.name}: ${reason}`),
+    ...presentModelBlockers(target.info, 'list').map((reason) => `${target.name}: ${reason}`),
+  ];
 }
 
 const HEADINGS = ['METHOD', 'PATH', 'OPERATION', 'PAGINATION', 'FILTERABLE', 'SORTABLE'];

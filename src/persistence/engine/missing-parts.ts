@@ -31,10 +31,16 @@ export async function warnMissingParts(plans: readonly ResourcePlan[], logger: L
       for (const line of missingParts(plan, tables.get(plan)?.[0])) logger.error(line);
     const present = plans.filter((plan) => tables.get(plan)?.[0]?.exists);
     const indexes = await askCatalog<IndexRow>(present, INDEXES);
+    const subresources = plans.flatMap(({ relations }) => [...relations.subresources.values()]);
     for (const plan of present) {
       const known = (indexes.get(plan) ?? []).map(readIndex);
       setIndexes(plan.model, known);
-      for (const line of adviseIndexes(plan, known)) logger.warn(line);
+      for (const line of adviseIndexes(
+        plan,
+        known,
+        subresources.filter(({ target }) => target === plan),
+      ))
+        logger.warn(line);
     }
   } catch {
     logger.debug('The tables and indexes could not be checked: the database did not answer, or refused it.');

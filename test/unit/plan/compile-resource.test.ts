@@ -15,7 +15,7 @@ import {
 
 const OPTIONS =
   'prefix, tags, description, endpoints, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
-  'updateSchema, dependencies, idType, unknownQuery, include, scope, visible, can, fields';
+  'updateSchema, dependencies, idType, unknownQuery, include, subresources, scope, visible, can, fields';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
 
@@ -58,7 +58,7 @@ describe('compileResource', () => {
       idKind: 'integer',
       unknownQuery: 'reject',
       access: null,
-      relations: { include: new Map(), filters: new Map() },
+      relations: { include: new Map(), filters: new Map(), subresources: new Map() },
     });
     expect(parseId('7')).to.deep.equal({ kind: 'id', value: 7 });
   });
@@ -104,7 +104,7 @@ describe('compileResource', () => {
       idKind: 'bigint',
       unknownQuery: 'ignore',
       access: null,
-      relations: { include: new Map(), filters: new Map() },
+      relations: { include: new Map(), filters: new Map(), subresources: new Map() },
     });
     expect([info, exposure]).to.deep.equal([
       infoOf(Article),

@@ -1,0 +1,46 @@
+/** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
+import type { Request } from 'express';
+import { then } from '../../operation/ask-access.js';
+import { compileSubresourceAccess, type SubresourceAccess } from '../../operation/subresource-access.js';
+import { checkOwner } from '../../persistence/session/model-owners.js';
+import type { SubresourcePlan } from '../../plan/resource-plan.js';
+import { type ParserSettings, parsePathId, type RequestArguments } from './parse-request.js';
+import { askRelated, compileWantedRelations } from './related-access.js';
+
+/** The arguments of a list under a parent. */
+export interface SubresourceArguments extends RequestArguments {
+  readonly access: SubresourceAccess;
+  /** Those of a read of the parent. */
+  readonly parent: RequestArguments;
+}
+
+/** What is needed of a resource. */
+type Side = Pick<ParserSettings, 'plan' | 'features' | 'access'>;
+
+/** The parser of a sub-resource. What stops a read of the parent stops it before anything is asked of the target. */
+export function compileSubresourceParser(
+  parent: Side,
+  target: Side,
+  plan: SubresourcePlan,
+): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
+  const { readQuery, readHeaders } = target.features.list;
+  const { model } = target.plan;
+  const { sequelize } = model;
+  const grant = compileSubresourceAccess(plan);
+  const relations = compileWantedRelations(target.plan);
+  return (request) => {
+    checkOwner(model, sequelize);
+    return then(parent.access(request, 'read'), (access) =>
+      then(askRelated(request, [plan, ...relations(request.url)]), (related) => {
+        const within = grant(related(plan), String(request.params['id']));
+        const query = readQuery(request.url, within, [], related);
+        const id = parsePathId(parent.plan, request);
+        return {
+          query: readHeaders(request, query, within),
+          access: within,
+          parent: { query: parent.features.read.absentFor(access.form), access, id },
+        };
+      }),
+    );
+  };
+}

@@ -1,0 +1,340 @@
+/** What stands in the way of a sub-resource, and code of the user's that takes part in one. */
+import { once } from 'node:events';
+import { expect } from 'chai';
+import type { NextFunction, Request, Response } from 'express';
+import { All, Get, UseBefore } from 'routing-controllers';
+import { QueryTypes } from 'sequelize';
+import {
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  HasOne,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import {
+  type BootstrapOptions,
+  type Class,
+  ConfigError,
+  Crud,
+  type CrudContext,
+  type CrudOptions,
+  crudController,
+  crudRouter,
+  type FindByKeyOptions,
+  filter,
+  type Id,
+  type ListQuery,
+  type ModelClass,
+  NotFoundError,
+  type ReadQuery,
+  Repository,
+  unitOfWork,
+} from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { caughtError } from '../support/caught-error.js';
+import { except } from '../support/combination.js';
+import { useEmptyRegistry } from '../support/empty-registry.js';
+import { SqlLog } from '../support/sql-log.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const INTEGER = DataType.INTEGER;
+
+@Table({ tableName: 'shelves', timestamps: false })
+class Shelf extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @HasMany(() => Book, 'shelfId')
+  declare books?: Book[];
+
+  @HasMany(() => Book, { as: 'oldBooks', foreignKey: 'shelfId' })
+  declare oldBooks?: Book[];
+
+  @HasMany(() => Book, { as: 'bücher', foreignKey: 'shelfId' })
+  declare bücher?: Book[];
+
+  @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' })
+  declare first?: Model;
+
+  @BelongsToMany(() => Shelf, { through: () => Beside, as: 'besides', foreignKey: 'one', otherKey: 'other' })
+  declare besides?: Shelf[];
+}
+
+@Table({ tableName: 'books', timestamps: false })
+class Book extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @Column(INTEGER)
+  declare year: number;
+
+  @ForeignKey(() => Shelf)
+  @Column(INTEGER)
+  declare shelfId: number;
+
+  @BelongsTo(() => Shelf, 'shelfId')
+  declare shelf?: Model;
+}
+
+@Table({ tableName: 'besides', timestamps: false })
+class Beside extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare one: number;
+
+  @PrimaryKey
+  @Column(INTEGER)
+  declare other: number;
+}
+
+const declare = (model: ModelClass, options: object = {}): void => Crud(options as CrudOptions)(model);
+const ids = (answer: { readonly body: { readonly items: readonly { readonly id: number }[] } }) =>
+  answer.body.items.map(({ id }) => id);
+
+/** Tests say what guards the rows. */
+const OVERRIDES = 'its overrides are guards';
+
+except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+  useEmptyRegistry();
+
+  before(async () => {
+    // The one connection for reads can be asked what it has prepared.
+    const engine = { models: [Shelf, Book, Beside], logging: sql.record, pool: { max: 1 } };
+    site = await startTestApp({ models: [], engine, bootstrap: { logger: new CapturedLog() } });
+    await Shelf.bulkCreate([{ id: 1 }, { id: 2 }] as never);
+    await Book.bulkCreate(
+      [1, 2, 3, 4, 5, 6].map((id) => ({ id, year: 2000 - id, shelfId: 1 + (id % 2) })) as never,
+    );
+  });
+  after(() => site[Symbol.asyncDispose]());
+
+  const build = (options: BootstrapOptions = {}) =>
+    buildApp({ models: [Shelf, Book], logger: new CapturedLog(), ...options });
+
+  /** What is wrong, where these are the options of both. */
+  async function problems(
+    shelf: object,
+    book: object = {},
+    options: BootstrapOptions = {},
+  ): Promise<readonly string[]> {
+    declare(Shelf, shelf);
+    declare(Book, book);
+    const error = (await caughtError(() => build(options))) as ConfigError;
+    expect(error).to.be.instanceOf(ConfigError);
+    return error.problems;
+  }
+
+  for (const [subresources, problem] of [
+    [['boks'], "subresources.boks is no relation of Shelf. Did you mean 'books'?"],
+    [['first'], 'subresources.first leads to one record at most, which has no list; include it.'],
+    [['books', 'books'], 'subresources.books is named twice; name it once.'],
+    [['bücher'], 'subresources.bücher has a name that no path can have'],
+    [{ books: { wehre: 'all' } }, "subresources.books has no option 'wehre'. Did you mean 'where'?"],
+    [{ books: { where: 1 } }, "subresources.books has where: 1; use 'all'"],
+    [{ books: 1 }, 'subresources.books is 1; use true'],
+    ['books', 'subresources is "books"; use a list of relations'],
+  ] as const) {
+    it(`is refused as ${JSON.stringify(subresources)}`, async () => {
+      const [first, ...others] = await problems({ subresources });
+      expect(first).to.include(problem);
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  it('is refused where its rows are not served, or have no list', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    const unserved = (await caughtError(() => build({ models: [Shelf] }))) as ConfigError;
+    expect(unserved.problems).to.deep.equal([
+      'Shelf: subresources.books leads to Book, which is not served; add it to the models.',
+    ]);
+    expect(await caughtError(async () => crudRouter(Shelf))).to.be.instanceOf(ConfigError);
+    crudRouter(Shelf, { subresources: [] });
+  });
+
+  it('is refused where an endpoint is left out that it stands on', async () => {
+    const [first, second] = await problems(
+      { subresources: { books: { where: 'all' } }, endpoints: ['list'] },
+      { endpoints: ['read'] },
+    );
+    expect(first).to.include("leads to Book, whose endpoints have no list; add 'list' to them.");
+    expect(second).to.include("is below records that no route reads; add 'read' to the endpoints of Shelf.");
+  });
+
+  it('is refused where code guards the rows that it cannot ask', async () => {
+    class BookController extends crudController(Book) {
+      override list(query: ListQuery, context: CrudContext<Book>) {
+        return super.list(query, context);
+      }
+    }
+    const dependencies = [(_request: Request, _response: Response, next: NextFunction) => next()];
+    const [problem] = await problems(
+      { subresources: ['books'] },
+      { dependencies },
+      { controllers: [BookController] },
+    );
+    expect(problem).to.include(
+      'may hide, because it has dependencies, BookController overrides list; give it',
+    );
+  });
+
+  it('is refused where code guards the record above', async () => {
+    class ShelfController extends crudController(Shelf) {
+      @UseBefore((_request: Request, _response: Response, next: NextFunction) => next())
+      override read(id: Id, query: ReadQuery, context: CrudContext<Shelf>) {
+        return super.read(id, query, context);
+      }
+    }
+    const [problem] = await problems({ subresources: ['books'] }, {}, { controllers: [ShelfController] });
+    expect(problem).to.include(
+      'because ShelfController overrides read, and ShelfController.read has decorators',
+    );
+  });
+
+  it('is refused where a route of the same path is there', async () => {
+    class ShelfController extends crudController(Shelf) {
+      @Get('/:shelf/books')
+      books() {
+        return [];
+      }
+
+      @All('/:id/Old-Books')
+      old() {
+        return [];
+      }
+    }
+    const given = { subresources: ['books', 'oldBooks'] };
+    const [first, second] = await problems(given, {}, { controllers: [ShelfController] });
+    expect(first).to.include("'books' and 'subresources.books' both answer GET /shelves/:id/books");
+    expect(second).to.include("'old' and 'subresources.oldBooks' both answer GET /shelves/:id/old-books");
+  });
+
+  it('shows what its own condition lets through, past what guards the rows elsewhere', async () => {
+    class BookController extends crudController(Book) {
+      override async list(): Promise<never> {
+        throw new NotFoundError('There are no books.');
+      }
+    }
+    const where = (request: Request) => filter`year<${Number(request.get('x-before'))}`;
+    declare(Shelf, { subresources: { books: { where } } });
+    declare(Book, { pagination: 'cursor', pageSize: { default: 1 } });
+    const { agent } = await build({ controllers: [BookController] });
+    await agent.get('/books').expect(404);
+    const early = await agent.get('/shelves/1/books').set('x-before', '1998').expect(200);
+    expect(ids(early)).to.deep.equal([4]);
+    const after = `/shelves/1/books?after=${early.body.next_cursor}`;
+    expect(ids(await agent.get(after).set('x-before', '1998').expect(200))).to.deep.equal([6]);
+    await agent.get(after).set('x-before', '1999').expect(400);
+  });
+
+  it('runs what runs before every route of the record, and finds the record as its repository does', async () => {
+    class ShelfRepository extends Repository<Shelf> {
+      static override model = Shelf;
+      override async get(id: Id, options?: FindByKeyOptions<Shelf>) {
+        if (id === 2) throw new NotFoundError('This shelf is closed.');
+        return super.get(id, options);
+      }
+    }
+    @UseBefore((request: Request, response: Response, next: NextFunction) =>
+      request.get('x-key') ? next() : response.status(401).json({ detail: 'No key.' }),
+    )
+    class ShelfController extends crudController(ShelfRepository) {}
+    declare(Shelf, { subresources: ['books'], idType: (raw: string) => Number(raw.replace('s', '')) });
+    declare(Book);
+    const { agent } = await build({ controllers: [ShelfController as unknown as Class] });
+    await agent.get('/shelves/s1/books').expect(401);
+    expect(ids(await agent.get('/shelves/s1/books').set('x-key', '1').expect(200))).to.deep.equal([2, 4, 6]);
+    const closed = await agent.get('/shelves/s2/books').set('x-key', '1').expect(404);
+    expect(closed.body).to.deep.equal({ detail: 'This shelf is closed.' });
+    await agent.get('/shelves/x/books').set('x-key', '1').expect(400);
+  });
+
+  it('is within what hooks add to queries of either model', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent, crud } = await build();
+    const reasons = () =>
+      crud.routes.find(({ path }) => path === '/shelves/:id/books')?.generalPathReasons ?? [];
+    Book.addHook('beforeFind', 'odd', (options) => {
+      options.where = { ...options.where, year: 1996 };
+    });
+    expect(reasons()).to.include('Book: the model has a hook beforeFind');
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([4]);
+    Book.removeHook('beforeFind', 'odd');
+    Shelf.addHook('beforeFind', 'odd', (options) => {
+      options.where = { ...options.where, id: 0 };
+    });
+    expect(reasons()).to.include('Shelf: the model has a hook beforeFind');
+    await agent.get('/shelves/1/books').expect(404);
+    Shelf.removeHook('beforeFind', 'odd');
+    await agent.get('/shelves/1/books').expect(200);
+  });
+
+  it('runs in the unit of work that code around it began, and leaves nothing under way', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book, { pagination: 'cursor', pageSize: { default: 2 } });
+    const ended: Promise<unknown>[] = [];
+    const { agent } = await buildApp({ models: [Shelf, Book], logger: new CapturedLog() }, (app) => {
+      app.use((_request, response, next) => {
+        const session = unitOfWork(async () => {
+          next();
+          await once(response, 'close');
+        });
+        ended.push(session);
+      });
+    });
+    const first = await agent.get('/shelves/1/books').expect(200);
+    expect(ids(first)).to.deep.equal([2, 4]);
+    const cursor = first.body.next_cursor;
+    expect(ids(await agent.get(`/shelves/1/books?after=${cursor}`).expect(200))).to.deep.equal([6]);
+    await agent.get('/shelves/9/books').expect(404);
+    await agent.get('/shelves/9/books?q=x').expect(400);
+    expect(await Promise.allSettled(ended)).to.deep.equal(
+      ended.map(() => ({ status: 'fulfilled', value: undefined })),
+    );
+  });
+
+  const others = { general: 'Sequelize writes other statements' };
+
+  except(others).it('asks for an index, and is prepared once it is there', async () => {
+    const { sequelize } = site.engine;
+    const advised = 'CREATE INDEX ON "books" ("shelfId", "year" DESC, "id" DESC);';
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book, { defaultSort: '-year' });
+    const prepared = async () => {
+      const text = `SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%"shelfId" = %'`;
+      return (await sequelize.query(text, { type: QueryTypes.SELECT })).length;
+    };
+    const logger = new CapturedLog();
+    const without = await build({ logger });
+    await without.agent.get('/shelves/1/books?size=3').expect(200);
+    expect(await prepared()).to.equal(0);
+    const advice = logger.lines.map(({ message }) => message).filter((line) => line.includes('subresources'));
+    expect(advice).to.deep.equal([
+      `Book: no index serves subresources.books of Shelf in the order of defaultSort; ${advised}`,
+    ]);
+    await sequelize.query('CREATE INDEX books_of_shelf ON "books" ("shelfId", "year" DESC, "id" DESC)');
+    try {
+      const quiet = new CapturedLog();
+      const { agent } = await build({ logger: quiet });
+      expect(quiet.lines.filter(({ message }) => message.includes('subresources'))).to.deep.equal([]);
+      const { statements } = await sql.duringRequest(() => agent.get('/shelves/1/books?size=3').expect(200));
+      expect(statements).to.have.length(3);
+      expect(statements[0]).to.include('"id" FROM "shelves"');
+      expect(statements[1]).to.match(/"shelfId" = \$1 ORDER BY .* LIMIT 3/);
+      expect(statements[2]).to.include('count(*)');
+      expect(await prepared()).to.equal(2);
+    } finally {
+      await sequelize.query('DROP INDEX books_of_shelf');
+    }
+  });
+});
