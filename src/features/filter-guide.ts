@@ -2,7 +2,9 @@
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
+import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import { columnSchema } from '../schema/body-json-schema.js';
+import type { JsonSchema } from '../schema/json-schema.js';
 import { exampleValue } from './example-value.js';
 
 /** The operators that are shown first, because they are asked for most. */
@@ -35,6 +37,16 @@ export function filterDescription(plan: ResourcePlan): string {
     ...rows,
     ...(examples.length > 0 ? ['', `For example ${examples.join(', ')}.`] : []),
   ].join('\n');
+}
+
+/** The texts that are filters, as far as a schema says it. */
+export function filterSchema(plan: ResourcePlan): JsonSchema {
+  const examples = filterExamples(plan);
+  return {
+    type: 'string',
+    maxLength: FILTER_LIMITS.length,
+    ...(examples.length > 0 ? { examples } : {}),
+  };
 }
 
 /** Some filters, the last of them of two comparisons where there are two fields. */

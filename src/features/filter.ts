@@ -3,11 +3,10 @@ import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import { allOf } from '../operation/predicates.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Filter } from '../query/list-query.js';
 import { parseFilter } from '../query/parse-filter.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { filterDescription, filterExamples } from './filter-guide.js';
+import { filterDescription, filterSchema } from './filter-guide.js';
 
 /** Parses conditions on the rows of a resource. */
 export type FilterReader = (text: string, form: AccessForm, issues: RequestIssue[]) => Filter | null;
@@ -36,15 +35,7 @@ export const filter: FeatureFactory = ({ plan }) => {
         read: (text, { issues, access }) => read(text, access.form, issues),
         describe() {
           if (plan.filters.size === 0) return null;
-          const examples = filterExamples(plan);
-          return {
-            description: filterDescription(plan),
-            schema: {
-              type: 'string',
-              maxLength: FILTER_LIMITS.length,
-              ...(examples.length > 0 ? { examples } : {}),
-            },
-          };
+          return { description: filterDescription(plan), schema: filterSchema(plan) };
         },
       },
     ],

@@ -10,7 +10,6 @@ import type {
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
-import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Inclusion } from '../query/list-query.js';
 import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
@@ -19,11 +18,12 @@ import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
 import { type FilterReader, filterReader } from './filter.js';
-import { filterDescription } from './filter-guide.js';
+import { filterDescription, filterSchema } from './filter-guide.js';
+import { mayRefuse } from './scope.js';
 import { type SortReader, sortReader } from './sort.js';
 
 const ENDPOINTS = ['list', 'read'] as const;
-const WHOLE_NUMBER = /^\d{1,9}$/;
+const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,8})$/;
 
 /** A relation that may be included, with the parsers of its parameters. */
 interface Included {
@@ -73,8 +73,14 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
       ...all.flatMap(({ plan, parameters }) => parameters.map((parameter) => relationInput(plan, parameter))),
     ],
     rewrite: { list: rewrite, read: rewrite },
+    problems: all.some(({ plan }) => isRuled(plan)) ? { list: [403], read: [403] } : {},
   };
 };
+
+/** Whether a rule can refuse what includes the relation. */
+function isRuled({ relation, target: { access }, where }: IncludePlan): boolean {
+  return where !== null || (access !== null && mayRefuse(access, relation.isOne ? 'read' : 'list'));
+}
 
 /** Names of relations in `include`, without knowing which there are. */
 export function includedPaths(text: string): ReadonlySet<string> {
@@ -191,8 +197,9 @@ function parametersOf(
     {
       name: 'size',
       describe: () => ({
-        description: `How many items of \`${path}\` each record has.`,
-        schema: { type: 'integer', minimum: 0, maximum: size.max, default: size.default },
+        // A `default` in the schema would be sent by pages that fill it in, and without `include` it is an error.
+        description: `At most so many items of \`${path}\` for each record. Default: ${size.default}.`,
+        schema: { type: 'integer', minimum: 0, maximum: size.max },
       }),
     },
     {
@@ -211,7 +218,7 @@ function parametersOf(
             name: 'q',
             describe: () => ({
               description: `Which items of \`${path}\` are answered; it chooses no records. ${filterDescription(target)}`,
-              schema: { type: 'string', maxLength: FILTER_LIMITS.length } as const,
+              schema: filterSchema(target),
             }),
           },
         ]),

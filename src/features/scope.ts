@@ -35,8 +35,8 @@ export const scope: FeatureFactory = ({ plan }) => {
   };
 };
 
-/** Rules of attributes refuse no request. */
-function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {
+/** Whether a request may be refused as a whole. Rules of attributes refuse none. */
+export function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {
   return scope.size > 0 || visible !== null || (can.get(operation) ?? true) !== true;
 }
 

@@ -5,6 +5,7 @@ import type { ResourcePlan } from '../plan/resource-plan.js';
 import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
+import { includedSchemas, type NameGiver, withRelations } from './included-schemas.js';
 import { schemaRef } from './openapi-object.js';
 import type { ResourceNames } from './resource-names.js';
 
@@ -13,14 +14,19 @@ export function resourceSchemas(
   plan: ResourcePlan,
   names: ResourceNames,
   operations: ReadonlySet<Endpoint>,
+  giveName: NameGiver,
 ): Record<string, JsonSchema> {
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
   const { schemas } = names;
   const record = recordJsonSchema(plan);
   const described = plan.description === null ? record : { description: plan.description, ...record };
+  const isRead = has('list', 'read');
+  const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), giveName);
   return {
-    ...(has('list', 'read', 'create', 'update') ? { [schemas.record]: described } : {}),
-    ...(has('list', 'read') ? { [schemas.partial]: partialSchema(names, record) } : {}),
+    ...(has('create', 'update') ? { [schemas.written]: described } : {}),
+    ...(isRead ? { [schemas.record]: withRelations(described, included) } : {}),
+    ...(isRead ? { [schemas.partial]: withRelations(partialSchema(names, record), included) } : {}),
+    ...included.schemas,
     ...(has('list') ? { [schemas.page]: pageSchema(plan, names) } : {}),
     ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
     ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
