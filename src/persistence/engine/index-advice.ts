@@ -1,8 +1,14 @@
 /** Which orders and filters no index can serve: on a large table each of them reads all rows. */
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
 import { quotedTable } from '../sql/quoted-table.js';
-import { identifier } from '../sql/sql-fragment.js';
-import { columnOf, type IndexInfo, type IndexKey, servesOrder, startsWith } from '../sql/table-indexes.js';
+import {
+  columnOf,
+  type IndexInfo,
+  type IndexKey,
+  indexColumns,
+  servesOrder,
+  startsWith,
+} from '../sql/table-indexes.js';
 
 /** An index, as the catalog has it. */
 export interface IndexRow {
@@ -73,10 +79,7 @@ export function adviseIndexes(plan: ResourcePlan, indexes: readonly IndexInfo[])
     const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
     const isTotal = [...scope, ...ordered.map(({ attribute }) => attribute)].includes(key);
     const keys = [...scope.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
-    const columns = keys.map(
-      ({ attribute, descending }) => `${identifier(columnOf(info, attribute))}${descending ? ' DESC' : ''}`,
-    );
-    const index = `${quotedTable(plan.model)} (${columns.join(', ')})`;
+    const index = `${quotedTable(plan.model)} (${indexColumns(info, keys)})`;
     if (!lines.has(index))
       lines.set(index, `${plan.name}: no index serves ${need}${within}; CREATE INDEX ON ${index};`);
   }
