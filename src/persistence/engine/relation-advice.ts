@@ -19,17 +19,22 @@ export function tablesRead({ info, relations }: ResourcePlan): readonly RecordIn
   return [info, ...related.flatMap(({ target, through }) => [target.info, ...(through ? [through] : [])])];
 }
 
-/** One line for each relation that may be included and that no index serves, with the index that would. */
-export function adviseRelations({ name, relations }: ResourcePlan, indexesOf: IndexesOf): string[] {
-  // Two paths may lead over the same rows.
+/** One line for each relation that may be asked for and that no index serves, with the index that would. */
+export function adviseRelations(plan: ResourcePlan, indexesOf: IndexesOf): string[] {
+  // Two relations may lead over the same rows.
   const lines = new Map<string, string>();
-  for (const plan of everyInclude(relations.include)) {
-    for (const index of missingIndexes(plan, indexesOf)) {
-      const line = `${name}: no index serves the relation '${plan.path}' (include); CREATE INDEX ON ${index};`;
+  for (const [need, related] of relationsAsked(plan)) {
+    for (const index of missingIndexes(related, indexesOf)) {
+      const line = `${plan.name}: no index serves ${need}; CREATE INDEX ON ${index};`;
       if (!lines.has(index)) lines.set(index, line);
     }
   }
   return [...lines.values()];
+}
+
+/** The relations whose rows a client can ask for, and how. */
+function relationsAsked({ relations }: ResourcePlan): readonly (readonly [need: string, RelatedPlan])[] {
+  return everyInclude(relations.include).map((plan) => [`the relation '${plan.path}' (include)`, plan]);
 }
 
 function missingIndexes(plan: RelatedPlan, indexesOf: IndexesOf): string[] {
