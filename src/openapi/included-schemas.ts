@@ -45,7 +45,7 @@ export function includedSchemas(
     const record = plan.size === null ? own : giveName(`${path}Item`);
     const inner = includedSchemas(path, plan.include, giveName);
     properties[name] = plan.size === null ? orNull(schemaRef(own)) : schemaRef(own);
-    if (plan.size !== null) schemas[own] = manySchema(plan.path, plan.size.max, record);
+    if (plan.size !== null) schemas[own] = manySchema(plan, plan.size.max, record);
     schemas[record] = recordSchema(plan, inner);
     Object.assign(schemas, inner.schemas);
   }
@@ -64,14 +64,15 @@ function recordSchema({ path, size, target }: IncludePlan, inner: IncludedSchema
   return withRelations({ description, ...partialRecord(recordJsonSchema(target)) }, inner);
 }
 
-function manySchema(path: string, maxItems: number, record: string): JsonSchema {
+function manySchema({ path }: IncludePlan, maxItems: number, record: string): JsonSchema {
+  const properties: Record<string, JsonSchema> = {
+    items: { type: 'array', items: schemaRef(record), maxItems },
+    has_next: { type: 'boolean', description: 'Whether there are others.' },
+  };
   return {
     description: `The first items of \`${path}\`.`,
     type: 'object',
-    properties: {
-      items: { type: 'array', items: schemaRef(record), maxItems },
-      has_next: { type: 'boolean', description: 'Whether there are others.' },
-    },
-    required: ['items', 'has_next'],
+    properties,
+    required: Object.keys(properties),
   };
 }
