@@ -66,6 +66,8 @@ function announce(server: Server): void {
     '/cities?page=2&size=3',
     '/cities?q=countryCode==FRA;population>200000&sort=-population&fields=name,population',
     '/cities/2988507',
+    '/cities?include=country&country.fields=name,flag&fields=name&size=3',
+    '/countries/FRA?include=cities&cities.sort=-population&cities.fields=name,population',
     '/cities/2988507/reviews/summary',
     '/reviews',
   ];

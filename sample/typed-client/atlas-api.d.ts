@@ -39,7 +39,7 @@ export interface paths {
         };
         /**
          * Read a city
-         * @description The whole record, or the properties that `fields` names.
+         * @description The whole record, or the properties that `fields` names, and the relations that `include` names.
          */
         get: operations["readCity"];
         put?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * Read a country
-         * @description The whole record, or the properties that `fields` names.
+         * @description The whole record, or the properties that `fields` names, and the relations that `include` names.
          */
         get: operations["readCountry"];
         put?: never;
@@ -187,7 +187,7 @@ export interface paths {
         };
         /**
          * Read a review
-         * @description The whole record, or the properties that `fields` names.
+         * @description The whole record, or the properties that `fields` names, and the relations that `include` names.
          */
         get: operations["readReview"];
         put?: never;
@@ -273,6 +273,23 @@ export interface components {
             allowed?: string[];
         };
         /** @description Cities of at least a thousand people, under their GeoNames ids. */
+        CityWritten: {
+            /** Format: int32 */
+            id: number;
+            name: string;
+            countryCode: string;
+            /** Format: int32 */
+            population: number;
+            /** Format: double */
+            latitude: number;
+            /** Format: double */
+            longitude: number;
+            /** @description What kind of place it is, such as PPLC for a capital. */
+            featureCode: string;
+            adminCode: string | null;
+            municipalityCode: string | null;
+        };
+        /** @description Cities of at least a thousand people, under their GeoNames ids. */
         CityRead: {
             /** Format: int32 */
             id: number;
@@ -288,6 +305,8 @@ export interface components {
             featureCode: string;
             adminCode: string | null;
             municipalityCode: string | null;
+            country?: components["schemas"]["CityCountry"] | null;
+            reviews?: components["schemas"]["CityReviews"];
         };
         /** @description The properties of a city that `fields` names. */
         CityPartial: {
@@ -305,6 +324,56 @@ export interface components {
             featureCode?: string;
             adminCode?: string | null;
             municipalityCode?: string | null;
+            country?: components["schemas"]["CityCountry"] | null;
+            reviews?: components["schemas"]["CityReviews"];
+        };
+        /** @description The record of `country`, with the properties that `country.fields` names, or all. */
+        CityCountry: {
+            code?: string;
+            alpha2?: string;
+            name?: string;
+            officialName?: string;
+            /** @enum {string} */
+            region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
+            subregion?: string | null;
+            capital?: string[];
+            languages?: unknown;
+            currencies?: unknown;
+            borders?: string[];
+            /** @description In square kilometres. */
+            area?: string;
+            /** Format: double */
+            latitude?: number;
+            /** Format: double */
+            longitude?: number;
+            landlocked?: boolean;
+            /** @description Null where it is disputed. */
+            independent?: boolean | null;
+            flag?: string;
+        };
+        /** @description The first items of `reviews`. */
+        CityReviews: {
+            items: components["schemas"]["CityReviewsItem"][];
+            /** @description Whether there are others. */
+            has_next: boolean;
+        };
+        /** @description An item of `reviews`, with the properties that `reviews.fields` names, or all. */
+        CityReviewsItem: {
+            id?: string;
+            /** Format: int32 */
+            cityId?: number;
+            author?: string;
+            /** Format: int32 */
+            rating?: number;
+            text?: string | null;
+            /** Format: date-time */
+            createdAt?: string;
+            /** Format: date-time */
+            updatedAt?: string;
+            /** Format: date-time */
+            deletedAt?: string | null;
+            /** Format: int32 */
+            version?: number;
         };
         CityPage: {
             items: (components["schemas"]["CityRead"] | components["schemas"]["CityPartial"])[];
@@ -347,6 +416,30 @@ export interface components {
             municipalityCode?: string | null;
         };
         /** @description Countries, under their ISO 3166-1 alpha-3 codes. */
+        CountryWritten: {
+            code: string;
+            alpha2: string;
+            name: string;
+            officialName: string;
+            /** @enum {string} */
+            region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
+            subregion: string | null;
+            capital: string[];
+            languages: unknown;
+            currencies: unknown;
+            borders: string[];
+            /** @description In square kilometres. */
+            area: string;
+            /** Format: double */
+            latitude: number;
+            /** Format: double */
+            longitude: number;
+            landlocked: boolean;
+            /** @description Null where it is disputed. */
+            independent: boolean | null;
+            flag: string;
+        };
+        /** @description Countries, under their ISO 3166-1 alpha-3 codes. */
         CountryRead: {
             code: string;
             alpha2: string;
@@ -369,6 +462,7 @@ export interface components {
             /** @description Null where it is disputed. */
             independent: boolean | null;
             flag: string;
+            cities?: components["schemas"]["CountryCities"];
         };
         /** @description The properties of a country that `fields` names. */
         CountryPartial: {
@@ -393,6 +487,30 @@ export interface components {
             /** @description Null where it is disputed. */
             independent?: boolean | null;
             flag?: string;
+            cities?: components["schemas"]["CountryCities"];
+        };
+        /** @description The first items of `cities`. */
+        CountryCities: {
+            items: components["schemas"]["CountryCitiesItem"][];
+            /** @description Whether there are others. */
+            has_next: boolean;
+        };
+        /** @description An item of `cities`, with the properties that `cities.fields` names, or all. */
+        CountryCitiesItem: {
+            /** Format: int32 */
+            id?: number;
+            name?: string;
+            countryCode?: string;
+            /** Format: int32 */
+            population?: number;
+            /** Format: double */
+            latitude?: number;
+            /** Format: double */
+            longitude?: number;
+            /** @description What kind of place it is, such as PPLC for a capital. */
+            featureCode?: string;
+            adminCode?: string | null;
+            municipalityCode?: string | null;
         };
         CountryPage: {
             items: (components["schemas"]["CountryRead"] | components["schemas"]["CountryPartial"])[];
@@ -450,6 +568,24 @@ export interface components {
             flag?: string;
         };
         /** @description What people think of cities, the newest first. */
+        ReviewWritten: {
+            id: string;
+            /** Format: int32 */
+            cityId: number;
+            author: string;
+            /** Format: int32 */
+            rating: number;
+            text: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /** Format: date-time */
+            deletedAt: string | null;
+            /** Format: int32 */
+            version: number;
+        };
+        /** @description What people think of cities, the newest first. */
         ReviewRead: {
             id: string;
             /** Format: int32 */
@@ -466,6 +602,7 @@ export interface components {
             deletedAt: string | null;
             /** Format: int32 */
             version: number;
+            city?: components["schemas"]["ReviewCity"] | null;
         };
         /** @description The properties of a review that `fields` names. */
         ReviewPartial: {
@@ -484,6 +621,49 @@ export interface components {
             deletedAt?: string | null;
             /** Format: int32 */
             version?: number;
+            city?: components["schemas"]["ReviewCity"] | null;
+        };
+        /** @description The record of `city`, with the properties that `city.fields` names, or all. */
+        ReviewCity: {
+            /** Format: int32 */
+            id?: number;
+            name?: string;
+            countryCode?: string;
+            /** Format: int32 */
+            population?: number;
+            /** Format: double */
+            latitude?: number;
+            /** Format: double */
+            longitude?: number;
+            /** @description What kind of place it is, such as PPLC for a capital. */
+            featureCode?: string;
+            adminCode?: string | null;
+            municipalityCode?: string | null;
+            country?: components["schemas"]["ReviewCityCountry"] | null;
+        };
+        /** @description The record of `city.country`, with the properties that `city.country.fields` names, or all. */
+        ReviewCityCountry: {
+            code?: string;
+            alpha2?: string;
+            name?: string;
+            officialName?: string;
+            /** @enum {string} */
+            region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
+            subregion?: string | null;
+            capital?: string[];
+            languages?: unknown;
+            currencies?: unknown;
+            borders?: string[];
+            /** @description In square kilometres. */
+            area?: string;
+            /** Format: double */
+            latitude?: number;
+            /** Format: double */
+            longitude?: number;
+            landlocked?: boolean;
+            /** @description Null where it is disputed. */
+            independent?: boolean | null;
+            flag?: string;
         };
         ReviewCursorPage: {
             items: (components["schemas"]["ReviewRead"] | components["schemas"]["ReviewPartial"])[];
@@ -768,6 +948,31 @@ export interface operations {
                 q?: string;
                 /** @description Only these properties are answered. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: ("country" | "reviews")[];
+                /** @description Only these properties of `country` are answered. */
+                "country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description At most so many items of `reviews` for each record. Default: 3. */
+                "reviews.size"?: number;
+                /** @description The order of `reviews`; `-` is descending. Default: `-createdAt,-id`. */
+                "reviews.sort"?: ("id" | "-id" | "rating" | "-rating" | "createdAt" | "-createdAt")[];
+                /**
+                 * @description Which items of `reviews` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 */
+                "reviews.q"?: string;
+                /** @description Only these properties of `reviews` are answered. */
+                "reviews.fields"?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
             };
             header?: never;
             path?: never;
@@ -861,7 +1066,7 @@ export interface operations {
                      *       "municipalityCode": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CityRead"];
+                    "application/json": components["schemas"]["CityWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -882,6 +1087,31 @@ export interface operations {
             query?: {
                 /** @description Only these properties are answered. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: ("country" | "reviews")[];
+                /** @description Only these properties of `country` are answered. */
+                "country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description At most so many items of `reviews` for each record. Default: 3. */
+                "reviews.size"?: number;
+                /** @description The order of `reviews`; `-` is descending. Default: `-createdAt,-id`. */
+                "reviews.sort"?: ("id" | "-id" | "rating" | "-rating" | "createdAt" | "-createdAt")[];
+                /**
+                 * @description Which items of `reviews` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 */
+                "reviews.q"?: string;
+                /** @description Only these properties of `reviews` are answered. */
+                "reviews.fields"?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
             };
             header?: never;
             path: {
@@ -1013,7 +1243,7 @@ export interface operations {
                      *       "municipalityCode": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CityRead"];
+                    "application/json": components["schemas"]["CityWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1058,6 +1288,31 @@ export interface operations {
                 q?: string;
                 /** @description Only these properties are answered. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: ("country" | "reviews")[];
+                /** @description Only these properties of `country` are answered. */
+                "country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description At most so many items of `reviews` for each record. Default: 3. */
+                "reviews.size"?: number;
+                /** @description The order of `reviews`; `-` is descending. Default: `-createdAt,-id`. */
+                "reviews.sort"?: ("id" | "-id" | "rating" | "-rating" | "createdAt" | "-createdAt")[];
+                /**
+                 * @description Which items of `reviews` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 */
+                "reviews.q"?: string;
+                /** @description Only these properties of `reviews` are answered. */
+                "reviews.fields"?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
             };
             header?: never;
             path?: never;
@@ -1190,6 +1445,31 @@ export interface operations {
                 q?: string;
                 /** @description Only these properties are answered. */
                 fields?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: "cities"[];
+                /** @description At most so many items of `cities` for each record. Default: 5. */
+                "cities.size"?: number;
+                /** @description The order of `cities`; `-` is descending. Default: `id`. */
+                "cities.sort"?: ("id" | "-id" | "name" | "-name" | "population" | "-population")[];
+                /**
+                 * @description Which items of `cities` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
+                 *     | `countryCode` | string | `==` `=in=` |
+                 *     | `featureCode` | string | `==` `=in=` |
+                 *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
+                 */
+                "cities.q"?: string;
+                /** @description Only these properties of `cities` are answered. */
+                "cities.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
             };
             header?: never;
             path?: never;
@@ -1316,7 +1596,7 @@ export interface operations {
                      *       "flag": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CountryRead"];
+                    "application/json": components["schemas"]["CountryWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1337,6 +1617,31 @@ export interface operations {
             query?: {
                 /** @description Only these properties are answered. */
                 fields?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: "cities"[];
+                /** @description At most so many items of `cities` for each record. Default: 5. */
+                "cities.size"?: number;
+                /** @description The order of `cities`; `-` is descending. Default: `id`. */
+                "cities.sort"?: ("id" | "-id" | "name" | "-name" | "population" | "-population")[];
+                /**
+                 * @description Which items of `cities` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
+                 *     | `countryCode` | string | `==` `=in=` |
+                 *     | `featureCode` | string | `==` `=in=` |
+                 *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
+                 */
+                "cities.q"?: string;
+                /** @description Only these properties of `cities` are answered. */
+                "cities.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
             };
             header?: never;
             path: {
@@ -1488,7 +1793,7 @@ export interface operations {
                      *       "flag": "text"
                      *     }
                      */
-                    "application/json": components["schemas"]["CountryRead"];
+                    "application/json": components["schemas"]["CountryWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1533,6 +1838,12 @@ export interface operations {
                 q?: string;
                 /** @description Only these properties are answered. */
                 fields?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: ("city" | "city.country")[];
+                /** @description Only these properties of `city` are answered. */
+                "city.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+                /** @description Only these properties of `city.country` are answered. */
+                "city.country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
             };
             header?: never;
             path?: never;
@@ -1619,7 +1930,7 @@ export interface operations {
                      *       "version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["ReviewRead"];
+                    "application/json": components["schemas"]["ReviewWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1640,6 +1951,12 @@ export interface operations {
             query?: {
                 /** @description Only these properties are answered. */
                 fields?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: ("city" | "city.country")[];
+                /** @description Only these properties of `city` are answered. */
+                "city.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+                /** @description Only these properties of `city.country` are answered. */
+                "city.country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
             };
             header?: never;
             path: {
@@ -1763,7 +2080,7 @@ export interface operations {
                      *       "version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["ReviewRead"];
+                    "application/json": components["schemas"]["ReviewWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];

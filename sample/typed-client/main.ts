@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   await showLargeCities();
   const review = await writeReview();
   await showReviews(review.cityId);
+  await showCity(review.cityId);
   await removeReview(review.id);
   await askForWhatIsNotThere();
 }
@@ -65,6 +66,24 @@ async function* reviewsOf(cityId: number) {
     yield* data.items;
     after = data.next_cursor;
   }
+}
+
+/** Reads along what belongs to a city. Relations have types, too, and so have their parameters. */
+async function showCity(id: number): Promise<void> {
+  const { data, error } = await atlas.GET('/cities/{id}', {
+    params: {
+      path: { id },
+      query: {
+        include: ['country', 'reviews'],
+        'country.fields': ['name'],
+        'reviews.sort': ['-createdAt'],
+        'reviews.size': 1,
+      },
+    },
+  });
+  if (!data) return fail(error);
+  // Each is there because it was asked for; a type knows only that it may be.
+  say(`${data.name} is in ${data.country?.name}; ${data.reviews?.items[0]?.author} has written last`);
 }
 
 async function removeReview(id: string): Promise<void> {

@@ -4,7 +4,9 @@ import type { ColumnType } from '../model/column-type.js';
 import type { RecordInfo } from '../model/model-info.js';
 import { relationOperators } from '../plan/filter-operators.js';
 import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
+import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import { columnSchema } from '../schema/body-json-schema.js';
+import type { JsonSchema } from '../schema/json-schema.js';
 import { exampleValue } from './example-value.js';
 
 /** The operators that are shown first, because they are asked for most. */
@@ -73,6 +75,16 @@ function rowsOf({ info, filters, relations }: Filterable, prefix: string, within
 function tableRow(name: string, within: string, type: string, operators: readonly string[]): string {
   const place = within && ` in \`${within}=any=(…)\``;
   return `| \`${name}\`${place} | ${type} | ${operators.map((each) => `\`${each}\``).join(' ')} |`;
+}
+
+/** The texts that are filters, as far as a schema says it. */
+export function filterSchema(plan: ResourcePlan): JsonSchema {
+  const examples = filterExamples(plan);
+  return {
+    type: 'string',
+    maxLength: FILTER_LIMITS.length,
+    ...(examples.length > 0 ? { examples } : {}),
+  };
 }
 
 /** Some filters: two of own fields, both of them together where there are two, and one for each kind of relation. */

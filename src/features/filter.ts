@@ -5,12 +5,11 @@ import { allOf, bindTexts } from '../operation/predicates.js';
 import { anyRelated, relatedSlots } from '../operation/related-rows.js';
 import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
 import { readablePlan } from '../query/filter-names.js';
-import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Filter } from '../query/list-query.js';
 import { parseFilter } from '../query/parse-filter.js';
 import type { RelatedRows } from '../query/related-filters.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { filterDescription, filterExamples } from './filter-guide.js';
+import { filterDescription, filterSchema } from './filter-guide.js';
 import { isRuled } from './scope.js';
 
 /** Parses conditions on the rows of a resource. */
@@ -65,15 +64,7 @@ export const filter: FeatureFactory = ({ plan }) => {
         read: (text, { issues, access, related }) => read(text, access.form, issues, related),
         describe() {
           if (!isFilterable(plan)) return null;
-          const examples = filterExamples(plan);
-          return {
-            description: filterDescription(plan),
-            schema: {
-              type: 'string',
-              maxLength: FILTER_LIMITS.length,
-              ...(examples.length > 0 ? { examples } : {}),
-            },
-          };
+          return { description: filterDescription(plan), schema: filterSchema(plan) };
         },
       },
     ],

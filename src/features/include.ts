@@ -11,7 +11,6 @@ import type {
 import type { Selection } from '../operation/operation.js';
 import { withGranted } from '../operation/related-rows.js';
 import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
-import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import type { Inclusion } from '../query/list-query.js';
 import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
@@ -20,12 +19,13 @@ import { chosenNames } from './chosen-names.js';
 import { describeCount, readCount } from './count.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
 import { type FilterReader, filterReader, isFilterable } from './filter.js';
-import { filterDescription } from './filter-guide.js';
+import { filterDescription, filterSchema } from './filter-guide.js';
 import { addUnknown, checkNames, type Including, includedPaths, isHidden } from './include-names.js';
+import { isRuled } from './scope.js';
 import { type SortReader, sortReader } from './sort.js';
 
 const ENDPOINTS = ['list', 'read'] as const;
-const WHOLE_NUMBER = /^\d{1,9}$/;
+const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,8})$/;
 
 /** A relation that may be included, with the parsers of its parameters. */
 interface Included {
@@ -79,6 +79,7 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
       ...all.flatMap(({ plan, parameters }) => parameters.map((parameter) => relationInput(plan, parameter))),
     ],
     rewrite: { list: rewrite, read: rewrite },
+    problems: all.some(({ plan }) => isRuled(plan)) ? { list: [403], read: [403] } : {},
   };
 };
 
@@ -171,8 +172,9 @@ function parametersOf(
     {
       name: 'size',
       describe: () => ({
-        description: `How many items of \`${path}\` each record has.`,
-        schema: { type: 'integer', minimum: 0, maximum: size.max, default: size.default },
+        // A `default` in the schema would be sent by pages that fill it in, and without `include` it is an error.
+        description: `At most so many items of \`${path}\` for each record. Default: ${size.default}.`,
+        schema: { type: 'integer', minimum: 0, maximum: size.max },
       }),
     },
     {
@@ -200,7 +202,7 @@ function parametersOf(
             name: 'q',
             describe: () => ({
               description: `Which items of \`${path}\` are answered; it chooses no records. ${filterDescription(target)}`,
-              schema: { type: 'string', maxLength: FILTER_LIMITS.length } as const,
+              schema: filterSchema(target),
             }),
           },
         ]),

@@ -60,12 +60,17 @@ export function addedOperation(
 }
 
 /** The statuses of what is known to go wrong. */
-function addedProblems({ plan }: DescribedResource, action: ActionDescription): readonly ProblemStatus[] {
+function addedProblems(
+  { plan, features }: DescribedResource,
+  action: ActionDescription,
+): readonly ProblemStatus[] {
   const { takes, refusedStatus } = action;
+  const isRefused =
+    (takes.size > 0 && plan.access) || (takes.has('listQuery') && features.list.problems.includes(403));
   const statuses = new Set<ProblemStatus>([
     405,
     ...(takes.size > 0 ? ([400] as const) : []),
-    ...(takes.size > 0 && plan.access ? ([403] as const) : []),
+    ...(isRefused ? ([403] as const) : []),
     ...(takesId(action) ? ([404] as const) : []),
     ...(refusedStatus === undefined ? [] : [refusedStatus]),
   ]);

@@ -113,14 +113,17 @@ const WORDS: Readonly<Record<Endpoint, { readonly verb: string; readonly success
   delete: { verb: 'Delete', success: 'The record is deleted.' },
 };
 
-function descriptionOf({ description, pagination, info }: ResourcePlan, operation: Endpoint): string {
+function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
+  const { description, pagination, info, relations } = plan;
   switch (operation) {
     case 'list': {
       const paging = pagination === 'offset' ? 'Pages have numbers.' : 'Pages are followed by their cursors.';
       return description === null ? paging : `${description}\n\n${paging}`;
     }
     case 'read':
-      return 'The whole record, or the properties that `fields` names.';
+      return relations.include.size === 0
+        ? 'The whole record, or the properties that `fields` names.'
+        : 'The whole record, or the properties that `fields` names, and the relations that `include` names.';
     case 'create':
       return 'What may be null is null where it is absent; a property that is not described is an error.';
     case 'update':
@@ -147,7 +150,7 @@ export function success(resource: DescribedResource, operation: Endpoint): Respo
 
 function successContent({ plan, names }: DescribedResource, operation: Endpoint) {
   if (operation === 'list') return jsonContent(schemaRef(names.schemas.page), pageExample(plan));
-  const record = operation === 'read' ? chosenRecord(names) : schemaRef(names.schemas.record);
+  const record = operation === 'read' ? chosenRecord(names) : schemaRef(names.schemas.written);
   return jsonContent(record, recordExample(plan));
 }
 

@@ -11,6 +11,7 @@ import { addedOperation } from './added-operation.js';
 import { documentPath, shownParameters, templateShape } from './document-path.js';
 import { type DescribedResource, generatedOperation, subresourceOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
+import { type NameGiver, nameGiver } from './included-schemas.js';
 import {
   DOCUMENT_METHODS,
   type DocumentMethod,
@@ -32,7 +33,6 @@ export interface DocumentSource {
 
 /** Writes the document. */
 export function createDocument({ info, routes, routePrefix, health }: DocumentSource): OpenAPIObject {
-  const draft = new DocumentDraft(routePrefix);
   const names = resourceNames(routes.map(({ resource }) => resource.plan));
   const described = routes.map(({ resource: { plan, features } }, index) => ({
     plan,
@@ -40,6 +40,10 @@ export function createDocument({ info, routes, routePrefix, health }: DocumentSo
     features,
   }));
   const byModel = new Map(described.map((each) => [each.plan.model, each]));
+  const draft = new DocumentDraft(
+    routePrefix,
+    nameGiver([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]),
+  );
   routes.forEach(({ resource, registered }, index) => {
     draft.addResource(
       described[index] as DescribedResource,
@@ -59,6 +63,8 @@ export function createDocument({ info, routes, routePrefix, health }: DocumentSo
   });
 }
 
+const FIXED_NAMES = Object.keys({ ...PROBLEM_SCHEMAS, ...HEALTH_SCHEMAS });
+
 class DocumentDraft {
   readonly #tags = new Map<string, TagObject>();
   /** By shape: the first route of a path names its parameters. */
@@ -70,7 +76,11 @@ class DocumentDraft {
   /** How often each is used. */
   readonly #operationIds = new Map<string, number>();
 
-  constructor(private readonly routePrefix: string) {}
+  constructor(
+    private readonly routePrefix: string,
+    /** For schemas beside those of the resources. */
+    private readonly giveName: NameGiver,
+  ) {}
 
   addResource(
     resource: DescribedResource,
@@ -86,7 +96,8 @@ class DocumentDraft {
       const operation = this.#addRoute(resource, route, describe(route.method), targetOf);
       if (operation) operations.add(operation);
     }
-    Object.assign(this.#schemas, PROBLEM_SCHEMAS, resourceSchemas(resource.plan, resource.names, operations));
+    const own = resourceSchemas(resource.plan, resource.names, operations, this.giveName);
+    Object.assign(this.#schemas, PROBLEM_SCHEMAS, own);
     for (const name of resource.plan.tags) this.#addTag(name, resource);
   }
 

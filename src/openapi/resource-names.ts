@@ -13,13 +13,13 @@ export interface ResourceNames {
   /** `blog posts` */
   readonly phrases: string;
   /** The names of its schemas. */
-  readonly schemas: Readonly<Record<'record' | 'partial' | 'page' | 'create' | 'update', string>>;
+  readonly schemas: Readonly<Record<'record' | 'written' | 'partial' | 'page' | 'create' | 'update', string>>;
 }
 
 /** The names of all resources, in their order. Models of the same name are numbered. */
 export function resourceNames(plans: readonly ResourcePlan[]): readonly ResourceNames[] {
   const taken = new Map<string, number>();
-  return plans.map(({ info, pagination }) => {
+  return plans.map(({ info, pagination, relations }) => {
     const name = pascalCase(info.name);
     const count = (taken.get(name) ?? 0) + 1;
     taken.set(name, count);
@@ -33,6 +33,8 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
       phrases: toWords(info.pluralName),
       schemas: {
         record: `${one}Read`,
+        // What a write answers has no relations.
+        written: `${one}${relations.include.size === 0 ? 'Read' : 'Written'}`,
         partial: `${one}Partial`,
         page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
         create: `${one}Create`,

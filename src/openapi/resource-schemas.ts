@@ -1,11 +1,13 @@
 /** The schemas of one resource: its records, its bodies and its page. */
 import { exampleValue } from '../features/example-value.js';
-import { TOTALS } from '../metadata/count-options.js';
+
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
+import { COUNTED_PROPERTIES, TOTAL } from './count-schemas.js';
+import { includedSchemas, type NameGiver, withRelations } from './included-schemas.js';
 import { schemaRef } from './openapi-object.js';
 import type { ResourceNames } from './resource-names.js';
 
@@ -14,14 +16,19 @@ export function resourceSchemas(
   plan: ResourcePlan,
   names: ResourceNames,
   operations: ReadonlySet<Endpoint>,
+  giveName: NameGiver,
 ): Record<string, JsonSchema> {
   const has = (...wanted: readonly Endpoint[]): boolean => wanted.some((each) => operations.has(each));
   const { schemas } = names;
   const record = recordJsonSchema(plan);
   const described = plan.description === null ? record : { description: plan.description, ...record };
+  const isRead = has('list', 'read');
+  const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), giveName);
   return {
-    ...(has('list', 'read', 'create', 'update') ? { [schemas.record]: described } : {}),
-    ...(has('list', 'read') ? { [schemas.partial]: partialSchema(names, record) } : {}),
+    ...(has('create', 'update') ? { [schemas.written]: described } : {}),
+    ...(isRead ? { [schemas.record]: withRelations(described, included) } : {}),
+    ...(isRead ? { [schemas.partial]: withRelations(partialSchema(names, record), included) } : {}),
+    ...included.schemas,
     ...(has('list') ? { [schemas.page]: pageSchema(plan, names) } : {}),
     ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
     ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
@@ -64,21 +71,6 @@ function pageSchema(plan: ResourcePlan, names: ResourceNames): JsonSchema {
   };
   return { type: 'object', properties, required: Object.keys(properties) };
 }
-
-const TOTAL = {
-  type: 'integer',
-  minimum: 0,
-  description: 'How many records the list has on all pages.',
-} as const;
-
-const COUNTED_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
-  total: { ...TOTAL, type: ['integer', 'null'] },
-  total_is: {
-    type: 'string',
-    enum: TOTALS,
-    description: 'What `total` is: the exact number, a number that there are more records than, or null.',
-  },
-};
 
 function offsetProperties({ count }: ResourcePlan): Readonly<Record<string, JsonSchema>> {
   return {

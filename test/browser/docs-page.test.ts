@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Browser, ConsoleMessage, Page } from 'playwright-core';
 import { City } from '../../sample/atlas/models/city.js';
 import { Country } from '../../sample/atlas/models/country.js';
+import { Review } from '../../sample/atlas/models/review.js';
 import { startChromium } from '../support/chromium.js';
 import { type Listening, listen } from '../support/listen.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -40,7 +41,10 @@ describe('the documentation page', function () {
   const addresses = new Set<string>();
 
   before(async () => {
-    app = await startTestApp({ models: [Country, City], bootstrap: { docs: { title: 'Atlas <b>' } } });
+    app = await startTestApp({
+      models: [Country, City, Review],
+      bootstrap: { docs: { title: 'Atlas <b>' } },
+    });
     await Country.create(FRANCE);
     await City.create(PARIS);
     server = await listen(app.app);
@@ -86,6 +90,24 @@ describe('the documentation page', function () {
       pages: 1,
       has_next: false,
       has_prev: false,
+    });
+  });
+
+  it('sends the relations that are chosen, and what is filled in beside them', async () => {
+    const operation = page.locator('[id$=-readCity]');
+    await operation.locator('.opblock-summary').click();
+    await operation.locator('tr[data-param-name=id] input').fill(String(PARIS.id));
+    await operation.locator('tr[data-param-name=include] select').selectOption(['country', 'reviews']);
+    await operation.locator('tr[data-param-name="country.fields"] select').selectOption(['name']);
+    await operation.locator('tr[data-param-name="reviews.size"] input').fill('1');
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    const answer = operation.locator('.live-responses-table .response').first();
+    await answer.waitFor();
+    const body = (await answer.locator('.highlight-code').first().innerText()).replace(/^Download$/m, '');
+    expect(JSON.parse(body)).to.deep.equal({
+      ...PARIS,
+      country: { name: 'France' },
+      reviews: { items: [], has_next: false },
     });
   });
 

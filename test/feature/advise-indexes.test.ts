@@ -1,9 +1,21 @@
 /** At the start, one warning for each order and filter that no index serves, with the index that would. */
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import {
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  HasMany,
+  HasOne,
+  Model,
+  PrimaryKey,
+  Sequelize,
+  Table,
+} from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { UNGUARDED } from '../support/combination.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const LIST = { filterAllow: ['state'], sortAllow: ['id', 'made', 'state'], defaultSort: '-made,state' };
@@ -51,6 +63,99 @@ class Seat extends Model {
   declare state: string | null;
 }
 
+/** Without routes of its own. */
+@Table({ tableName: 'rooms', timestamps: false })
+class Room extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare name: string;
+}
+
+@Crud({ defaultSort: '-paidAt', sortAllow: ['paidAt'], scope: { house: () => 1 } })
+@Table({ tableName: 'guests', timestamps: false })
+class Guest extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare house: number;
+
+  @Column({ type: DataType.DATE, field: 'paid_at' })
+  declare paidAt: Date | null;
+
+  @Column({ type: DataType.INTEGER, field: 'stay_id' })
+  declare stayId: number | null;
+
+  @Column(DataType.TEXT)
+  declare kind: string | null;
+
+  @BelongsTo(() => Stay, { foreignKey: 'stayId', constraints: false })
+  declare stay?: object | null;
+}
+
+@Table({ tableName: 'stay_rooms', timestamps: false })
+class StayRoom extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare roomId: number;
+
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, field: 'stay_id' })
+  declare stayId: number;
+}
+
+@Crud({
+  include: {
+    guests: UNGUARDED,
+    children: UNGUARDED,
+    'children.stay': UNGUARDED,
+    payer: UNGUARDED,
+    room: true,
+    named: true,
+    rooms: true,
+  },
+})
+@Table({ tableName: 'stays', timestamps: false })
+class Stay extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare roomId: number | null;
+
+  @Column(DataType.TEXT)
+  declare roomName: string | null;
+
+  @HasMany(() => Guest, 'stayId')
+  declare guests?: Guest[];
+
+  @HasMany(() => Guest, { foreignKey: 'stayId', scope: { kind: 'child' }, as: 'children' })
+  declare children?: Guest[];
+
+  @HasOne(() => Guest, { foreignKey: 'stayId', as: 'payer' })
+  declare payer?: Guest | null;
+
+  @BelongsTo(() => Room, { foreignKey: 'roomId', constraints: false })
+  declare room?: Room | null;
+
+  @BelongsTo(() => Room, { foreignKey: 'roomName', targetKey: 'name', constraints: false, as: 'named' })
+  declare named?: object | null;
+
+  @BelongsToMany(() => Room, {
+    through: () => StayRoom,
+    foreignKey: 'stayId',
+    otherKey: 'roomId',
+    constraints: false,
+  })
+  declare rooms?: Room[];
+}
+
+Guest.belongsTo;
 @Crud()
 @Table({ tableName: 'lost', timestamps: false })
 class Lost extends Model {}
@@ -64,7 +169,10 @@ describe('advising indexes', () => {
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Job, Task, Seat], bootstrap: { logger: new CapturedLog() } });
+    site = await startTestApp({
+      models: [Job, Task, Seat, Room, Guest, StayRoom, Stay],
+      bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
+    });
   });
 
   after(() => site[Symbol.asyncDispose]());
@@ -145,6 +253,72 @@ describe('advising indexes', () => {
     expect(await adviceFor(Seat, '(state, hall_id)', '(id, hall_id)')).to.deep.equal([byState, byHall]);
     expect(await adviceFor(Seat, '(hall_id, state)')).to.deep.equal([byHall]);
     expect(await adviceFor(Seat, '(hall_id DESC, state DESC)', '(hall_id, id)')).to.deep.equal([]);
+  });
+
+  describe('for relations', () => {
+    const line = (path: string, index: string) =>
+      `Stay: no index serves the relation '${path}' (include); CREATE INDEX ON ${index};`;
+    const GUESTS = line('guests', '"guests" ("house", "stay_id", "paid_at" DESC, "id" DESC)');
+    const CHILDREN = line('children', '"guests" ("house", "stay_id", "kind", "paid_at" DESC, "id" DESC)');
+    const PAYER = line('payer', '"guests" ("stay_id")');
+    const NAMED = line('named', '"rooms" ("name")');
+    const ROOMS = line('rooms', '"stay_rooms" ("stay_id")');
+
+    /** What is told of relations with only these indexes there, each in the syntax behind `CREATE INDEX`. */
+    async function relationAdvice(...indexes: readonly string[]): Promise<string[]> {
+      const { sequelize } = site.engine;
+      for (const [number, index] of indexes.entries())
+        await sequelize.query(`CREATE INDEX advised_${number} ON ${index}`);
+      const logger = new CapturedLog();
+      await buildApp({ models: [Stay, Guest], logger });
+      for (const number of indexes.keys()) await sequelize.query(`DROP INDEX advised_${number}`);
+      return logger.lines.map(({ message }) => message).filter((each) => each.includes('(include)'));
+    }
+
+    it('asks for the foreign key and the order of its rows, and for keys that are not unique', async () => {
+      expect(await relationAdvice()).to.have.members([GUESTS, CHILDREN, PAYER, NAMED, ROOMS]);
+    });
+
+    it('is silent where its own advice was followed', async () => {
+      const followed = [GUESTS, CHILDREN, PAYER, NAMED, ROOMS].map(
+        (each) => /CREATE INDEX ON (.*);$/.exec(each)?.[1] ?? '',
+      );
+      expect(await relationAdvice(...followed)).to.deep.equal([]);
+    });
+
+    it('takes an index with the keys in another order, or without the values of the relation', async () => {
+      const served = 'guests (stay_id, house, paid_at DESC)';
+      expect(await relationAdvice(served, 'rooms USING hash (name)')).to.deep.equal([ROOMS]);
+      const onlyChildren = 'guests (stay_id, kind, house, paid_at)';
+      expect(await relationAdvice(onlyChildren)).to.have.members([GUESTS, NAMED, ROOMS]);
+    });
+
+    it('does not take an index of another order, without the scope, or over some rows', async () => {
+      for (const index of [
+        'guests (stay_id, paid_at DESC)',
+        'guests (house, stay_id)',
+        'guests (house, paid_at, stay_id)',
+        'guests (house, stay_id, paid_at DESC NULLS LAST)',
+        'guests (house, stay_id, paid_at) WHERE kind IS NULL',
+      ])
+        expect(await relationAdvice(index), index).to.include.members([GUESTS, CHILDREN]);
+      expect(await relationAdvice('stay_rooms ("roomId", stay_id)')).to.include(ROOMS);
+    });
+
+    it('is silent about a table that is missing, which is told by itself', async () => {
+      const { sequelize } = site.engine;
+      await sequelize.query('ALTER TABLE rooms RENAME TO halls');
+      const logger = new CapturedLog();
+      await buildApp({ models: [Stay, Guest], logger });
+      await sequelize.query('ALTER TABLE halls RENAME TO rooms');
+      const lines = logger.lines.filter(({ message }) => message.includes('"rooms"'));
+      expect(lines.map(({ level, message }) => [level, message])).to.deep.equal([
+        [
+          'error',
+          'Room: there is no table "rooms"; create it by a migration, or by createAll: true of engineLifespan.',
+        ],
+      ]);
+    });
   });
 
   it('starts without advice where the database cannot be asked', async () => {

@@ -254,6 +254,7 @@ describe('including relations', () => {
       ['include=country,country', 'include.repeated', 'country'],
       ['reviews.size=1', 'include.missing', 'add include=reviews'],
       ['include=reviews&reviews.size=4', 'range', 'from 0 to 3'],
+      ['include=reviews&reviews.size=01', 'range', 'from 0 to 3'],
       ['include=reviews&reviews.sort=x', 'sort.unknown-field', 'Sortable'],
       ['include=country&country.fields=secret', 'fields.unknown', 'code, name'],
       ['include=reviews&reviews.q=ratin>4', 'q.unknown-field', "Did you mean 'rating'?"],

@@ -2,14 +2,17 @@
 import { expect } from 'chai';
 import { Client } from 'pg';
 import type { Response } from 'supertest';
+import type { JsonSchema } from '../../src/schema/json-schema.js';
 import { ApiContract, type ContractOperation } from '../support/api-contract.js';
 import {
-  DESCRIBED_MODELS,
   DESCRIBED_OPTIONS,
+  DESCRIBED_TABLES,
   Gadget,
   Maker,
+  Material,
   Member,
   Note,
+  Part,
 } from '../support/described-models.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -97,7 +100,7 @@ describe('the running application and its document', () => {
     database = await freshDatabase('conformance');
     proxy = await TcpProxy.start(Number(new URL(database.url).port));
     app = await startTestApp({
-      models: DESCRIBED_MODELS,
+      models: DESCRIBED_TABLES,
       database: { ...database, url: proxy.url(database.url) },
       // Whatever is asked while the tables are locked waits at the same time.
       engine: {
@@ -185,6 +188,32 @@ describe('the running application and its document', () => {
         await expectStatus('listNotes', 200, { query: `${query}&before=${before}` });
         await expectStatus('listNotes', 400, { query: `${query}&after=${after}x` });
       }
+    });
+
+    it('answers with relations, and refuses those that a rule refuses', async () => {
+      const paths = enumOf('readGadget', 'include');
+      for (const path of [...paths, paths.join()]) {
+        const query = `fields=id,code&include=${path}`;
+        const { body } = await expectStatus('listGadgets', 200, { query });
+        const read = await expectStatus('readGadget', 200, { id: '1', query });
+        expect(read.body).to.deep.equal(body.items.find(({ id }: { id: number }) => id === 1));
+      }
+      for (const [name, schema] of relationParameters('readGadget')) {
+        const values = [...(schema.items?.enum ?? []), ...(schema.examples ?? [])];
+        const [path] = name.split(/\.\w+$/);
+        for (const value of values)
+          await expectStatus('readGadget', 200, {
+            id: '1',
+            query: `include=${path}&${name}=${encodeURIComponent(String(value))}`,
+          });
+        await expectStatus('readGadget', 400, { id: '1', query: `include=${path}&${name}=nothing==` });
+        await expectStatus('listGadgets', 400, { query: `${name}=1` });
+      }
+      const refused = { query: 'include=parts.material', headers: { 'x-stranger': '1' } };
+      await expectStatus('listGadgets', 403, refused);
+      await expectStatus('pickGadget', 403, refused);
+      await expectStatus('readGadget', 403, { id: '1', ...refused });
+      await expectStatus('listGadgets', 200, { query: 'include=maker', headers: refused.headers });
     });
 
     it('answers the routes of a subclass', async () => {
@@ -340,9 +369,20 @@ describe('the running application and its document', () => {
         ...(schema.items?.enum ?? []),
         ...[schema.minimum, schema.maximum, schema.default].filter((bound) => bound !== undefined),
       ];
-      return values.map((value) => `${name}=${encodeURIComponent(String(value))}`);
+      // What is said of a relation stands beside it.
+      const [, path] = /^(.+)\.\w+$/.exec(name) ?? [];
+      const before = path === undefined ? '' : `include=${path}&`;
+      return values.map((value) => `${before}${name}=${encodeURIComponent(String(value))}`);
     });
     return ['', ...queries];
+  }
+
+  /** Those of a relation, by name. */
+  function relationParameters(operationId: string): [name: string, schema: JsonSchema][] {
+    const { operation } = contract.operations.get(operationId) as ContractOperation;
+    return (operation.parameters ?? [])
+      .filter(({ name }) => name.includes('.'))
+      .map(({ name, schema }) => [name, schema]);
   }
 
   function enumOf(operationId: string, parameter: string): unknown[] {
@@ -370,6 +410,13 @@ describe('the running application and its document', () => {
       { name: 'two', text: 'Hello' },
       { name: 'three', text: 'World' },
       { name: 'free', text: 'free' },
+    ]);
+    await Material.create({ symbol: 'Fe', density: 7.87 });
+    await Part.bulkCreate([
+      { name: 'screw', length: '1.50', gadgetId: 1, materialSymbol: 'Fe', supplier: 'x' },
+      { name: 'nut', gadgetId: 1 },
+      { name: 'lid', length: '12.00', gadgetId: 1 },
+      { name: 'lid', gadgetId: 3 },
     ]);
     await Member.bulkCreate([{ name: 'Ann', email: 'ann@example.com' }, { name: 'Bob' }]);
     // Others refer to gadgets, and keep notes that are marked as deleted.

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import express from 'express';
 import { Authorized, Get, Param, Put } from 'routing-controllers';
-import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
   Crud,
@@ -19,7 +19,7 @@ import {
 import type { OperationObject, ResponseObject } from '../../src/openapi/openapi-object.js';
 import { buildApp } from '../support/build-app.js';
 import { caughtError } from '../support/caught-error.js';
-import { DESCRIBED_MODELS, DESCRIBED_OPTIONS, Maker } from '../support/described-models.js';
+import { DESCRIBED_OPTIONS, DESCRIBED_TABLES, Maker } from '../support/described-models.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -28,6 +28,17 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 class Doc extends Model {
   @Column(DataType.STRING)
   declare title: string;
+}
+
+/** Its relation has the name of what is described of it. */
+@Table({ tableName: 'owns', timestamps: false })
+class Own extends Model {
+  @ForeignKey(() => Own)
+  @Column(DataType.INTEGER)
+  declare readId: number | null;
+
+  @BelongsTo(() => Own, 'readId')
+  declare read?: object | null;
 }
 
 class DocController extends crudController(Doc, { prefix: '/papers', endpoints: ['list', 'read'] }) {
@@ -57,7 +68,7 @@ describe('the OpenAPI document', () => {
   let app: TestApp;
 
   before(async () => {
-    app = await startTestApp({ models: [...DESCRIBED_MODELS, Doc], bootstrap: DESCRIBED_OPTIONS });
+    app = await startTestApp({ models: [...DESCRIBED_TABLES, Doc, Own], bootstrap: DESCRIBED_OPTIONS });
   });
   after(() => app[Symbol.asyncDispose]());
 
@@ -293,7 +304,7 @@ describe('the OpenAPI document', () => {
       { name: 'on', in: 'query', required: false, schema: { type: 'boolean' } },
     ]);
     expect(picked.responses['203']).to.deep.equal(list.responses['200']);
-    expect(Object.keys(picked.responses)).to.deep.equal(['203', '400', '405', '4XX', '5XX']);
+    expect(Object.keys(picked.responses)).to.deep.equal(['203', '400', '403', '405', '4XX', '5XX']);
   });
 
   it('describes the page of a route where the resource itself has no list', async () => {
@@ -309,6 +320,113 @@ describe('the OpenAPI document', () => {
       $ref: '#/components/schemas/MakerPage',
     });
     expect(components.schemas).to.include.keys('MakerPage', 'MakerPartial', 'MakerRead');
+  });
+
+  it('describes the relations that may be included, and what is said of each', () => {
+    const parameters = operation('get', '/api/gadgets').parameters ?? [];
+    const from = parameters.findIndex(({ name }) => name === 'include');
+    expect(parameters[from]).to.deep.include({
+      required: false,
+      schema: {
+        type: 'array',
+        items: { type: 'string', enum: ['maker', 'parts', 'parts.material', 'parts.gadget'] },
+        minItems: 1,
+        maxItems: 4,
+        uniqueItems: true,
+      },
+    });
+    expect(parameters.slice(from + 1).map(({ name }) => name)).to.deep.equal([
+      'maker.fields',
+      'parts.size',
+      'parts.sort',
+      'parts.q',
+      'parts.fields',
+      'parts.material.fields',
+      'parts.gadget.fields',
+    ]);
+    const schemas = new Map(parameters.map(({ name, schema }) => [name, schema]));
+    expect(schemas.get('maker.fields')?.items?.enum).to.deep.equal(['id', 'name']);
+    expect(schemas.get('parts.size')).to.deep.equal({ type: 'integer', minimum: 0, maximum: 3 });
+    expect(schemas.get('parts.sort')?.items?.enum).to.deep.equal(['name', '-name', 'length', '-length']);
+    expect(schemas.get('parts.q')?.examples).to.deep.equal([
+      'name==text',
+      'length==42',
+      'name==text;length==42',
+    ]);
+    const read = operation('get', '/api/gadgets/{id}').parameters ?? [];
+    expect(read.filter(({ name }) => name !== 'id' && name !== 'fields')).to.deep.equal(
+      parameters.slice(from),
+    );
+  });
+
+  it('describes relations in records that are read, with a schema for each path', () => {
+    const { schemas } = app.crud.openapi().components;
+    const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+    const relations = {
+      maker: { anyOf: [ref('GadgetMaker'), { type: 'null' }] },
+      parts: ref('GadgetParts'),
+    };
+    for (const name of ['GadgetRead', 'GadgetPartial']) {
+      expect(schemas[name]?.properties).to.deep.include(relations);
+      expect(schemas[name]?.required ?? []).to.not.include.members(['maker', 'parts']);
+    }
+    expect(schemas['GadgetMaker']).to.deep.equal({
+      description: 'The record of `maker`, with the properties that `maker.fields` names, or all.',
+      type: 'object',
+      properties: schemas['MakerRead']?.properties,
+    });
+    expect(schemas['GadgetParts']).to.deep.equal({
+      description: 'The first items of `parts`.',
+      type: 'object',
+      properties: {
+        items: { type: 'array', items: ref('GadgetPartsItem'), maxItems: 3 },
+        has_next: { type: 'boolean', description: 'Whether there are others.' },
+      },
+      required: ['items', 'has_next'],
+    });
+    expect(Object.keys(schemas['GadgetPartsItem']?.properties ?? {})).to.deep.equal([
+      'id',
+      'name',
+      'length',
+      'gadgetId',
+      'materialSymbol',
+      'material',
+      'gadget',
+    ]);
+    expect(schemas['GadgetPartsItem']?.properties?.['material']).to.deep.equal({
+      anyOf: [ref('GadgetPartsMaterial'), { type: 'null' }],
+    });
+    // What is not declared behind a path is not there, though the model has the relation.
+    expect(schemas['GadgetPartsGadget']?.properties).to.not.have.any.keys('maker', 'parts');
+    expect(schemas).to.not.have.any.keys('PartRead', 'MaterialRead', 'MakerWritten');
+  });
+
+  it('describes what a write answers without relations', () => {
+    const { GadgetWritten, GadgetRead } = app.crud.openapi().components.schemas;
+    const written = { $ref: '#/components/schemas/GadgetWritten' };
+    const answers = [
+      operation('post', '/api/gadgets').responses['201'],
+      operation('patch', '/api/gadgets/{id}').responses['200'],
+    ] as ResponseObject[];
+    for (const { content } of answers) expect(content?.['application/json']?.schema).to.deep.equal(written);
+    expect(GadgetWritten?.properties).to.not.have.any.keys('maker', 'parts');
+    expect(GadgetWritten?.required).to.deep.equal(GadgetRead?.required);
+  });
+
+  it('gives a relation another name where its own is taken', async () => {
+    class Owns extends crudController(Own, { include: { read: true, 'read.read': true } }) {}
+    const { crud } = await buildApp({ models: [], controllers: [Owns] });
+    const { OwnRead, OwnRead2, OwnReadRead } = crud.openapi().components.schemas;
+    const ref = (name: string) => ({ anyOf: [{ $ref: `#/components/schemas/${name}` }, { type: 'null' }] });
+    expect(OwnRead?.properties?.['read']).to.deep.equal(ref('OwnRead2'));
+    expect(OwnRead2?.properties?.['read']).to.deep.equal(ref('OwnReadRead'));
+    expect(OwnReadRead?.properties).to.not.have.property('read');
+  });
+
+  it('says that a request may be refused where a rule guards what is included', () => {
+    const statusesOf = (path: string) => Object.keys(operation('get', path).responses);
+    for (const path of ['/api/gadgets', '/api/gadgets/{id}']) expect(statusesOf(path)).to.include('403');
+    expect(statusesOf('/api/makers')).to.not.include('403');
   });
 
   it('says that a request may be refused where rows have rules', async () => {

@@ -6,12 +6,14 @@ import type { ParameterObject } from '../../src/openapi/openapi-object.js';
 import type { JsonSchema } from '../../src/schema/json-schema.js';
 import { ApiContract, type ContractOperation } from '../support/api-contract.js';
 import {
-  DESCRIBED_MODELS,
   DESCRIBED_OPTIONS,
+  DESCRIBED_TABLES,
   Gadget,
   Maker,
+  Material,
   Member,
   Note,
+  Part,
 } from '../support/described-models.js';
 import { allowedValue } from '../support/schema-arbitrary.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -35,12 +37,17 @@ suite('what the document allows', () => {
 
   before(async () => {
     app = await startTestApp({
-      models: DESCRIBED_MODELS,
+      models: DESCRIBED_TABLES,
       bootstrap: { ...DESCRIBED_OPTIONS, bodyLimit: '1mb' },
     });
     contract = new ApiContract(app.crud.openapi());
     await Maker.create({ id: IDS['Maker'], name: 'Bolt', secret: 'x' });
     await Gadget.create({ code: 'first' });
+    await Material.create({ symbol: 'Fe' });
+    await Part.bulkCreate([
+      { name: 'screw', length: '1.50', gadgetId: 1, materialSymbol: 'Fe' },
+      { name: 'nut', gadgetId: 1 },
+    ]);
     await Note.create({ name: 'one', text: 'one' });
     await Member.create({ name: 'Ann' });
   });
@@ -104,14 +111,11 @@ suite('what the document allows', () => {
         { requiredKeys: [] },
       );
       await fc.assert(
-        fc.asyncProperty(combination, async (values) => {
+        fc.asyncProperty(combination, fc.boolean(), async (chosen, isCompleted) => {
+          const values = isCompleted ? withIncludes(chosen) : chosen;
           const answer = await app.agent.get(`${pathOf(list)}?${queryOf(values)}`);
           contract.check(list, answer);
-          const names = String(values['sort'] ?? '')
-            .split(',')
-            .map((term) => term.replace('-', ''));
-          const isRepeated = new Set(names).size < names.length;
-          expect(answer.status, `${queryOf(values)} ${answer.text}`).to.equal(isRepeated ? 400 : 200);
+          expect(answer.status, `${queryOf(values)} ${answer.text}`).to.equal(isCoherent(values) ? 200 : 400);
         }),
         RUNS,
       );
@@ -121,7 +125,8 @@ suite('what the document allows', () => {
       for (const parameter of parametersOf(list)) {
         await fc.assert(
           fc.asyncProperty(forbiddenValue(parameter), async (value) => {
-            const answer = await app.agent.get(`${pathOf(list)}?${queryOf({ [parameter.name]: value })}`);
+            const query = queryOf({ ...includeOf(parameter.name), [parameter.name]: value });
+            const answer = await app.agent.get(`${pathOf(list)}?${query}`);
             contract.check(list, answer);
             expect(answer.status, `${parameter.name}=${value}`).to.equal(400);
             expect(answer.body.errors.map((issue: { parameter: string }) => issue.parameter)).to.include(
@@ -200,7 +205,7 @@ suite('what the document allows', () => {
   }
 
   function parameterValue({ name, schema }: ParameterObject): fc.Arbitrary<unknown> {
-    if (name === 'q') return fc.constantFrom(...(schema.examples ?? []), '');
+    if (isFilter(name)) return fc.constantFrom(...(schema.examples ?? []), '');
     if (schema.items) {
       const { minItems = 0, maxItems = 5 } = schema;
       return fc
@@ -213,6 +218,34 @@ suite('what the document allows', () => {
     return allowedValue(schema, resolve);
   }
 });
+
+/** What a schema of one parameter cannot say of several. */
+function isCoherent(values: Readonly<Record<string, unknown>>): boolean {
+  const included = String(values['include'] ?? '').split(',');
+  return Object.entries(values).every(([name, value]) => {
+    const { include: path } = includeOf(name);
+    if (path !== undefined && !included.some((each) => `${each}.`.startsWith(`${path}.`))) return false;
+    if (!/(^|\.)sort$/.test(name)) return true;
+    const names = String(value).replaceAll('-', '').split(',');
+    return new Set(names).size === names.length;
+  });
+}
+
+/** The same with all relations included that something is said of. */
+function withIncludes(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const paths = Object.keys(values).flatMap((name) => includeOf(name).include ?? []);
+  return paths.length === 0 ? values : { ...values, include: [...new Set(paths)].join() };
+}
+
+/** The relation that a parameter is about, as what it needs beside it. */
+function includeOf(parameter: string): { readonly include?: string } {
+  const [, include] = /^(.+)\.\w+$/.exec(parameter) ?? [];
+  return include === undefined ? {} : { include };
+}
+
+function isFilter(parameter: string): boolean {
+  return /(^|\.)q$/.test(parameter);
+}
 
 /** Values around the edges of what columns hold. */
 const strange = fc.constantFrom(
@@ -253,7 +286,7 @@ const strange = fc.constantFrom(
 function forbiddenValue({ name, schema }: ParameterObject): fc.Arbitrary<unknown> {
   if (schema.type === 'integer') {
     return fc.oneof(
-      fc.integer({ max: 0 }),
+      fc.integer({ max: (schema.minimum ?? 0) - 1 }),
       fc.bigInt({ min: BigInt((schema.maximum ?? 0) + 1), max: 10n ** 30n }),
       fc.constantFrom('', ' 1', '1.0', '1e1', '0x1', '01', 'one'),
     );
@@ -263,7 +296,7 @@ function forbiddenValue({ name, schema }: ParameterObject): fc.Arbitrary<unknown
       .string({ unit: 'grapheme-ascii', maxLength: 10 })
       .filter((text) => !(schema.items?.enum ?? []).includes(text.trim().replace(/^\+/, '').trim()));
   }
-  const junk = name === 'q' ? 'nothing==' : '';
+  const junk = isFilter(name) ? 'nothing==' : '';
   return fc.string({ unit: 'grapheme-ascii', maxLength: 20 }).map((text) => `${junk}${text}`);
 }
 

@@ -12,7 +12,7 @@ import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../sup
 const suite = process.env.CRUD_TEST_EXPRESS === '4' ? describe.skip : describe;
 
 /** Pages with a whole application, by the name of its program. */
-const PAGES = { readme: 'README.md', access: 'docs/access.md' } as const;
+const PAGES = { readme: 'README.md', access: 'docs/access.md', relations: 'docs/relations.md' } as const;
 
 suite('the applications in the documentation', function () {
   this.timeout(60_000);
@@ -66,8 +66,9 @@ suite('the applications in the documentation', function () {
         await database.drop();
       });
 
-      const [block = ''] = readmeBlocks('run against the application above', page);
-      for (const { command, output } of consoleExamples(block)) {
+      for (const { command, output } of readmeBlocks('run against the application above', page).flatMap(
+        consoleExamples,
+      )) {
         it(`answers as written to ${command}`, async () => {
           const answer = await runCurl(command, base);
           expect(answersAsWritten(answer, output), answer).to.equal(true);

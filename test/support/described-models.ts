@@ -1,7 +1,7 @@
 /** Models with something of everything that a document has to describe, and an application that can fail in every way. */
 import { Exclude, Expose, Transform } from 'class-transformer';
 import { IsEmail, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { Authorized, Body, Get, HttpCode, Param, Post, QueryParam } from 'routing-controllers';
 import {
   AutoIncrement,
@@ -11,6 +11,7 @@ import {
   Default,
   DeletedAt,
   ForeignKey,
+  HasMany,
   Model,
   PrimaryKey,
   Table,
@@ -20,6 +21,7 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  EVERYTHING,
   InjectListQuery,
   InjectRecord,
   InjectRepository,
@@ -28,6 +30,11 @@ import {
   type UpdateValues,
 } from '../../src/index.js';
 import { CapturedLog } from './captured-log.js';
+
+/** Whether a rule refuses the request. */
+function isStranger({ headers }: Request): boolean {
+  return headers['x-stranger'] !== undefined;
+}
 
 /** Fails when the request asks for it: a fault of the user's own code. */
 const failOnRequest: RequestHandler = (request, _response, next) => {
@@ -77,6 +84,13 @@ export class Maker extends Model {
   ],
   sortAllow: ['id', 'code', 'price', 'moment', 'colour'],
   defaultSort: '-price,code',
+  include: {
+    // The routes of makers fail on request, too, and the gadgets' own do it for both.
+    maker: { where: 'all' },
+    parts: { size: { default: 2, max: 3 }, where: (request) => (isStranger(request) ? null : EVERYTHING) },
+    'parts.material': true,
+    'parts.gadget': { where: 'all' },
+  },
 })
 @Table({ tableName: 'gadgets', version: true })
 export class Gadget extends Model {
@@ -140,6 +154,9 @@ export class Gadget extends Model {
   @BelongsTo(() => Maker, { onDelete: 'RESTRICT' })
   declare maker?: Maker;
 
+  @HasMany(() => Part, 'gadgetId')
+  declare parts?: Part[];
+
   /** What a virtual attribute gives, only its getter knows. */
   @Column({
     type: DataType.VIRTUAL,
@@ -148,6 +165,51 @@ export class Gadget extends Model {
     },
   })
   declare label: string;
+}
+
+/** Without routes of its own, as materials are. */
+@Table({ tableName: 'materials', timestamps: false })
+export class Material extends Model {
+  @PrimaryKey
+  @Column(DataType.CHAR(2))
+  declare symbol: string;
+
+  @Column(DataType.DOUBLE)
+  declare density: number | null;
+}
+
+/** What it declares is for its relations. */
+@Crud({ filterAllow: ['name', 'length'], sortAllow: ['name', 'length'], defaultSort: '-length' })
+@Table({ tableName: 'parts', timestamps: false })
+export class Part extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.BIGINT)
+  declare id: string;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+
+  @Column(DataType.DECIMAL(6, 2))
+  declare length: string | null;
+
+  @Exclude({ toPlainOnly: true })
+  @Column(DataType.TEXT)
+  declare supplier: string | null;
+
+  @ForeignKey(() => Gadget)
+  @Column(DataType.INTEGER)
+  declare gadgetId: number | null;
+
+  @BelongsTo(() => Gadget, 'gadgetId')
+  declare gadget?: Gadget;
+
+  @ForeignKey(() => Material)
+  @Column(DataType.CHAR(2))
+  declare materialSymbol: string | null;
+
+  @BelongsTo(() => Material, 'materialSymbol')
+  declare material?: Material | null;
 }
 
 @Crud({
@@ -267,6 +329,9 @@ export class GadgetController extends crudController(Gadget) {
 
 /** The models, in the order in which their tables can be created. */
 export const DESCRIBED_MODELS = [Maker, Gadget, Note, Member];
+
+/** The same with those that are reached by relations only. */
+export const DESCRIBED_TABLES = [...DESCRIBED_MODELS, Material, Part];
 
 /** How they are served. */
 export const DESCRIBED_OPTIONS: BootstrapOptions = {

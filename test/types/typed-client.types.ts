@@ -7,6 +7,10 @@ const atlas = createClient<paths>();
 
 /** The calls whose answers are looked at below. */
 export const read = () => atlas.GET('/reviews/{id}', { params: { path: { id: '1' } } });
+export const readCity = () =>
+  atlas.GET('/cities/{id}', {
+    params: { path: { id: 1 }, query: { include: ['country', 'reviews'], 'reviews.size': 1 } },
+  });
 export const create = () =>
   atlas.POST('/reviews', { body: { cityId: 1, author: 'Ann', rating: 5, text: null } });
 export const update = () =>
@@ -17,6 +21,10 @@ type Data<T extends () => Promise<{ data?: unknown }>> = NonNullable<Awaited<Ret
 /** A GET may have been asked for some of the properties; a write answers all of them. */
 export type Checks = [
   Expect<Equal<Data<typeof read>['rating'], number | undefined>>,
+  Expect<Equal<NonNullable<Data<typeof readCity>['country']>['name'], string | undefined>>,
+  Expect<Equal<Extract<Data<typeof readCity>['country'], null>, null>>,
+  Expect<Equal<NonNullable<Data<typeof readCity>['reviews']>['has_next'], boolean>>,
+  Expect<Equal<NonNullable<Data<typeof readCity>['reviews']>['items'][number]['rating'], number | undefined>>,
   Expect<Equal<Data<typeof create>['rating'], number>>,
   Expect<Equal<Data<typeof create>['deletedAt'], string | null>>,
   Expect<
@@ -30,6 +38,14 @@ export async function refused(): Promise<void> {
   await atlas.GET('/city');
   // @ts-expect-error Nor can it be sorted by this.
   await atlas.GET('/cities', { params: { query: { sort: ['latitude'] } } });
+  // @ts-expect-error There is no such relation.
+  await atlas.GET('/cities', { params: { query: { include: ['mayor'] } } });
+  // @ts-expect-error One country has no size.
+  await atlas.GET('/cities', { params: { query: { 'country.size': 1 } } });
+  // @ts-expect-error The parameters of a relation have types.
+  await atlas.GET('/cities', { params: { query: { include: ['reviews'], 'reviews.size': 'all' } } });
+  // @ts-expect-error What a write answers has no relations.
+  (await create()).data?.city;
   // @ts-expect-error The page is for lists by number.
   await atlas.GET('/reviews', { params: { query: { page: 2 } } });
   // @ts-expect-error The city is required.

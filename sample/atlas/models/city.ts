@@ -7,11 +7,13 @@ import {
   DataType,
   Default,
   ForeignKey,
+  HasMany,
   Model,
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
 import { Country } from './country.js';
+import { Review } from './review.js';
 
 @Crud({
   tags: ['Cities'],
@@ -26,6 +28,8 @@ import { Country } from './country.js';
     longitude: true,
   },
   sortAllow: ['id', 'name', 'population'],
+  // The rules of countries and reviews hold: a deleted review is in no answer.
+  include: { country: true, reviews: { size: { default: 3, max: 20 } } },
 })
 @Table({
   tableName: 'cities',
@@ -34,6 +38,7 @@ import { Country } from './country.js';
   indexes: [
     { fields: ['name'] },
     { fields: ['population'] },
+    { fields: ['country_code', 'id'] },
     { fields: ['country_code', 'population'] },
     { fields: ['feature_code'] },
     { fields: ['latitude'] },
@@ -55,6 +60,9 @@ export class City extends Model {
 
   @BelongsTo(() => Country, { onDelete: 'RESTRICT' })
   declare country?: Country;
+
+  @HasMany(() => Review)
+  declare reviews?: Review[];
 
   @Min(0)
   @Default(0)

@@ -1,7 +1,8 @@
 /** A country, under its ISO 3166-1 alpha-3 code. */
 import { Length, Matches } from 'class-validator';
 import { Crud } from 'crud-controllers';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { City } from './city.js';
 
 /** The regions of the data. */
 export const REGIONS = ['Africa', 'Americas', 'Antarctic', 'Asia', 'Europe', 'Oceania'] as const;
@@ -15,6 +16,7 @@ export type Region = (typeof REGIONS)[number];
   pageSize: { default: 50, max: 250 },
   filterAllow: ['name', 'region', 'subregion', 'area', 'independent'],
   sortAllow: ['code', 'name', 'region', 'area'],
+  include: { cities: { size: { default: 5, max: 20 } } },
 })
 @Table({
   tableName: 'countries',
@@ -79,4 +81,7 @@ export class Country extends Model {
 
   @Column({ type: DataType.STRING(8), allowNull: false })
   declare flag: string;
+
+  @HasMany(() => City)
+  declare cities?: City[];
 }

@@ -24,6 +24,7 @@ import { City } from './city.js';
   defaultSort: '-createdAt',
   filterAllow: ['cityId', 'author', 'rating', 'createdAt'],
   sortAllow: ['id', 'rating', 'createdAt'],
+  include: { city: true, 'city.country': true },
 })
 @Table({
   tableName: 'reviews',

@@ -1,8 +1,14 @@
 /** Which orders and filters no index can serve: on a large table each of them reads all rows. */
-import type { ResourcePlan, SortTerm, SubresourcePlan } from '../../plan/resource-plan.js';
+import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
 import { quotedTable } from '../sql/quoted-table.js';
-import { identifier } from '../sql/sql-fragment.js';
-import { columnOf, type IndexInfo, type IndexKey, servesOrder, startsWith } from '../sql/table-indexes.js';
+import {
+  columnOf,
+  type IndexInfo,
+  type IndexKey,
+  indexColumns,
+  servesOrder,
+  startsWith,
+} from '../sql/table-indexes.js';
 
 /** An index, as the catalog has it. */
 export interface IndexRow {
@@ -42,15 +48,9 @@ export function readIndex({ method, columns, options }: IndexRow): IndexInfo {
 
 /**
  * One line for each order and filter of a resource that no index serves, with the index that would. Where the rows are scoped, an
- * index begins with the columns of the scope; for a sub-resource it begins with the foreign key.
- *
- * @param subresources those of other resources that list its rows
+ * index begins with the columns of the scope.
  */
-export function adviseIndexes(
-  plan: ResourcePlan,
-  indexes: readonly IndexInfo[],
-  subresources: readonly SubresourcePlan[] = [],
-): string[] {
+export function adviseIndexes(plan: ResourcePlan, indexes: readonly IndexInfo[]): string[] {
   const { info, access } = plan;
   const key = info.primaryKey.name;
   const scope = [...(access?.scope.keys() ?? [])];
@@ -64,36 +64,24 @@ export function adviseIndexes(
       .filter(({ terms }) => !indexes.some((index) => servesOrder(info, index, scope, terms)))
       .map(({ option, terms }) => {
         const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
-        return { need: `the order '${names.join(',')}' (${option})${within}`, terms, equal: scope };
+        return { need: `the order '${names.join(',')}' (${option})`, terms };
       }),
     ...[...plan.filters.keys()]
       .filter((attribute) => !indexes.some(({ keys }) => servesFilter(plan, keys, scope, attribute)))
       .map((attribute) => ({
-        need: `a filter by '${attribute}' (filterAllow)${within}`,
+        need: `a filter by '${attribute}' (filterAllow)`,
         terms: [{ attribute, descending: false }],
-        equal: scope,
       })),
-    ...subresources
-      .filter(({ through }) => through === null)
-      .map(({ method, relation: { parent, targetKey } }) => ({
-        need: `${method} of ${parent.name} in the order of defaultSort${within}`,
-        terms: plan.defaultSort,
-        equal: [targetKey, ...scope.filter((name) => name !== targetKey)],
-      }))
-      .filter(({ equal, terms }) => !indexes.some((index) => servesOrder(info, index, equal, terms))),
   ];
   // An attribute may be both sortable and filterable; one index serves both.
   const lines = new Map<string, string>();
-  for (const { need, terms, equal } of needs) {
-    const ordered = terms.filter(({ attribute }) => !equal.includes(attribute));
-    const isTotal = [...equal, ...ordered.map(({ attribute }) => attribute)].includes(key);
-    const keys = [...equal.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
-    const columns = keys.map(
-      ({ attribute, descending }) => `${identifier(columnOf(info, attribute))}${descending ? ' DESC' : ''}`,
-    );
-    const index = `${quotedTable(plan.model)} (${columns.join(', ')})`;
+  for (const { need, terms } of needs) {
+    const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
+    const isTotal = [...scope, ...ordered.map(({ attribute }) => attribute)].includes(key);
+    const keys = [...scope.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
+    const index = `${quotedTable(plan.model)} (${indexColumns(info, keys)})`;
     if (!lines.has(index))
-      lines.set(index, `${plan.name}: no index serves ${need}; CREATE INDEX ON ${index};`);
+      lines.set(index, `${plan.name}: no index serves ${need}${within}; CREATE INDEX ON ${index};`);
   }
   return [...lines.values()];
 }

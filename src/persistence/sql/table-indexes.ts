@@ -1,7 +1,8 @@
 /** What is known of the indexes of a table, and which orders they serve. */
 import type { ModelClass } from '../../metadata/crud-options.js';
-import type { ModelInfo } from '../../model/model-info.js';
+import type { ModelInfo, RecordInfo } from '../../model/model-info.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
+import { identifier } from './sql-fragment.js';
 
 /** One key column of an index. */
 export interface IndexKey {
@@ -62,6 +63,15 @@ export function startsWith(
 }
 
 /** The column of an attribute. */
-export function columnOf({ attributes }: ModelInfo, attribute: string): string {
+export function columnOf({ attributes }: RecordInfo, attribute: string): string {
   return attributes.get(attribute)?.column ?? attribute;
+}
+
+/** The columns of an index, as `CREATE INDEX` has them. */
+export function indexColumns(info: RecordInfo, terms: readonly SortTerm[]): string {
+  return terms
+    .map(
+      ({ attribute, descending }) => `${identifier(columnOf(info, attribute))}${descending ? ' DESC' : ''}`,
+    )
+    .join(', ');
 }
