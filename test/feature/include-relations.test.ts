@@ -23,7 +23,11 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
 
-@Crud({ sortAllow: ['code'] } as object)
+@Crud({
+  sortAllow: ['code'],
+  pageSize: { max: 10 },
+  include: { cities: UNGUARDED, 'cities.reviews': UNGUARDED, 'cities.tags': UNGUARDED },
+} as object)
 @Table({ tableName: 'countries', timestamps: false })
 class Country extends Model {
   @PrimaryKey
@@ -232,6 +236,18 @@ describe('including relations', () => {
     });
     expect(lyon?.['twin']).to.deep.equal({ name: 'Paris' });
     expect(rome?.['tags']).to.deep.equal({ items: [{ name: 'old' }, { name: 'warm' }], has_next: false });
+  });
+
+  it('answers with several relations of an included record that are found by the same key', async () => {
+    const query = 'include=cities.reviews,cities.tags&cities.fields=name&cities.reviews.fields=rating';
+    const { body } = await site.agent.get(`/countries/ITA?${query}`).expect(200);
+    expect(body.cities.items).to.deep.equal([
+      {
+        name: 'Rome',
+        reviews: { items: [], has_next: false },
+        tags: { items: [{ name: 'old' }, { name: 'warm' }], has_next: false },
+      },
+    ]);
   });
 
   it('answers a read with the same', async () => {

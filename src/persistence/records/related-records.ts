@@ -75,7 +75,7 @@ export async function findRelatedRecords(
     const keyed = records.get(key);
     return keyed ? [{ ...keyed, parent: Number(place) - 1 }] : [];
   });
-  const columns = criteria.keys.map(
+  const columns = linksOf(criteria).map(
     (attribute, index) => [attribute, found.map(({ links }) => links[index] ?? null)] as const,
   );
   return {
@@ -141,12 +141,19 @@ function query<R>(
   return sequelize.query<R & object>(text, { type: QueryTypes.SELECT, ...scope });
 }
 
+/** Each once: several relations may be found by one key. */
+function linksOf({ keys }: RelatedCriteria): readonly string[] {
+  return [...new Set(keys)];
+}
+
 async function findRecords(
-  { plan, access, fields, keys }: RelatedCriteria,
+  criteria: RelatedCriteria,
   values: readonly string[],
   scope: QueryContext['scope'],
 ): Promise<ReadonlyMap<string, KeyedRecord>> {
   if (values.length === 0) return new Map();
+  const { plan, access, fields } = criteria;
+  const keys = linksOf(criteria);
   const { info } = plan.target;
   const { model, primaryKey } = info;
   const filter = { kind: 'comparison', attribute: primaryKey.name, operator: '=in=', values } as const;
