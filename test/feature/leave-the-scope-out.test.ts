@@ -6,9 +6,10 @@ import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
 import type { Endpoint } from '../../src/metadata/crud-options.js';
 import type { FeatureFactory } from '../../src/operation/feature.js';
-import type { Predicate } from '../../src/operation/operation.js';
+import type { Operation, Predicate } from '../../src/operation/operation.js';
 import { Repository } from '../../src/persistence/records/repository.js';
 import { type RelatedOperation, RelatedRows } from '../../src/persistence/rows/related-rows.js';
+import { RowExecutor } from '../../src/persistence/rows/row-executor.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
@@ -30,6 +31,23 @@ function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | nul
       return predicate;
     case 'and':
       return { ...predicate, operands: predicate.operands.flatMap((each) => unscoped(each, of) ?? []) };
+  }
+}
+
+/** The condition without the scope of any other table. */
+function inSubqueries(predicate: Predicate, isInside = false): Predicate | null {
+  switch (predicate.kind) {
+    case 'comparison':
+      return isInside && predicate.attribute === 'owner' ? null : predicate;
+    case 'written':
+      return predicate;
+    case 'exists':
+      return { ...predicate, where: predicate.where && inSubqueries(predicate.where, true) };
+    default:
+      return {
+        ...predicate,
+        operands: predicate.operands.flatMap((each) => inSubqueries(each, isInside) ?? []),
+      };
   }
 }
 
@@ -120,6 +138,38 @@ describe('a scope that is left out', function () {
       }
     });
   }
+
+  /** Statements of lists, with another condition. */
+  async function withLists(change: (where: Predicate, slots: object) => Predicate | null): Promise<string> {
+    const own = Object.getOwnPropertyDescriptor(RowExecutor.prototype, 'run') as PropertyDescriptor;
+    Object.defineProperty(RowExecutor.prototype, 'run', {
+      ...own,
+      value(this: RowExecutor, operation: Operation, slots: object = {}, ...others: unknown[]) {
+        const isList = operation.kind === 'list' && operation.where !== null;
+        const changed = isList ? { ...operation, where: change(operation.where, slots) } : operation;
+        return Reflect.apply(own.value, this, [changed, slots, ...others]);
+      },
+    });
+    try {
+      return await findings('list');
+    } finally {
+      Object.defineProperty(RowExecutor.prototype, 'run', own);
+    }
+  }
+
+  it('is found in filters by relations', async () => {
+    const found = await withLists((where) => inSubqueries(where));
+    expect(found).to.include("differs with others' rows").and.to.include('It has no condition of the scope');
+    expect(found).to.include('folder.label').and.to.include('tags%3D');
+  });
+
+  it('is found in a list under a record', async () => {
+    const found = await withLists((where, slots) => ('parent' in slots ? unscoped(where, 'rows') : where));
+    expect(found)
+      .to.include('/siblings')
+      .and.to.match(/shows "~|differs with others' rows/);
+    expect(found).to.include('It has no condition of the scope');
+  });
 
   it('is found in any statement on the table', () => {
     const scoped = { table: 'notes', column: 'owner', allowed: ['A', 'C'] };

@@ -13,6 +13,7 @@ interface JsonSchema {
 interface DescribedParameter {
   readonly name: string;
   readonly in: string;
+  readonly description?: string;
   readonly schema: JsonSchema;
 }
 
@@ -112,10 +113,31 @@ function includeFor({ name }: DescribedParameter, relations: readonly string[]):
   return relations.includes(path) ? `include=${path}&` : '';
 }
 
+/** Filters by what is behind relations, as far as the description of `q` names it: by all of it, and by what only others have. */
+function relationFilters(description = ''): string[] {
+  const ones = [...description.matchAll(/^\| `(\w+)\.(\w+)` \| string/gm)].flatMap(([, relation, name]) => [
+    `${relation}.${name}=like=*of*`,
+    `${relation}.${name}=like=*there*`,
+    `${relation}.${name}!=x`,
+    `${relation}=isnull=true`,
+    `${relation}=isnull=false`,
+  ]);
+  const many = [...description.matchAll(/^\| `(\w+)` in `(\w+)=any=\(…\)` \| string/gm)].flatMap(
+    ([, name, relation]) => [
+      `${relation}=any=(${name}=like=*)`,
+      `${relation}=any=(${name}=like=*~*)`,
+      `${relation}=none=(${name}==red)`,
+      `${relation}=isempty=true`,
+      `${relation}=isempty=false`,
+    ],
+  );
+  return [...ones, ...many];
+}
+
 /** @throws for a parameter that this does not know: a new one needs values that could tell of others' rows */
-function valuesOf({ name, schema }: DescribedParameter, samples: Samples): string[] {
+function valuesOf({ name, description, schema }: DescribedParameter, samples: Samples): string[] {
   const isOfRelation = name.includes('.');
-  if (name === 'q' || name.endsWith('.q')) return filtersOf(samples);
+  if (name === 'q' || name.endsWith('.q')) return [...filtersOf(samples), ...relationFilters(description)];
   if (name === 'after' || name === 'before') return ['x', ...samples.cursors];
   if (/^If-/i.test(name)) return ['*', ...samples.tags];
   const choices = schema.items?.enum ?? schema.enum;

@@ -121,17 +121,31 @@ const RELATIONS = {
   'folder.notes.tags': FEW,
   tags: FEW,
 } as const;
+const FILTERS = {
+  ...Object.fromEntries((ATTRIBUTES as readonly string[]).map((name) => [name, true])),
+  'folder.label': true,
+  tags: ['code'],
+} as never;
 const LISTS = {
-  filterAllow: ATTRIBUTES,
+  filterAllow: FILTERS,
   sortAllow: ATTRIBUTES,
   include: RELATIONS,
   count: { cap: 2 },
 } as const;
 
 /** Pages by number; a request acts for one tenant. */
-@Crud({ ...LISTS, scope: { owner: tenant } })
+@Crud({ ...LISTS, scope: { owner: tenant }, subresources: { siblings: { where: 'all' } } })
 @Table(TABLE)
-export class Note extends Notes {}
+export class Note extends Notes {
+  /** Those in the same folder. */
+  @HasMany(() => Note, {
+    as: 'siblings',
+    foreignKey: 'folderId',
+    sourceKey: 'folderId',
+    constraints: false,
+  })
+  declare siblings?: unknown;
+}
 
 /** Pages by cursor; a request acts for its tenant and for `C`, of which it sees what is open. */
 @Crud({
