@@ -77,7 +77,7 @@ export function rowsUnder(plan: RelatedPlan, { target, where, through }: SeenRow
 function linkOf(plan: FoundRelation, through: SeenRows['through']): Predicate {
   const { relation } = plan;
   if (!relation.through || !plan.through) return equalTo(relation.targetKey, PARENT);
-  return linkThrough(plan.through, {
+  return exists(plan.through, {
     key: relation.through.targetKey,
     value: { attribute: relation.targetKey },
     where: allOf(
@@ -115,7 +115,7 @@ export function anyRelated(
     value: { attribute: relation.through.targetKey },
     where: rows,
   });
-  return linkThrough(plan.through, {
+  return exists(plan.through, {
     key: relation.through.parentKey,
     value: outer,
     where: allOf(beyond, parts.through, scopedRows(plan.through), through?.where ?? null),
@@ -156,10 +156,6 @@ export function grantedOf(inclusion: Inclusion): RelatedAccess | undefined {
 /** The values of the slots in these rows. */
 export function relatedSlots({ target, through }: RelatedAccess): Access['slots'] {
   return through ? { ...target.slots, ...through.slots } : target.slots;
-}
-
-function linkThrough(through: RecordInfo, parts: Pick<Exists, 'key' | 'value' | 'where'>): Exists {
-  return exists(through, parts);
 }
 
 function exists(target: RecordInfo, parts: Pick<Exists, 'key' | 'value' | 'where'>): Exists {

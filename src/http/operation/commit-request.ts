@@ -5,7 +5,7 @@ import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { runWithSettings } from '../../persistence/session/request-settings.js';
 import { runOnSequelize } from '../../persistence/session/session.js';
-import { everyInclude, type IncludePlan } from '../../plan/resource-plan.js';
+import { everyInclude } from '../../plan/resource-plan.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { requestSettings } from '../request/row-security.js';
 import { CrudController } from '../resources/crud-controller.js';
@@ -67,8 +67,9 @@ export function readSession(
   settings: PathSettings,
 ): () => RunInSession {
   const [first] = resources;
+  const areSeen = resources.map(compileIsSeen);
   const read: RunInSession = (sessions, work) =>
-    resources.some(isSeen)
+    areSeen.some((isSeen) => isSeen())
       ? sessions.runRead(sequelizeOf(first), work)
       : sessions.runPlainRead(sequelizeOf(first), work);
   return () => onPath(read, settings);
@@ -79,14 +80,13 @@ function sequelizeOf({ plan: { model, name } }: Resource): Sequelize {
   return model.sequelize;
 }
 
-/** Whether code of the user's runs in a read: it may query, and must not write. */
-function isSeen({ isGenerated, repository, plan }: Resource): boolean {
-  const isPlain = ({ target }: Pick<IncludePlan, 'target'>) => hasPlainQueries(target.model, 'read');
-  return (
+/** Whether code of the user's runs in a read: it may query, and must not write. Hooks can be added at any time. */
+function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boolean {
+  const models = [plan.model, ...everyInclude(plan.relations.include).map(({ target }) => target.model)];
+  return () =>
     !isGenerated ||
     !isPlainRepository(repository) ||
-    ![{ target: plan }, ...everyInclude(plan.relations.include)].every(isPlain)
-  );
+    !models.every((model) => hasPlainQueries(model, 'read'));
 }
 
 /** Whether a write may do more than write its one row, so that all of it has to happen together. */

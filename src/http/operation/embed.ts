@@ -4,8 +4,8 @@ import type { Request } from 'express';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { isNumberOnly, relatedLimit } from '../../operation/count.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
-import { type Group, groupByParent, NO_ITEMS } from '../../persistence/records/items-by-parent.js';
-import { countRelated, isReadByRows, readRelated } from '../../persistence/records/read-related.js';
+import { type Group, NO_ITEMS, readItems } from '../../persistence/records/items-by-parent.js';
+import { countRelated, isReadByRows } from '../../persistence/records/read-related.js';
 import type { Inclusion } from '../../query/list-query.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { relatedAccess } from '../request/related-access.js';
@@ -80,7 +80,7 @@ async function readMember(
   const { relation } = plan;
   const keys = records.column(relation.parentKey);
   const loaded = records.loaded?.(inclusion, keys) ?? [];
-  const read = await readItems(
+  const read = await readShown(
     inclusion,
     keys.filter((_, index) => !loaded[index]),
     embedding,
@@ -146,12 +146,13 @@ async function totalsOf(
   const { plan, filter } = inclusion;
   const limit = relatedLimit(inclusion);
   if (limit === undefined) return null;
-  const distinct = [...new Set(keys.filter((key) => key !== null))];
+  const seen = new Map(keys.flatMap((key, index) => (key === null ? [] : [[key, groups[index]] as const])));
+  const distinct = [...seen.keys()];
   const access = await relatedAccess(embedding.request, plan);
   const isNone = isNumberOnly(inclusion);
   const totals = await relatedTotals(
     distinct,
-    distinct.map((key) => (isNone ? undefined : groups[keys.indexOf(key)])),
+    distinct.map((key) => (isNone ? undefined : seen.get(key))),
     limit,
     (some) => countRelated({ plan, access, filter }, limit + 1, some, embedding),
   );
@@ -159,40 +160,26 @@ async function totalsOf(
   return keys.map((key) => (key === null ? NO_ROWS : (byKey.get(key) as RelatedTotal)));
 }
 
-/** The items of parents with these keys. */
-async function readItems(inclusion: Inclusion, keys: readonly (string | null)[], embedding: Embedding) {
+/** The items of parents with these keys, and what is included in them. */
+async function readShown(inclusion: Inclusion, keys: readonly (string | null)[], embedding: Embedding) {
   const { plan, fields, size, sort, filter, include } = inclusion;
   const { relation, target } = plan;
   const view = embedding.views(relation.target);
-  const isNone = isNumberOnly(inclusion);
-  const distinct = isNone ? [] : [...new Set(keys.filter((key) => key !== null))];
-  const columns = view.columnsOf(fields);
+  const shownBy = view.columnsOf(fields);
   const needed = include.map((each) => each.plan.relation.parentKey);
-  const select = [...new Set([...(columns.length > 0 ? columns : [target.info.primaryKey.name]), ...needed])];
-  const found = await readRelated(
-    {
-      plan,
-      access: await relatedAccess(embedding.request, plan),
-      filter,
-      order: sort,
-      // One more tells whether there are others.
-      limit: relation.isOne ? 1 : size + 1,
-      columns: select,
-      needsRecords: view.rowView.isOfRecords,
-      keys: needed,
-    },
-    distinct,
+  const columns = [
+    ...new Set([...(shownBy.length > 0 ? shownBy : [target.info.primaryKey.name]), ...needed]),
+  ];
+  const access = await relatedAccess(embedding.request, plan);
+  const needsRecords = view.rowView.isOfRecords;
+  const { groups, items } = await readItems(
+    { plan, access, filter, order: sort, size, columns, needsRecords, keys: needed },
+    isNumberOnly(inclusion) ? [] : keys,
     embedding,
   );
-  const { groups, kept } = groupByParent(found.parents, distinct, size);
-  const some = <T>(all: readonly T[]): readonly T[] => kept.map((index) => all[index] as T);
-  const shown = found.records
-    ? recordsShown(
-        view,
-        some(found.records),
-        new Map([...found.columns].map(([name, texts]) => [name, some(texts)])),
-      )
-    : rowsShown(view, target.info, select, { ...found, rows: some(found.rows) });
+  const shown = items.records
+    ? recordsShown(view, items.records, items.columns)
+    : rowsShown(view, target.info, columns, items);
   return { groups, shown: await embed(shown, include, embedding) };
 }
 

@@ -10,9 +10,9 @@ import type { Inclusion } from '../../query/list-query.js';
 import { pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
 import type { RelationsToLoad } from '../paging/relations-to-load.js';
 import { attributeOf } from '../sql/predicate-sql.js';
-import { groupByParent, NO_ITEMS } from './items-by-parent.js';
+import { type FoundItems, NO_ITEMS, readItems } from './items-by-parent.js';
 import { setLoaded } from './loaded-relations.js';
-import { type FoundRelated, type RelatedContext, readRelated } from './read-related.js';
+import type { RelatedContext } from './read-related.js';
 import { recordColumn } from './record-column.js';
 import type { QueryContext } from './run-records.js';
 import { type WantedRelation, wantedRelations } from './wanted-relations.js';
@@ -78,32 +78,17 @@ async function loadOne(
   const needed = include.map((each) => each.plan.relation.parentKey);
   const read = fields && [...new Set([target.info.primaryKey.name, ...fields, ...needed])];
   const columns = read ?? storedAttributes(target.info).map(({ name }) => name);
-  const limit = size === null ? null : size + 1;
   const keys = column(relation.parentKey);
   // Their number is asked for elsewhere.
   const isNone = 'count' in inclusion && isNumberOnly(inclusion as Inclusion);
-  const distinct = isNone ? [] : [...new Set(keys.filter((key) => key !== null))];
-  const found = await readRelated(
-    {
-      plan,
-      access,
-      filter,
-      order: sort,
-      limit: relation.isOne ? 1 : limit,
-      fields: read,
-      columns,
-      needsRecords: true,
-      keys: needed,
-    },
-    distinct,
+  const { groups, items: found } = await readItems(
+    { plan, access, filter, order: sort, size, fields: read, columns, needsRecords: true, keys: needed },
+    isNone ? [] : keys,
     context,
   );
-  const all = recordsOf(found, target.info, columns);
-  const { groups, kept } = groupByParent(found.parents, distinct, size ?? Number.POSITIVE_INFINITY);
-  const some = <T>(values: readonly T[]): readonly T[] => kept.map((index) => values[index] as T);
-  const items = some(all);
+  const items = recordsOf(found, target.info, columns);
   const columnOf: Column = (name) =>
-    found.records ? some(found.columns.get(name) ?? []) : recordColumn(target.info, items, name);
+    found.records ? (found.columns.get(name) ?? []) : recordColumn(target.info, items, name);
   await loadAll(columnOf, items, include, context);
   for (const [index, record] of records.entries()) {
     const key = keys[index] ?? null;
@@ -114,7 +99,7 @@ async function loadOne(
   }
 }
 
-function recordsOf(found: FoundRelated, info: ModelInfo, columns: readonly string[]): readonly Model[] {
+function recordsOf(found: FoundItems, info: ModelInfo, columns: readonly string[]): readonly Model[] {
   if (found.records) return found.records;
   const { rows, parsers } = found;
   const attributes = columns.map((name) => attributeOf(info, name));
