@@ -43,7 +43,7 @@ export type { RequestIssue } from './schema/request-issue.js';
 export type { SchemaClass } from './schema/synthesize-class.js';
 
 // Request
-export type { Comparison, Filter, Junction, RelatedFilter } from './query/list-query.js';
+export type { Comparison, Filter, Junction, RelatedFilter, WrittenFilter } from './query/list-query.js';
 export { InvalidCursorError } from './query/cursor-codec.js';
 export type { Keyset } from './query/keyset.js';
 export type { CursorListQuery, Inclusion, ListQuery, OffsetListQuery } from './query/list-query.js';

@@ -58,6 +58,28 @@ export interface paths {
         patch: operations["updateCity"];
         trace?: never;
     };
+    "/cities/{id}/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List reviews of a city
+         * @description What people think of cities, the newest first.
+         *
+         *     Pages are followed by their cursors.
+         */
+        get: operations["listCityReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/cities/capitals": {
         parameters: {
             query?: never;
@@ -150,6 +172,28 @@ export interface paths {
          * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
          */
         patch: operations["updateCountry"];
+        trace?: never;
+    };
+    "/countries/{id}/cities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cities of a country
+         * @description Cities of at least a thousand people, under their GeoNames ids.
+         *
+         *     Pages have numbers.
+         */
+        get: operations["listCountryCities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/reviews": {
@@ -933,6 +977,7 @@ export interface operations {
                  * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
@@ -942,8 +987,13 @@ export interface operations {
                  *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `country` | one record | `=isnull=` |
+                 *     | `country.region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
+                 *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1260,6 +1310,88 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    listCityReviews: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of another page, unchanged, with the same `q` and `sort`. Not together with `before`. */
+                after?: string;
+                /** @description The `prev_cursor` of another page, unchanged, with the same `q` and `sort`. Not together with `after`. */
+                before?: string;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description The order; `-` is descending. An attribute is named once. Default: `-createdAt,-id`. The primary key is appended, so that the order is total. */
+                sort?: ("id" | "-id" | "rating" | "-rating" | "createdAt" | "-createdAt")[];
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 */
+                q?: string;
+                /** @description Only these properties are answered. */
+                fields?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: ("city" | "city.country")[];
+                /** @description Only these properties of `city` are answered. */
+                "city.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+                /** @description Only these properties of `city.country` are answered. */
+                "city.country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+            };
+            header?: never;
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": "42",
+                     *           "cityId": 1,
+                     *           "author": "text",
+                     *           "rating": 1,
+                     *           "text": "text",
+                     *           "createdAt": "2026-01-31T08:00:00.000Z",
+                     *           "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *           "deletedAt": "2026-01-31T08:00:00.000Z",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "next_cursor": null,
+                     *       "prev_cursor": null,
+                     *       "has_next": false,
+                     *       "has_prev": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewCursorPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     listCapitalsCity: {
         parameters: {
             query?: {
@@ -1273,6 +1405,7 @@ export interface operations {
                  * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
@@ -1282,8 +1415,13 @@ export interface operations {
                  *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `country` | one record | `=isnull=` |
+                 *     | `country.region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
+                 *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1455,6 +1593,7 @@ export interface operations {
                  * @description Which items of `cities` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
@@ -1464,8 +1603,13 @@ export interface operations {
                  *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `country` | one record | `=isnull=` |
+                 *     | `country.region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
+                 *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -1627,6 +1771,7 @@ export interface operations {
                  * @description Which items of `cities` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
@@ -1636,8 +1781,13 @@ export interface operations {
                  *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `country` | one record | `=isnull=` |
+                 *     | `country.region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
+                 *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`.
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -1805,6 +1955,115 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    listCountryCities: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. One past the end has no items. */
+                page?: number;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description The order; `-` is descending. An attribute is named once. Default: `id`. The primary key is appended, so that the order is total. */
+                sort?: ("id" | "-id" | "name" | "-name" | "population" | "-population")[];
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
+                 *     | `countryCode` | string | `==` `=in=` |
+                 *     | `featureCode` | string | `==` `=in=` |
+                 *     | `population` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `latitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `longitude` | float | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `country` | one record | `=isnull=` |
+                 *     | `country.region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `reviews` | many records | `=any=` `=none=` `=isempty=` |
+                 *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *
+                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 */
+                q?: string;
+                /** @description Only these properties are answered. */
+                fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: ("country" | "reviews")[];
+                /** @description Only these properties of `country` are answered. */
+                "country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description At most so many items of `reviews` for each record. Default: 3. */
+                "reviews.size"?: number;
+                /** @description The order of `reviews`; `-` is descending. Default: `-createdAt,-id`. */
+                "reviews.sort"?: ("id" | "-id" | "rating" | "-rating" | "createdAt" | "-createdAt")[];
+                /**
+                 * @description Which items of `reviews` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 */
+                "reviews.q"?: string;
+                /** @description Only these properties of `reviews` are answered. */
+                "reviews.fields"?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
+            };
+            header?: never;
+            path: {
+                /** @description The code. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text",
+                     *           "countryCode": "ABC",
+                     *           "population": 1,
+                     *           "latitude": 1,
+                     *           "longitude": 1,
+                     *           "featureCode": "text",
+                     *           "adminCode": "text",
+                     *           "municipalityCode": "text"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "size": 20,
+                     *       "pages": 1,
+                     *       "has_next": false,
+                     *       "has_prev": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CityPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];

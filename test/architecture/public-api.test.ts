@@ -134,6 +134,7 @@ describe('the public API', () => {
       'UnitOfWorkOptions',
       'UpdateValues',
       'VisibleRule',
+      'WrittenFilter',
     ]);
   });
 });

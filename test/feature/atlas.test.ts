@@ -72,6 +72,24 @@ suite('the sample atlas', function () {
     expect(await atlas.get('/cities/2996944/reviews/summary')).to.deep.equal({ count: 2, average: 4.5 });
   });
 
+  it('walks its relations: along with records, as filters, and under a record', async () => {
+    const [moscow] = (
+      (await atlas.get(
+        '/cities?q=country.region==Europe&sort=-population&fields=name&size=1&include=country&country.fields=name',
+      )) as { items: object[] }
+    ).items;
+    expect(moscow).to.deep.equal({ name: 'Moscow', country: { name: 'Russia' } });
+    const french = await atlas.get('/countries/FRA/cities?sort=-population&fields=name&size=2');
+    expect(french).to.deep.include({ items: [{ name: 'Paris' }, { name: 'Marseille' }] });
+    expect(await atlas.get('/cities/2996944/reviews?sort=-rating&fields=author')).to.deep.include({
+      items: [{ author: 'Ann' }, { author: 'Bob' }],
+    });
+    // The conditions are of one review.
+    const any = '/cities?q=countryCode==FRA;reviews=any=';
+    expect(await atlas.get(`${any}(rating==5;author==Ann)&fields=id`)).to.have.nested.property('items[0].id');
+    expect(await atlas.get(`${any}(rating==5;author==Bob)`)).to.include({ total: 0 });
+  });
+
   it('lists the capitals, and refuses what a list refuses', async () => {
     const page = (await atlas.get('/cities/capitals?sort=-population&size=1&fields=name')) as object;
     expect(page).to.deep.include({ items: [{ name: 'Buenos Aires' }], page: 1, has_next: true });

@@ -26,10 +26,13 @@ import { Review } from './review.js';
     population: true,
     latitude: true,
     longitude: true,
+    'country.region': true,
+    reviews: ['rating', 'author'],
   },
   sortAllow: ['id', 'name', 'population'],
   // The rules of countries and reviews hold: a deleted review is in no answer.
   include: { country: true, reviews: { size: { default: 3, max: 20 } } },
+  subresources: ['reviews'],
 })
 @Table({
   tableName: 'cities',

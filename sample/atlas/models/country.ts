@@ -17,6 +17,7 @@ export type Region = (typeof REGIONS)[number];
   filterAllow: ['name', 'region', 'subregion', 'area', 'independent'],
   sortAllow: ['code', 'name', 'region', 'area'],
   include: { cities: { size: { default: 5, max: 20 } } },
+  subresources: ['cities'],
 })
 @Table({
   tableName: 'countries',
