@@ -1,24 +1,89 @@
 /** Conditions of HTTP: `If-Match`. */
-import type { FeatureFactory } from '../operation/feature.js';
+import { inState, readStates } from '../operation/entity-tag.js';
+import type { FeatureFactory, Inputs } from '../operation/feature.js';
+import type { Predicate } from '../operation/operation.js';
+import { allOf } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
+import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
 
 /**
- * A write with `If-Match` asks to happen only if the record is still the one that the client has seen. Without strong tags
- * nothing can tell (RFC 9110, 13.1.1), and a write that passes the condition by may overwrite another change.
+ * A write with `If-Match` happens only if the record still is the one that the client has seen. Without strong tags nothing can
+ * tell (RFC 9110, 13.1.1), and a write that passes the condition by may overwrite another change.
  */
-export const condition: FeatureFactory = ({ plan }) => ({
-  inputs: [
-    {
-      in: 'header',
-      name: 'If-Match',
-      endpoints: ['create', 'update', 'delete'],
-      read() {
-        throw new RefusedRequestError(
-          412,
-          `${plan.name} has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.`,
-        );
+export const condition: FeatureFactory = ({ plan }) => {
+  const { entityTag } = plan;
+  return entityTag === null ? refuseAll(plan) : checkState(plan, entityTag);
+};
+
+function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
+  return {
+    inputs: [
+      {
+        in: 'header',
+        name: 'If-Match',
+        endpoints: ['create', 'update', 'delete'],
+        read() {
+          throw new RefusedRequestError(
+            412,
+            `${name} has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.`,
+          );
+        },
       },
+    ],
+    problems: { create: [412], update: [412], delete: [412] },
+  };
+}
+
+function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): ReturnType<FeatureFactory> {
+  const isRequired = ifMatch === 'required';
+  const within = <O extends { readonly where: Predicate }>(operation: O, { ifMatch: states }: Inputs): O => {
+    const state = states === undefined ? null : inState(tag, states);
+    return state === null ? operation : { ...operation, where: allOf(operation.where, state) };
+  };
+  return {
+    inputs: [
+      {
+        in: 'header',
+        name: 'If-Match',
+        endpoints: ['update', 'delete'],
+        member: 'ifMatch',
+        read(text) {
+          const states = readStates(tag, text);
+          if (states !== undefined) return states;
+          throw new RefusedRequestError(400, 'If-Match is no list of entity tags, such as "7", and no *.');
+        },
+        ...(isRequired
+          ? {
+              missing() {
+                throw new RefusedRequestError(
+                  428,
+                  `A change of a ${name} needs the header If-Match, with the ETag that a read of it has given.`,
+                );
+              },
+            }
+          : {}),
+        describe: () => ({
+          description: `Only if the record still has one of these tags. ${isRequired ? 'Required.' : 'Default: in any state.'}`,
+          schema: { type: 'string' },
+        }),
+      },
+      {
+        in: 'header',
+        name: 'If-Match',
+        endpoints: ['create'],
+        read() {
+          throw new RefusedRequestError(
+            412,
+            `A new ${name} has no state that If-Match could name, and nothing was done; leave it out.`,
+          );
+        },
+      },
+    ],
+    rewrite: { update: within, delete: within },
+    problems: {
+      create: [412],
+      update: isRequired ? [412, 428] : [412],
+      delete: isRequired ? [412, 428] : [412],
     },
-  ],
-  problems: { create: [412], update: [412], delete: [412] },
-});
+  };
+}

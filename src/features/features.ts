@@ -2,6 +2,7 @@
 import type { FeatureFactory } from '../operation/feature.js';
 import { condition } from './condition.js';
 import { count } from './count.js';
+import { entityTag } from './entity-tag.js';
 import { fields } from './fields.js';
 import { filter } from './filter.js';
 import { include } from './include.js';
@@ -21,6 +22,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   include,
   softDelete,
   scope,
+  entityTag,
   condition,
   location,
 ];

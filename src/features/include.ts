@@ -10,11 +10,11 @@ import type {
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { withGranted } from '../operation/related-rows.js';
+import { compileAlso } from '../operation/selection.js';
 import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
 import type { Inclusion } from '../query/list-query.js';
 import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
-import { BoundedCache } from '../util/bounded-cache.js';
 import { chosenNames } from './chosen-names.js';
 import { describeCount, readCount } from './count.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
@@ -48,13 +48,14 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
   if (all.length === 0) return null;
   const byPath = new Map(all.map((each) => [each.plan.path, each]));
   const paths = [...byPath.keys()];
-  const select = withKeys();
+  const also = compileAlso();
   const rewrite = <O extends { readonly select: Selection }>(
     operation: O,
     { include: wanted }: Inputs,
   ): O => {
     if (!wanted || wanted.length === 0) return operation;
-    return { ...operation, select: select(operation.select, wanted) };
+    const keys = wanted.map(({ plan }) => plan.relation.parentKey);
+    return { ...operation, select: also(operation.select, keys) };
   };
   return {
     inputs: [
@@ -227,18 +228,5 @@ function relationInput({ path }: IncludePlan, { name, describe }: Parameter): In
       return undefined;
     },
     describe,
-  };
-}
-
-/** Adds the keys of relations to selections. The same for the same selection and relations. */
-function withKeys(): (select: Selection, wanted: readonly Inclusion[]) => Selection {
-  const known = new WeakMap<Selection, BoundedCache<Selection>>();
-  return (select, wanted) => {
-    const cache = known.get(select) ?? new BoundedCache<Selection>();
-    known.set(select, cache);
-    const keys = wanted.map(({ plan }) => plan.relation.parentKey);
-    return cache.get(keys.join('\0'), () =>
-      Object.freeze({ columns: Object.freeze([...new Set([...select.columns, ...keys])]) }),
-    );
   };
 }

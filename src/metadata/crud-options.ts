@@ -152,6 +152,15 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * Default: from that type.
    */
   idType?: IdType;
+  /**
+   * What the strong `ETag` of a record is made of. `'version'`: the attribute with `@Version`. `'xmin'`: the system column with
+   * the transaction that wrote the row, for tables of PostgreSQL without a version; not for views and partitioned tables, and a
+   * restored backup has other tags. `If-Match` on a write of a resource without tags is 412.
+   * Default: `'version'` where the model has one, else false.
+   */
+  etag?: 'version' | 'xmin' | false;
+  /** `'required'`: a change without `If-Match` is 428 (RFC 6585, 3). Default: `'optional'`. */
+  ifMatch?: 'optional' | 'required';
   /** What an unknown query parameter does: 400, or nothing. Default: `'reject'`. */
   unknownQuery?: 'reject' | 'ignore';
 }

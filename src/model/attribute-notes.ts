@@ -40,6 +40,9 @@ export function versionOf({ options: { version } }: ModelClass): string | undefi
   return version ? nameOf(version, 'version') : undefined;
 }
 
+/** The system column with the transaction that has written a row. */
+export const XMIN = 'xmin';
+
 function nameOf(option: string | boolean | undefined, name: string): string {
   return typeof option === 'string' ? option : name;
 }

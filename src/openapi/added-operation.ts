@@ -2,7 +2,7 @@
 import { exampleValue } from '../features/example-value.js';
 import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';
-import type { ProblemStatus } from '../operation/feature.js';
+import type { ProblemStatus } from '../operation/problem-status.js';
 import { classJsonSchema, objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { PathParameter } from './document-path.js';

@@ -1,5 +1,6 @@
 /** The answers to what goes wrong, as components of the document: one for each status. */
-import type { HeaderDescription, ProblemStatus } from '../operation/feature.js';
+import type { HeaderDescription } from '../operation/feature.js';
+import type { ProblemStatus } from '../operation/problem-status.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { type Reference, type ResponseObject, schemaRef } from './openapi-object.js';
 
@@ -93,10 +94,9 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
   412: {
     name: 'PreconditionFailed',
     description:
-      'The request has `If-Match`, and there are no entity tags to check it with. Nothing was done.',
-    example: {
-      detail: 'City has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out.',
-    },
+      'The record has another tag than `If-Match` names, and the header `ETag` is the one that it has; or there are no tags to ' +
+      'check `If-Match` with. Nothing was done.',
+    example: { detail: 'The City has been changed since; read it again, and repeat the change.' },
   },
   413: {
     name: 'ContentTooLarge',
@@ -114,6 +114,13 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
       'The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL ' +
       'characters, JSON no key `__proto__`, days exist, and 64-bit integers fit.',
     example: issue('name is required.', { pointer: '/name' }, 'isDefined'),
+  },
+  428: {
+    name: 'PreconditionRequired',
+    description: 'The request has no `If-Match`. Nothing was done.',
+    example: {
+      detail: 'A change of a City needs the header If-Match, with the ETag that a read of it has given.',
+    },
   },
   500: {
     name: 'InternalServerError',

@@ -14,9 +14,9 @@ import type {
   Input,
   Inputs,
   OperationResult,
-  ProblemStatus,
   Reading,
 } from './feature.js';
+import type { ProblemStatus } from './problem-status.js';
 
 /** Adds to an answer. */
 type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
@@ -130,7 +130,11 @@ function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders']
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
   return (request, before, access) => {
-    const isGiven = inputs.some(({ name }) => request.get(name) !== undefined);
+    let isGiven = false;
+    for (const { name, missing } of inputs) {
+      if (request.get(name) !== undefined) isGiven = true;
+      else missing?.();
+    }
     return isGiven
       ? read({ textOf: (name) => request.get(name), inputs: before, issues: [], access, related: notAsked })
       : before;

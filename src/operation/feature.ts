@@ -7,6 +7,7 @@ import type { CursorListQuery, ListQuery, OffsetListQuery } from '../query/list-
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import type { Access, AccessForm } from './access.js';
+import type { WantedStates } from './entity-tag.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -14,6 +15,7 @@ import type {
   ReadOperation,
   UpdateOperation,
 } from './operation.js';
+import type { ProblemStatus } from './problem-status.js';
 import type { RelatedAccess } from './related-rows.js';
 
 /** What features are made for. */
@@ -39,6 +41,8 @@ export interface Inputs
   extends Partial<Omit<OffsetListQuery, 'kind'>>,
     Partial<Omit<CursorListQuery, 'kind'>> {
   readonly kind?: ListQuery['kind'];
+  /** The states that the record may be in; null is any. Left out where the request has no condition. */
+  readonly ifMatch?: WantedStates;
   readonly [name: string]: unknown;
 }
 
@@ -69,6 +73,8 @@ export interface Input {
   absentFor?(form: AccessForm): unknown;
   /** When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. */
   readonly turn?: number;
+  /** Called for a request without it, which it may refuse. Default: nothing is missing. Headers only. */
+  missing?(): void;
   /** Undefined leaves no value among the inputs. */
   read(text: string, reading: Reading): unknown;
   /** For the document, which leaves out what accepts no value. */
@@ -106,10 +112,13 @@ export interface OperationResult {
   readonly count: number;
   /** The primary key of the record. */
   key(): unknown;
+  /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
+  stored(attribute: string): string | null;
+  /** Whether the body follows from the row alone, so that the same row always gives the same bytes. */
+  readonly isOfRow: boolean;
+  /** Whether the body is what is sent: no code of the user's comes after. */
+  readonly isFinal: boolean;
 }
-
-/** The statuses that an endpoint can fail with. */
-export type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 412 | 413 | 415 | 422 | 500 | 503 | 504;
 
 /** What a feature says of endpoints. */
 export type ByEndpoint<T> = Readonly<Partial<Record<Endpoint, T>>>;

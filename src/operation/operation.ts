@@ -95,6 +95,8 @@ export interface ReadOperation {
   readonly select: Selection;
   /** Whether nothing else may change the row until the transaction has ended. */
   readonly isLocked?: boolean;
+  /** Whether the primary is asked: a replica may be behind. Default: no. */
+  readonly isFresh?: boolean;
 }
 
 /** A page of rows. */

@@ -1,5 +1,5 @@
 /** The error of a feature that refuses a request. */
-import type { ProblemStatus } from './feature.js';
+import type { ProblemStatus } from './problem-status.js';
 
 /** A request that a feature refuses with a status of its choice. The message is shown to the client. */
 export class RefusedRequestError extends Error {
@@ -8,6 +8,7 @@ export class RefusedRequestError extends Error {
   constructor(
     readonly status: ProblemStatus,
     message: string,
+    readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
   }

@@ -32,6 +32,8 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   dependencies: { fits: Array.isArray, text: 'a list of Express handlers and middleware classes' },
   idType: null,
   unknownQuery: null,
+  etag: null,
+  ifMatch: null,
   include: { fits: isPlain, text: 'an object of relations, such as { reviews: true }' },
   subresources: {
     fits: isObject,

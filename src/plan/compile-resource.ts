@@ -9,6 +9,7 @@ import { showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
 import { compileCount } from './compile-count.js';
+import { compileEntityTag, compileIfMatch } from './compile-entity-tag.js';
 import { compileFilters } from './compile-filters.js';
 import { compileId } from './compile-id.js';
 import {
@@ -99,6 +100,8 @@ export function compileResource(
     dependencies: compileDependencies(check),
     unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
   };
+  const entityTag = compileEntityTag(check);
+  const ifMatch = compileIfMatch(check, entityTag);
   const access = compileAccess(check, compiled, shared);
   problems.push(...bodyProblems({ ...compiled, access }));
   const claim = { name: compiled.name, prefix: compiled.prefix };
@@ -108,7 +111,15 @@ export function compileResource(
   const subresources = new Map<string, SubresourcePlan>();
   const relations = Object.freeze({ include, filters, subresources });
   return {
-    plan: Object.freeze({ ...compiled, access, parseId: id.parser, idKind: id.kind, relations }),
+    plan: Object.freeze({
+      ...compiled,
+      entityTag,
+      ifMatch,
+      access,
+      parseId: id.parser,
+      idKind: id.kind,
+      relations,
+    }),
     problems: [],
     claim,
     include,

@@ -52,6 +52,12 @@ export interface ResourceDeclaration {
   readonly readGuards?: readonly string[];
 }
 
+/** What tells the states of a row apart. */
+export interface EntityTagPlan {
+  readonly kind: 'version' | 'xmin';
+  readonly attribute: string;
+}
+
 /** A resource, compiled. */
 export interface ResourcePlan {
   readonly name: string;
@@ -82,6 +88,10 @@ export interface ResourcePlan {
   /** `custom`: ids are read by a function of the user's, which may give anything. */
   readonly idKind: IdKind;
   readonly unknownQuery: 'reject' | 'ignore';
+  /** What tells the states of a row apart; null is a resource without strong tags. */
+  readonly entityTag: EntityTagPlan | null;
+  /** Whether changes need a condition. */
+  readonly ifMatch: 'optional' | 'required';
   /** Who sees and writes what; null is everybody everything. */
   readonly access: AccessPlan | null;
   readonly relations: RelationsPlan;

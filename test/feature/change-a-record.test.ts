@@ -226,7 +226,14 @@ describe('changing a record', () => {
     it('writes the given column, the version and the time, and no others', async () => {
       const { statements } = await sql.duringRequest(() => change('/pages/1', { title: 'Start' }));
       expect(statements.filter((statement) => statement.startsWith('UPDATE'))).to.deep.equal([
-        'UPDATE "pages" SET "title"=$1,"updated_at"=$2,"version"=$3 WHERE "id" = $4 AND "version" = $5',
+        onPath({
+          fast:
+            'UPDATE "pages" AS "Page" SET "title" = $1, "updated_at" = $2, "version" = "Page"."version" + 1 ' +
+            'WHERE ("Page"."id" = $3) AND ("Page"."title"::text IS DISTINCT FROM $4::text) ' +
+            'RETURNING "id", "title", "views", "created_at", "updated_at", "version"',
+          general:
+            'UPDATE "pages" SET "title"=$1,"updated_at"=$2,"version"=$3 WHERE "id" = $4 AND "version" = $5',
+        }),
       ]);
     });
 

@@ -321,7 +321,7 @@ describe('the running application and its document', () => {
   async function expectBodyRefusals(operationId: string, id?: string): Promise<void> {
     const target = id === undefined ? {} : { id };
     await expectStatus(operationId, 400, { ...target, body: '{' });
-    await expectStatus(operationId, 412, { ...target, body: '{', headers: { 'if-match': '"1"' } });
+    await expectStatus(operationId, 412, { ...target, body: '{}', headers: { 'if-match': '"99"' } });
     await expectStatus(operationId, 413, { ...target, body: { name: 'x'.repeat(3_000) } });
     await expectStatus(operationId, 415, { ...target, body: 'name', type: 'text/plain' });
   }

@@ -72,13 +72,14 @@ export class JsonAnswer {
 
   #write(response: Response): void {
     if (this.status !== null) response.statusCode = this.status;
+    const isOrdinary = this.text !== '' && isUsual(response);
     for (const name in this.headers) response.setHeader(name, this.headers[name] as string);
     if (this.text === '') {
       for (const name of BODY_HEADERS) response.removeHeader(name);
       response.end();
       return;
     }
-    if (!isUsual(response)) {
+    if (!isOrdinary) {
       // What is less usual is Express's to do, which does it no differently.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
       response.send(this.text);
@@ -88,8 +89,10 @@ export class JsonAnswer {
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     const length = Buffer.byteLength(body);
     response.setHeader('Content-Length', length);
-    const etag = etagOf(response, body, length);
-    if (etag) response.setHeader('ETag', etag);
+    if (this.headers['ETag'] === undefined) {
+      const etag = etagOf(response, body, length);
+      if (etag) response.setHeader('ETag', etag);
+    }
     response.end(body);
   }
 }

@@ -94,9 +94,10 @@ function problemOf(error: unknown, request: Request): Problem | null {
 
 /** Writes a problem as `application/problem+json` (RFC 9457). */
 export function sendProblem(request: Request, response: Response, problem: Problem): void {
-  const { status, detail, errors, retryAfter } = problem;
+  const { status, detail, errors, retryAfter, headers = {} } = problem;
   for (const name of response.getHeaderNames()) if (name.startsWith('content-')) response.removeHeader(name);
   if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+  for (const name in headers) response.setHeader(name, headers[name] as string);
   // The rest of a body that is too large is not read (RFC 9110, 15.5.14), so the connection cannot be used again.
   if (status === 413 && !request.complete) response.setHeader('Connection', 'close');
   const body = Buffer.from(JSON.stringify(errors ? { detail, errors } : { detail }));

@@ -24,6 +24,8 @@ export interface Problem {
   readonly errors?: readonly RequestIssue[];
   /** Seconds until it is worth trying again. */
   readonly retryAfter?: number;
+  /** Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The answer to what is not understood. */
@@ -83,7 +85,9 @@ export interface ProblemContext {
 export function toProblem(error: unknown, context: ProblemContext = {}): Problem {
   const { isSafe = false } = context;
   if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
-  if (error instanceof RefusedRequestError) return { status: error.status, detail: error.message };
+  if (error instanceof RefusedRequestError) {
+    return { status: error.status, detail: error.message, headers: error.headers };
+  }
   if (error instanceof InvalidRequestError) {
     return { status: error.status, detail: error.message, errors: error.errors };
   }

@@ -47,18 +47,20 @@ export async function commitRequest<T>(
   }
 }
 
-/** The session that a generated operation runs in, by whether code of the user's takes part in the answer, which may throw. */
+/**
+ * The session that a generated operation runs in, by whether all it does has to happen together: where code of the user's takes
+ * part in the answer, which may throw, and where a record is looked at before it is written.
+ */
 export function operationSession(
   resource: Resource,
   route: GeneratedRoute,
   settings: PathSettings,
-): (isShapedByUser: boolean) => RunInSession {
+): (isWhole: boolean) => RunInSession {
   if (route.verb === 'get') return readSession([resource], settings);
   const shaped: RunInSession = (sessions, work) => sessions.runWrite(sequelizeOf(resource), work);
   const write: RunInSession = (sessions, work) =>
     (runsUserCode(resource, route) ? shaped : inAddedSession)(sessions, work);
-  const isDelete = route.operation === 'delete';
-  return (isShapedByUser) => onPath(isShapedByUser && !isDelete ? shaped : write, settings);
+  return (isWhole) => onPath(isWhole ? shaped : write, settings);
 }
 
 /** The session that a read of rows of some resources runs in. All are of one instance. */
@@ -84,6 +86,8 @@ function sequelizeOf({ plan: { model, name } }: Resource): Sequelize {
 function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boolean {
   const models = [plan.model, ...everyInclude(plan.relations.include).map(({ target }) => target.model)];
   return () =>
+    // Its state is read beside it.
+    plan.entityTag?.kind === 'xmin' ||
     !isGenerated ||
     !isPlainRepository(repository) ||
     !models.every((model) => hasPlainQueries(model, 'read'));

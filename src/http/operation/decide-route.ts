@@ -54,20 +54,24 @@ export function isMethodAsked(
   return isOverridden || !isPlainRepository(repository) || Boolean(isBodyRead) || isIdRead;
 }
 
+/** Whether an answer is made of values: where code of the user's is given it, and on the general path. */
+export function isAnswerSeen(method: string, lineage: readonly object[], settings: PathSettings): boolean {
+  return !settings.fastPath || isAnswerChanged(method, lineage, settings);
+}
+
 /**
  * Whether code of the user's is given the answer of a route as values, or comes after it: interceptors, decorators of the
  * answer, and middlewares behind it. Decorators whose code runs before are passed.
  */
-export function isAnswerSeen(
+export function isAnswerChanged(
   method: string,
   lineage: readonly object[],
-  { fastPath, routing: { interceptors = [], middlewares = [] } }: PathSettings,
+  { routing: { interceptors = [], middlewares = [] } }: PathSettings,
 ): boolean {
   const { useInterceptors, responseHandlers, uses, middlewares: all } = routingStorage();
   const concerns = (args: { target: unknown; method?: string }): boolean =>
     lineage.includes(args.target as object) && (args.method === undefined || args.method === method);
   return (
-    !fastPath ||
     interceptors.length > 0 ||
     all.some(
       ({ target, type }) => type === 'after' && (middlewares as readonly unknown[]).includes(target),

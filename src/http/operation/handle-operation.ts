@@ -13,20 +13,24 @@ import { checkSentNames } from '../request/scoped-values.js';
 import type { ActionRunner } from '../resources/controller-metadata.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { type ConditionCheck, compileConditionCheck } from './check-condition.js';
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
 import type { Outcome } from './outcome.js';
+import { withState } from './read-state.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape, type Shape } from './shape-answer.js';
+import { compileShape, type Shape, type ShapedBy } from './shape-answer.js';
 
 /** What is decided about a route at the start. */
 export interface RouteDecisions {
   /** Runs our SQL; null where only Sequelize can, or a method of the user's decides what runs. */
   readonly rows: RowRunner | null;
-  /** Whether code of the user's is given the answer as values. */
+  /** Whether the answer is made of values. */
   readonly isSeen: boolean;
+  /** Who takes part in the answer. */
+  readonly shapedBy: ShapedBy;
   /** Whether code of the user's takes part in what records look like. */
   readonly isShapedByUser: boolean;
   /** Whether decorators of the user's read parameters of the method. */
@@ -48,7 +52,10 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
   /** Runs it elsewhere; null where the method has answered by itself. */
   runMethod(action: Action, input: I | null, params: readonly unknown[]): Promise<Outcome | null>;
   readonly shape: Shape;
-  sessionFor(isShaped: boolean): RunInSession;
+  /** @param isWhole whether all that the request does has to happen together */
+  sessionFor(isWhole: boolean): RunInSession;
+  /** For what another path than our SQL writes under a condition of the request's. */
+  readonly checkCondition: ConditionCheck | null;
   /** Looks at what decorators have read past the parser, which refuses it elsewhere; null where there is nothing to look for. */
   readonly check: ((request: Request) => Promise<void>) | null;
 }
@@ -62,8 +69,8 @@ export function compileHandler(
 ): ActionRunner {
   const { operation, verb } = route;
   const { plan, views, access } = resource;
-  const { isDecorated, rows, settings } = decisions;
-  const runMethod = compileMethod(resource, route, shaper);
+  const { isDecorated, rows, settings, shapedBy } = decisions;
+  const runMethod = withState(resource, route, compileMethod(resource, route, shaper));
   const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
   const work: RouteWork = {
     sequelize: plan.model.sequelize,
@@ -75,8 +82,9 @@ export function compileHandler(
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
     rows,
     runMethod: (action, input, params) => runMethod(action, input ?? params),
-    shape: compileShape(resource, operation),
+    shape: compileShape(resource, operation, shapedBy),
     sessionFor: operationSession(resource, route, settings),
+    checkCondition: compileConditionCheck(resource, operation),
     check: checksNames
       ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
       : null,
@@ -86,7 +94,19 @@ export function compileHandler(
 
 /** The story of a request. */
 export function answerWith<I extends RequestArguments>(
-  { sequelize, verb, views, parse, parseOnce, rows, runMethod, shape, sessionFor, check }: RouteWork<I>,
+  {
+    sequelize,
+    verb,
+    views,
+    parse,
+    parseOnce,
+    rows,
+    runMethod,
+    shape,
+    sessionFor,
+    checkCondition,
+    check,
+  }: RouteWork<I>,
   { isSeen, isShapedByUser }: Pick<RouteDecisions, 'isSeen' | 'isShapedByUser'>,
   shaper: ResultShaper,
 ): ActionRunner {
@@ -94,7 +114,10 @@ export function answerWith<I extends RequestArguments>(
   return async (metadata, action, params) => {
     const { request, response } = action;
     const input = parse && (await parse(request));
-    const isShaped = verb !== 'get' && (isShapedByUser || jsonReplacer(response) !== undefined);
+    // A delete answers nothing.
+    const isShaped =
+      verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
+    const isConditional = checkCondition !== null && request.headers['if-match'] !== undefined;
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? [];
@@ -110,9 +133,10 @@ export function answerWith<I extends RequestArguments>(
       ours = null;
     }
 
-    const draft = await commitRequest(action, sessionFor(isShaped), async () => {
+    const draft = await commitRequest(action, sessionFor(isShaped || isConditional), async () => {
       await check?.(request);
       const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
+      if (!ran && isConditional) await checkCondition(action, input || null);
       const found = ran ?? (await runMethod(action, input, params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));

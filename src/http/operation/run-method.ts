@@ -3,6 +3,7 @@ import { type Action, getFromContainer } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { Page } from '../../persistence/paging/page.js';
+import { storedText } from '../../persistence/records/record-column.js';
 import { type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { accessSource } from '../request/reference-access.js';
@@ -78,11 +79,13 @@ export function outcomeOf(resource: Resource, operation: Endpoint, result: unkno
 }
 
 function recordsOutcome(resource: Resource, records: readonly object[], page: Page<object> | null): Outcome {
-  const { name } = resource.plan.info.primaryKey;
+  const { info } = resource.plan;
+  const { name } = info.primaryKey;
   return {
     page,
     count: records.length,
     key: () => (records[0] as Record<string, unknown>)[name],
+    stored: (attribute) => (records[0] ? storedText(info, records[0], attribute) : null),
     ...recordsShown(resource, records),
   };
 }

@@ -3,7 +3,11 @@ import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { hasQueryHooks } from '../../model/model-hooks.js';
+import type { Access } from '../../operation/access.js';
+import { changedMeanwhile } from '../../operation/entity-tag.js';
+import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
+import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
 import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
@@ -13,7 +17,7 @@ import type { TextRow } from '../../persistence/protocol/batch.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
-import { joinSlots } from '../../persistence/sql/statement.js';
+import { joinSlots, type Slots } from '../../persistence/sql/statement.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
@@ -57,9 +61,19 @@ function columnsOf(operation: Operation): readonly string[] {
 /** Compiles the runners of a resource's operations. */
 export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
   const { plan, rowView, features } = resource;
-  const { info, model } = plan;
+  const { info, model, entityTag } = plan;
   const { primaryKey, name } = info;
   const executor = new RowExecutor(info);
+  const missing = () => noSuchRecord({ name, key: primaryKey.name });
+  /** Why a row was not found. A condition that does not hold is told from no row. */
+  const explain = async ({ ifMatch }: Inputs, { where }: Access, slots: Slots, on?: StatementTarget) => {
+    if (!entityTag || !ifMatch) return missing();
+    const select = { columns: [entityTag.attribute] };
+    const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), aliveRows(info), where);
+    const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
+    const state = found.rows[0]?.[0];
+    return state === undefined || state === null ? missing() : changedMeanwhile(plan, state);
+  };
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
@@ -77,12 +91,17 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const found = await executor.run(asked, slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;
-        if (endpoint !== 'list' && count === 0) throw noSuchRecord({ name, key: primaryKey.name });
+        if (endpoint !== 'list' && count === 0) throw await explain(query, access, slots, on);
+        const shown = rowsShown(resource, info, columnsOf(asked), {
+          rows: rows as readonly TextRow[],
+          parsers,
+        });
         return {
           page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
           count,
           key: () => (rows[0] ? rowView.key(rows[0], parsers, query.fields) : undefined),
-          ...rowsShown(resource, info, columnsOf(asked), { rows: rows as readonly TextRow[], parsers }),
+          stored: (attribute) => shown.column(attribute)[0] ?? null,
+          ...shown,
         };
       },
     };

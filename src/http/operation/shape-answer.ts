@@ -5,6 +5,7 @@ import type { AnswerDraft } from '../../operation/feature.js';
 import type { ListQuery } from '../../query/list-query.js';
 import { type Envelope, envelopeJson, envelopeOf } from '../../response/envelope.js';
 import type { WireRecord } from '../../response/record-serializer.js';
+import { writesPlainJson } from '../answer/json-answer.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { answering } from '../resources/application-access.js';
 import type { Resource } from '../resources/resource.js';
@@ -23,9 +24,24 @@ export type Shape = (
 
 const NO_HEADERS = Object.freeze({});
 
+/** Who takes part in the answers of a route, beside the rows. */
+export interface ShapedBy {
+  /** Whether a method, or a repository, of the user's gives what is answered. */
+  readonly isMethodAsked: boolean;
+  /** Whether code of the user's is given the answer before it is sent. */
+  readonly isChanged: boolean;
+}
+
+const BY_ANYONE: ShapedBy = Object.freeze({ isMethodAsked: true, isChanged: true });
+
 /** The shape of an operation's answers. */
-export function compileShape(resource: Resource, operation: Endpoint): Shape {
+export function compileShape(
+  resource: Resource,
+  operation: Endpoint,
+  { isMethodAsked, isChanged }: ShapedBy = BY_ANYONE,
+): Shape {
   const { present } = resource.features[operation];
+  const isOfRows = !isMethodAsked && !isChanged && !resource.rowView.runsUserCode;
   const ownStatus = { create: 201, delete: 204, list: null, read: null, update: null }[operation];
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
@@ -33,7 +49,20 @@ export function compileShape(resource: Resource, operation: Endpoint): Shape {
     const status = ownStatus ?? response.statusCode;
     const body = answering(request, () => bodyOf(outcome, input, format));
     const draft = { status, headers: NO_HEADERS, body };
-    return present(draft, { inputs: query, count: outcome.count, key: outcome.key }, request);
+    const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
+    const isWhole = input.access.form.unreadable.size === 0 && !query.include?.length;
+    return present(
+      draft,
+      {
+        inputs: query,
+        count: outcome.count,
+        key: outcome.key,
+        stored: outcome.stored,
+        isOfRow: isOfRows && isWhole && isFinal,
+        isFinal,
+      },
+      request,
+    );
   };
 }
 

@@ -5,6 +5,7 @@ import { checkOwner } from '../../persistence/session/model-owners.js';
 import { writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import {
+  isAnswerChanged,
   isAnswerSeen,
   isMethodAsked,
   type PathSettings,
@@ -237,6 +238,10 @@ function compileHandlers(
     const decisions = {
       rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
       isSeen: isAnswerSeen(method, lineage, settings),
+      shapedBy: {
+        isMethodAsked: isMethodAsked(resource, route),
+        isChanged: isAnswerChanged(method, lineage, settings),
+      },
       isShapedByUser: resource.rowView.runsUserCode,
       isDecorated: declaredParameters(lineage, method).length > 0,
       settings,

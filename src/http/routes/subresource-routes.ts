@@ -93,6 +93,7 @@ export function subresourceHandler(
       runMethod: compileSubresourceMethod(subresource, parse, shaper),
       shape: compileShape(target, 'list'),
       sessionFor: readSession([parent, target], settings),
+      checkCondition: null,
       check: null,
     },
     { isSeen: isAnswerSeen(plan.method, lineage, settings), isShapedByUser: target.rowView.runsUserCode },

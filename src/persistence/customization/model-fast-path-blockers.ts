@@ -3,7 +3,7 @@
  * plugged in. Fast statements would pass it by.
  */
 import type { Endpoint } from '../../metadata/crud-options.js';
-import { customAttributes, deletedAtOf, timestampsOf, versionOf } from '../../model/attribute-notes.js';
+import { customAttributes, deletedAtOf, timestampsOf } from '../../model/attribute-notes.js';
 import type { ColumnType } from '../../model/column-type.js';
 import { queryHooks } from '../../model/model-hooks.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
@@ -74,7 +74,6 @@ function writeReasons(info: ModelInfo): string[] {
     ...setters.map((name) => `${name} has a setter`),
     ...rules.map((name) => `${name} has validation rules of Sequelize`),
     ...(hasRules(model.options.validate) ? ['the model has validation rules of Sequelize'] : []),
-    ...(versionOf(model) ? ['the model has a version'] : []),
     ...(model.sequelize && instanceOptions(model.sequelize).typeValidation
       ? ["Sequelize's option typeValidation is set"]
       : []),

@@ -9,15 +9,24 @@ export function recordColumn(
   records: readonly object[],
   attribute: string,
 ): readonly (string | null)[] {
-  const type = info.attributes.get(attribute)?.type;
   return records.map((record) => {
-    const pristine = pristineRow(record);
-    const position = pristine?.columns.attributes.findIndex(({ name }) => name === attribute) ?? -1;
-    if (pristine && position >= 0) return pristine.row[position] ?? null;
-    // A getter may make anything of a key.
-    const { dataValues = record } = record as { readonly dataValues?: object };
-    const text = type && encodeParameter(type, (dataValues as Readonly<Record<string, unknown>>)[attribute]);
+    const text = textOf(info, record, attribute);
     if (text !== undefined) return text;
     throw new TypeError(`A ${info.name} has no '${attribute}', by which its relations are found.`);
   });
+}
+
+/** The value of an attribute of a record, in the text form of the column; null where it has none. */
+export function storedText(info: RecordInfo, record: object, attribute: string): string | null {
+  return textOf(info, record, attribute) ?? null;
+}
+
+function textOf(info: RecordInfo, record: object, attribute: string): string | null | undefined {
+  const type = info.attributes.get(attribute)?.type;
+  const pristine = pristineRow(record);
+  const position = pristine?.columns.attributes.findIndex(({ name }) => name === attribute) ?? -1;
+  if (pristine && position >= 0) return pristine.row[position] ?? null;
+  // A getter may make anything of a key.
+  const { dataValues = record } = record as { readonly dataValues?: object };
+  return type && encodeParameter(type, (dataValues as Readonly<Record<string, unknown>>)[attribute]);
 }

@@ -1,6 +1,6 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
 import type { Sequelize } from 'sequelize';
-import { timestampsOf } from '../../model/attribute-notes.js';
+import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type {
   DeleteOperation,
@@ -23,7 +23,7 @@ import type { Page } from '../paging/page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
-import { NOW } from '../sql/write-sql.js';
+import { NOW, type Stamps } from '../sql/write-sql.js';
 import { now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
 
@@ -38,14 +38,17 @@ export class RowExecutor {
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
   readonly #encoder: RowEncoder;
-  readonly #updatedAt: AttributeInfo | null;
+  readonly #stamps: Stamps;
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
     this.#info = info;
     this.#compiler = new OperationCompiler(info);
     this.#encoder = new RowEncoder(info);
-    this.#updatedAt = info.attributes.get(timestampsOf(info.model).updatedAt ?? '') ?? null;
+    this.#stamps = Object.freeze({
+      updatedAt: info.attributes.get(timestampsOf(info.model).updatedAt ?? '') ?? null,
+      version: info.attributes.get(versionOf(info.model) ?? '') ?? null,
+    });
   }
 
   /** Reads a row, or none. */
@@ -73,7 +76,7 @@ export class RowExecutor {
     switch (operation.kind) {
       case 'read': {
         const statement = this.#compiler.read(operation);
-        if (operation.isLocked) return write(on, statement, slots);
+        if (operation.isLocked || operation.isFresh) return write(on, statement, slots);
         return on.read(statement.text, fillSlots(statement, slots), this.#compiler.table.name);
       }
       case 'list':
@@ -125,7 +128,7 @@ export class RowExecutor {
     if (shape === null || (await this.#triggers(on)).hideUpdates) return null;
     if (shape.includes('1')) {
       const attributes = () => this.#encoder.attributesOf(shape);
-      const statement = this.#compiler.update(shape, attributes, this.#updatedAt, operation);
+      const statement = this.#compiler.update(shape, attributes, this.#stamps, operation);
       const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;

@@ -24,7 +24,14 @@ import { joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { bindSlots, type Statement, toStatement } from './statement.js';
 import { type IndexInfo, indexesOf, servesOrder } from './table-indexes.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from './table-sql.js';
-import { compileDelete, compileInsert, compileUpdate, differsSql, referredRow } from './write-sql.js';
+import {
+  compileDelete,
+  compileInsert,
+  compileUpdate,
+  differsSql,
+  referredRow,
+  type Stamps,
+} from './write-sql.js';
 
 /** Compiles the operations on one table. */
 export class OperationCompiler {
@@ -68,13 +75,13 @@ export class OperationCompiler {
   update(
     shape: string,
     setOf: () => readonly AttributeInfo[],
-    updatedAt: AttributeInfo | null,
+    stamps: Stamps,
     { where, references = [], returning }: Pick<UpdateOperation, 'where' | 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
     const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
     return this.#bound(all, `update ${shape} ${selection.number} `, (lifted) =>
-      compileUpdate(this.table, { set: setOf(), updatedAt, where: lifted, returning: selection }),
+      compileUpdate(this.table, { set: setOf(), stamps, where: lifted, returning: selection }),
     );
   }
 

@@ -1,4 +1,5 @@
 /** A predicate -> a condition. Identifiers come from the model, values stay values. */
+import { XMIN } from '../../model/attribute-notes.js';
 import type { AttributeInfo, RecordInfo } from '../../model/model-info.js';
 import type { Comparison, Exists, Predicate, Value, Written } from '../../operation/operation.js';
 import { isOuterValue } from '../../operation/predicates.js';
@@ -14,9 +15,24 @@ export function columnsOf(info: RecordInfo, alias: string): ColumnSql {
   return (attribute) => raw(`${identifier(alias)}.${identifier(attributeOf(info, attribute).column)}`);
 }
 
+/** What every table of PostgreSQL has, and no model: no column can have this name. */
+const SYSTEM: ReadonlyMap<string, AttributeInfo> = new Map([
+  [
+    XMIN,
+    {
+      name: XMIN,
+      column: XMIN,
+      type: { kind: 'bigint' },
+      role: 'version',
+      nullable: false,
+      hasDefault: true,
+    },
+  ],
+]);
+
 /** @throws TypeError for a name that the model does not have */
 export function attributeOf({ attributes, name: model }: RecordInfo, name: string): AttributeInfo {
-  const attribute = attributes.get(name);
+  const attribute = attributes.get(name) ?? SYSTEM.get(name);
   if (attribute === undefined) throw new TypeError(`${model} has no attribute '${name}'.`);
   return attribute;
 }

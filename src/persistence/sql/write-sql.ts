@@ -50,21 +50,30 @@ export function compileInsert(
   return toStatement(sql`INSERT INTO ${raw(name)} (${names}) ${source}${returningSql(returning)}`);
 }
 
+/** What every change of a row writes along. Null where a model has no such attribute. */
+export interface Stamps {
+  /** Gets the moment of the write. */
+  readonly updatedAt: AttributeInfo | null;
+  /** Counts the changes. */
+  readonly version: AttributeInfo | null;
+}
+
 /** An UPDATE. */
 export interface UpdateSql {
   /** One at least. */
   readonly set: readonly AttributeInfo[];
-  /** Gets the moment of the write. */
-  readonly updatedAt: AttributeInfo | null;
+  readonly stamps: Stamps;
   readonly where: Predicate;
   readonly returning: SelectionSql;
 }
 
-/** Changes rows. Only a row that differs is written, so that `updatedAt` and triggers tell of changes. */
+/** Changes rows. Only a row that differs is written, so that `updatedAt`, the version and triggers tell of changes. */
 export function compileUpdate({ source, column }: TableSql, update: UpdateSql): Statement {
-  const { set, updatedAt, where, returning } = update;
-  const assignments = set.map((each) => assign(each, writtenSlot(each.name)));
-  if (updatedAt) assignments.push(assign(updatedAt, NOW));
+  const { set, stamps, where, returning } = update;
+  const assignments = [
+    ...set.map((each) => assign(each, writtenSlot(each.name))),
+    ...stampsSql(stamps, column),
+  ];
   const conditions = whereSql([compilePredicate(where, column), differsSql(set, column)]);
   return toStatement(
     sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`,
@@ -87,6 +96,13 @@ export function compileDelete(
   const conditions = whereSql([compilePredicate(where, column)]);
   if (mark === null) return toStatement(sql`DELETE FROM ${source}${conditions}`);
   return toStatement(sql`UPDATE ${source} SET ${assign(attributeOf(info, mark), NOW)}${conditions}`);
+}
+
+function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
+  return [
+    ...(updatedAt ? [assign(updatedAt, NOW)] : []),
+    ...(version ? [sql`${columnName(version)} = ${column(version.name)} + 1`] : []),
+  ];
 }
 
 function assign(attribute: AttributeInfo, value: Slot): SqlFragment {

@@ -15,7 +15,7 @@ import {
 
 const OPTIONS =
   'prefix, tags, description, endpoints, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
-  'updateSchema, dependencies, idType, unknownQuery, include, subresources, scope, visible, can, fields';
+  'updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
 
@@ -57,6 +57,8 @@ describe('compileResource', () => {
       dependencies: [],
       idKind: 'integer',
       unknownQuery: 'reject',
+      entityTag: null,
+      ifMatch: 'optional',
       access: null,
       relations: { include: new Map(), filters: new Map(), subresources: new Map() },
     });
@@ -103,6 +105,8 @@ describe('compileResource', () => {
       dependencies: [handler, Guard],
       idKind: 'bigint',
       unknownQuery: 'ignore',
+      entityTag: null,
+      ifMatch: 'optional',
       access: null,
       relations: { include: new Map(), filters: new Map(), subresources: new Map() },
     });

@@ -75,7 +75,7 @@ describe('OperationCompiler', () => {
     });
     const setOf = () => attributesOf('stars');
     const write = { where: equalTo('id', ID), references, returning: select };
-    expect(compiler.update('001', setOf, null, write)).to.deep.equal({
+    expect(compiler.update('001', setOf, { updatedAt: null, version: null }, write)).to.deep.equal({
       text: `UPDATE "notes" AS "Note" SET "stars" = $1 WHERE (("Note"."id" = $2) AND (${row})) AND ("Note"."stars" IS DISTINCT FROM $5) RETURNING "id", "body"`,
       values: [stars, ID, stars, 'open', stars],
     });
@@ -91,7 +91,9 @@ describe('OperationCompiler', () => {
 
   it('updates a row that differs, with parameters of their own for what is compared', () => {
     const setOf = () => attributesOf('text', 'stars');
-    expect(compiler.update('011', setOf, updatedAt, { where, returning: select })).to.deep.equal({
+    expect(
+      compiler.update('011', setOf, { updatedAt, version: null }, { where, returning: select }),
+    ).to.deep.equal({
       text:
         'UPDATE "notes" AS "Note" SET "body" = $1, "stars" = $2, "updatedAt" = $3 ' +
         'WHERE (("Note"."id" = $4) AND ("Note"."deletedAt" IS NULL)) AND ' +

@@ -1,0 +1,72 @@
+/** Entity tags (RFC 9110, 8.8): the state of a row, as clients name it. */
+import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
+import type { Predicate } from './operation.js';
+import { equalTo } from './predicates.js';
+import { RefusedRequestError } from './refused-request-error.js';
+
+/** A tag, or several of them; the first group is whether it is weak, the second what stands in the quotes. */
+const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
+
+/** What a version of a row can be: an integer of PostgreSQL. */
+const VERSION = /^(?:0|[1-9]\d{0,9})$/;
+const TRANSACTION = /^x(?:0|[1-9]\d{0,9})$/;
+const MAX_VERSION = 2_147_483_647;
+const MAX_TRANSACTION = 4_294_967_295;
+
+/** The states of a row that a condition names, in the text form of the column; null is any. */
+export type WantedStates = readonly string[] | null;
+
+/** The tag of a row in this state, in its quotes. */
+export function entityTag({ kind }: EntityTagPlan, state: string, suffix = ''): string {
+  return `"${kind === 'xmin' ? 'x' : ''}${state}${suffix && `.${suffix}`}"`;
+}
+
+/**
+ * Reads the tags of `If-Match`. A proxy that compresses an answer may have made its tag weak, and what stands behind the dot
+ * tells answers about the same state apart. Tags that are none of ours name no state.
+ *
+ * @returns undefined for what is no list of tags
+ */
+export function readStates(plan: EntityTagPlan, header: string): WantedStates | undefined {
+  if (header.trim() === '*') return null;
+  const states: string[] = [];
+  TAG.lastIndex = 0;
+  while (TAG.lastIndex < header.length) {
+    const found = TAG.exec(header);
+    if (!found) return undefined;
+    const state = stateOf(plan, (found[2] ?? '').replace(/\..*$/, ''));
+    if (state !== undefined) states.push(state);
+  }
+  return header.trim() === '' ? undefined : Object.freeze([...new Set(states)]);
+}
+
+function stateOf({ kind }: EntityTagPlan, text: string): string | undefined {
+  if (kind === 'version') return VERSION.test(text) && Number(text) <= MAX_VERSION ? text : undefined;
+  return TRANSACTION.test(text) && Number(text.slice(1)) <= MAX_TRANSACTION ? text.slice(1) : undefined;
+}
+
+/** The rows in one of these states; null is any row. */
+export function inState({ attribute }: EntityTagPlan, states: WantedStates): Predicate | null {
+  if (states === null) return null;
+  const [only, second] = states;
+  // No row is without a state.
+  if (only === undefined) {
+    return Object.freeze({
+      kind: 'comparison',
+      attribute,
+      operator: '=isnull=',
+      values: Object.freeze(['true']),
+    });
+  }
+  if (second === undefined) return equalTo(attribute, only);
+  return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: states });
+}
+
+/** The refusal of a write whose condition does not hold: the row has another state. */
+export function changedMeanwhile(
+  { name, entityTag: plan }: Pick<ResourcePlan, 'name' | 'entityTag'>,
+  state: string,
+): RefusedRequestError {
+  const detail = `The ${name} has been changed since; read it again, and repeat the change.`;
+  return new RefusedRequestError(412, detail, plan === null ? {} : { ETag: entityTag(plan, state) });
+}

@@ -1,0 +1,40 @@
+/** The options `etag` and `ifMatch` -> what tells the states of a row apart. */
+import { versionOf, XMIN } from '../model/attribute-notes.js';
+import { showValue } from '../util/option-problems.js';
+import type { OptionCheck } from './compile-options.js';
+import type { EntityTagPlan, ResourcePlan } from './resource-plan.js';
+
+/** Compiles the option; null is a resource without strong tags. */
+export function compileEntityTag({ info, options, report }: OptionCheck): EntityTagPlan | null {
+  const version = versionOf(info.model);
+  const etag: unknown = options.etag ?? (version === undefined ? false : 'version');
+  if (etag === false) return null;
+  if (etag === 'xmin') return Object.freeze({ kind: 'xmin', attribute: XMIN });
+  if (etag !== 'version') {
+    report(`${info.name}: etag is ${showValue(etag)}; use 'version', 'xmin' or false.`);
+    return null;
+  }
+  if (version !== undefined) return Object.freeze({ kind: 'version', attribute: version });
+  report(
+    `${info.name}: etag is 'version', and the model has none; add \`@Version @Column version: number\` to it, or use 'xmin'.`,
+  );
+  return null;
+}
+
+/** Whether writes need a condition. */
+export function compileIfMatch(
+  { info, options, report }: OptionCheck,
+  tag: EntityTagPlan | null,
+): ResourcePlan['ifMatch'] {
+  const { ifMatch = 'optional' } = options;
+  if (ifMatch !== 'optional' && ifMatch !== 'required') {
+    report(`${info.name}: ifMatch is ${showValue(ifMatch)}; use 'optional' or 'required'.`);
+    return 'optional';
+  }
+  if (ifMatch === 'required' && tag === null) {
+    report(
+      `${info.name}: ifMatch is 'required', and the records have no tags; add \`@Version\` to the model, or etag: 'xmin'.`,
+    );
+  }
+  return ifMatch;
+}

@@ -1,0 +1,323 @@
+/** Strong tags: `ETag` tells the state of a record, `If-Match` makes it the condition of a write, `If-None-Match` of a read. */
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { type InterceptorInterface, UseInterceptor } from 'routing-controllers';
+import {
+  AutoIncrement,
+  BelongsTo,
+  Column,
+  DataType,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud, type CrudContext, crudController } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
+import { except, UNGUARDED } from '../support/combination.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
+import { SqlLog } from '../support/sql-log.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud()
+@Table({ tableName: 'authors', timestamps: false })
+class Author extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare name: string;
+}
+
+@Crud({
+  include: { author: UNGUARDED },
+  scope: { tenant: (request) => request.get('x-tenant') ?? 1 },
+  fields: { secret: { read: (request) => request.get('x-tenant') === undefined } },
+})
+@Table({ tableName: 'notes', version: true, paranoid: true })
+class Note extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare text: string;
+
+  @Column(DataType.STRING(20))
+  declare secret: string | null;
+
+  @ForeignKey(() => Author)
+  @Column(DataType.INTEGER)
+  declare authorId: number | null;
+
+  @BelongsTo(() => Author)
+  declare author?: Author;
+}
+
+/** Its version does not leave. */
+@Crud({ ifMatch: 'required' })
+@Table({ tableName: 'locks', timestamps: false, version: 'revision' })
+class Lock extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.STRING(10) })
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare count: number;
+
+  @Exclude()
+  declare revision: number;
+}
+
+@Crud({ etag: 'xmin' })
+@Table({ tableName: 'marks', timestamps: false })
+class Mark extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(20), allowNull: false })
+  declare text: string;
+}
+
+const CHANGED = { detail: 'The Note has been changed since; read it again, and repeat the change.' };
+
+/** What stands before the dot: answers that code of the user's takes part in have more. */
+function stateOf({ headers }: Response): string | undefined {
+  return /^"(x?\d+)(?:\.[\w-]+)?"$/.exec(headers['etag'] ?? '')?.[1];
+}
+
+describe('the tags of records', () => {
+  const sql = new SqlLog();
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Author, Note, Lock, Mark],
+      engine: { logging: sql.record },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'notes', 'authors', 'locks', 'marks');
+    await Author.create({ name: 'Ann' });
+    await Note.create({ tenant: 1, text: 'one', authorId: 1 });
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  it('counts the changes of a row with a version', async () => {
+    const created = await site.agent.post('/notes').send({ text: 'two' });
+    expect([created.status, stateOf(created), created.body.version]).to.deep.equal([201, '0', 0]);
+    const changed = await site.agent.patch('/notes/2').send({ text: 'zwei' });
+    expect([changed.status, stateOf(changed), changed.body.version]).to.deep.equal([200, '1', 1]);
+    expect(stateOf(await site.agent.get('/notes/2'))).to.equal('1');
+    expect(stateOf(await site.agent.get('/notes/2?fields=text'))).to.equal('1');
+    const same = await site.agent.patch('/notes/2').send({ text: 'zwei' });
+    expect([same.status, stateOf(same)]).to.deep.equal([200, '1']);
+    expect((await site.agent.get('/notes')).headers['etag']).to.match(/^W\//);
+  });
+
+  except({
+    values: 'an interceptor sees the answer',
+    session: 'overrides answer',
+    records: 'overrides answer',
+  }).it('has the version alone where the row alone is answered', async () => {
+    const read = await site.agent.get('/notes/1');
+    expect(read.headers['etag']).to.equal('"0"');
+    expectNothing(await site.agent.get('/notes/1').set('if-none-match', '"0"'), 304);
+    expectNothing(await site.agent.get('/notes/1').set('if-none-match', 'W/"0"'), 304);
+    expect((await site.agent.get('/notes/1').set('if-none-match', '"1"')).status).to.equal(200);
+    const head = await site.agent.head('/notes/1');
+    expect(head.headers['etag']).to.equal('"0"');
+    expect((await site.agent.get('/notes/1?fields=text')).headers['etag']).to.equal('"0"');
+  });
+
+  it('tells answers about one state apart that have not the same bytes', async () => {
+    const [whole, masked, included] = [
+      await site.agent.get('/notes/1'),
+      await site.agent.get('/notes/1').set('x-tenant', '1'),
+      await site.agent.get('/notes/1?include=author'),
+    ];
+    expect([whole, masked, included].map(stateOf)).to.deep.equal(['0', '0', '0']);
+    expect(new Set([whole, masked, included].map(({ headers }) => headers['etag'])).size).to.equal(3);
+    await site.agent.patch('/authors/1').send({ name: 'Bea' });
+    const again = await site.agent
+      .get('/notes/1?include=author')
+      .set('if-none-match', included.headers['etag'] ?? '');
+    expect([again.status, again.body.author.name]).to.deep.equal([200, 'Bea']);
+  });
+
+  for (const tag of ['"0"', 'W/"0"', '*', '"5", "0"', '"0.abc"', '"foreign","0" ,']) {
+    it(`changes and deletes a record in the state of If-Match: ${tag}`, async () => {
+      const changed = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
+      expect([changed.status, changed.body.text, stateOf(changed)]).to.deep.equal([200, 'eins', '1']);
+      await Note.create({ tenant: 1, text: 'two' });
+      expectNothing(await site.agent.delete('/notes/2').set('if-match', tag), 204);
+      expect(await Note.count()).to.equal(1);
+    });
+  }
+
+  for (const tag of ['"1"', '"7", "8"', '"foreign"', '"W/0"', '"00"', '"99999999999"', '"-1"', '"x0"']) {
+    it(`refuses both in another state than If-Match: ${tag}, and tells the one it has`, async () => {
+      for (const body of [{ text: 'eins' }, { text: 'one' }, {}]) {
+        const refused = await site.agent.patch('/notes/1').set('if-match', tag).send(body);
+        expectProblem(refused, 412, CHANGED);
+        expect(refused.headers['etag']).to.equal('"0"');
+      }
+      expectProblem(await site.agent.delete('/notes/1').set('if-match', tag), 412, CHANGED);
+      expect((await Note.findByPk(1))?.get()).to.include({ text: 'one', version: 0 });
+    });
+  }
+
+  for (const tag of ['0', '"0', '""0"', '"0" "1"', 'W/0', '', '*, "0"', '"ü\n"']) {
+    it(`refuses what is no list of tags: ${JSON.stringify(tag)}`, async () => {
+      if (tag.includes('\n')) return;
+      const refused = await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'eins' });
+      expectProblem(refused, 400, { detail: 'If-Match is no list of entity tags, such as "7", and no *.' });
+    });
+  }
+
+  it('tells a record that is not there from one in another state', async () => {
+    const missing = await site.agent.patch('/notes/9').set('if-match', '"0"').send({ text: 'x' });
+    expect(missing.status).to.equal(404);
+    const foreign = site.agent.patch('/notes/1').set({ 'if-match': '"9"', 'x-tenant': '2' });
+    const other = await foreign.send({ text: 'x' });
+    expectProblem(other, 404, missing.body);
+    expect(other.headers).to.not.have.property('etag');
+    await site.agent.delete('/notes/1');
+    expectProblem(await site.agent.delete('/notes/1').set('if-match', '"0"'), 404, missing.body);
+  });
+
+  it('refuses a create under a condition: there is no state yet', async () => {
+    const refused = await site.agent.post('/notes').set('if-match', '"0"').send({ text: 'x' });
+    expectProblem(refused, 412, {
+      detail: 'A new Note has no state that If-Match could name, and nothing was done; leave it out.',
+    });
+  });
+
+  it('asks for a condition where it is required', async () => {
+    await site.agent.post('/locks').send({ name: 'a', count: 1 });
+    for (const refused of [
+      await site.agent.patch('/locks/a').send({ count: 2 }),
+      await site.agent.delete('/locks/a'),
+    ]) {
+      expectProblem(refused, 428, {
+        detail: 'A change of a Lock needs the header If-Match, with the ETag that a read of it has given.',
+      });
+    }
+    const read = await site.agent.get('/locks/a');
+    expect(stateOf(read)).to.equal('0');
+    expectJson(read, 200, { name: 'a', count: 1 });
+    const changed = await site.agent
+      .patch('/locks/a')
+      .set('if-match', read.headers['etag'] ?? '')
+      .send({ count: 2 });
+    expect([changed.status, stateOf(changed), changed.body.count]).to.deep.equal([200, '1', 2]);
+    expectNothing(await site.agent.delete('/locks/a').set('if-match', '*'), 204);
+  });
+
+  it('takes the transaction that wrote a row, where the model has no version', async () => {
+    const created = await site.agent.post('/marks').send({ text: 'one' });
+    expect(stateOf(created)).to.match(/^x\d+$/);
+    const read = await site.agent.get('/marks/1');
+    expect(stateOf(read)).to.equal(stateOf(created));
+    const changed = await site.agent
+      .patch('/marks/1')
+      .set('if-match', read.headers['etag'] ?? '')
+      .send({ text: 'eins' });
+    expect(changed.status).to.equal(200);
+    expect(stateOf(changed)).to.not.equal(stateOf(read));
+    const refused = await site.agent.delete('/marks/1').set('if-match', read.headers['etag'] ?? '');
+    expect([refused.status, stateOf(refused)]).to.deep.equal([412, stateOf(changed)]);
+    expect((await site.agent.delete('/marks/1').set('if-match', '"0"')).status).to.equal(412);
+    expectNothing(await site.agent.delete('/marks/1').set('if-match', changed.headers['etag'] ?? ''), 204);
+  });
+
+  const lock = 'the record is locked before it is written';
+  except({ general: lock, session: lock, records: lock }).it(
+    'has the condition in the statement of the write',
+    async () => {
+      const { statements } = await sql.duringRequest(() =>
+        site.agent.patch('/notes/1').set('if-match', '"0"').send({ text: 'eins' }),
+      );
+      const written = statements.filter((text) => /UPDATE "notes"/.test(text));
+      expect(written).to.have.length(1);
+      const read = statements.filter((text) => /SELECT.*FROM "notes"/.test(text));
+      expect(read).to.deep.equal([]);
+    },
+  );
+
+  it('lets no change of many clients be lost, who read, change, and try again on 412', async () => {
+    await Lock.create({ name: 'n', count: 0 });
+    const increment = async (): Promise<void> => {
+      const read = await site.agent.get('/locks/n');
+      const changed = await site.agent
+        .patch('/locks/n')
+        .set('if-match', read.headers['etag'] ?? '')
+        .send({ count: read.body.count + 1 });
+      if (changed.status === 412) return increment();
+      expect(changed.status).to.equal(200);
+    };
+    await Promise.all(Array.from({ length: 16 }, increment));
+    expect((await Lock.findByPk('n'))?.get()).to.include({ count: 16, revision: 16 });
+  });
+
+  it('checks the condition of an override, and keeps the record as it is until the override has ended', async () => {
+    const seen: string[] = [];
+    class Overridden extends crudController(Note) {
+      override async update(id: number, values: object, context: CrudContext<Note>) {
+        seen.push('update');
+        await context.repository.create({ text: 'log' } as never);
+        return super.update(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Overridden] });
+    expectProblem(await agent.patch('/notes/1').set('if-match', '"3"').send({ text: 'x' }), 412, CHANGED);
+    expect(seen).to.deep.equal([]);
+    const changed = await agent.patch('/notes/1').set('if-match', '"0"').send({ text: 'x' });
+    expect([changed.status, stateOf(changed)]).to.deep.equal([200, '1']);
+    expect(await Note.count()).to.equal(2);
+  });
+
+  it('never gives the same tag to answers that an interceptor may change', async () => {
+    class Shout implements InterceptorInterface {
+      intercept(_action: unknown, content: object) {
+        return { ...content, at: Math.random() };
+      }
+    }
+    @UseInterceptor(Shout)
+    class Loud extends crudController(Note) {}
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Loud] });
+    const [first, second] = [await agent.get('/notes/1'), await agent.get('/notes/1')];
+    expect([first, second].map(stateOf)).to.deep.equal(['0', '0']);
+    expect(first.headers['etag']).to.not.equal(second.headers['etag']);
+    const again = await agent.get('/notes/1').set('if-none-match', first.headers['etag'] ?? '');
+    expect(again.status).to.equal(200);
+    const changed = await agent
+      .patch('/notes/1')
+      .set('if-match', first.headers['etag'] ?? '')
+      .send({ text: 'x' });
+    expect(changed.status).to.equal(200);
+  });
+
+  it('describes both headers in the document', async () => {
+    const { paths } = site.crud.openapi();
+    const item = paths['/locks/{id}'] ?? {};
+    expect(JSON.stringify(item.get?.responses['200'])).to.include('"ETag"');
+    const names = item.patch?.parameters?.map((each) => ('name' in each ? each.name : ''));
+    expect(names).to.include('If-Match');
+    expect(Object.keys(item.patch?.responses ?? {})).to.include.members(['412', '428']);
+    expect(Object.keys(paths['/marks/{id}']?.patch?.responses ?? {})).to.not.include('428');
+  });
+});
