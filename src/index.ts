@@ -55,6 +55,7 @@ export { type EngineOptions, engineLifespan } from './persistence/engine/engine-
 export {
   ConcurrentModificationError,
   MultipleResultsFound,
+  NotDeletedError,
   NotFoundError,
   PersistenceError,
   RelationNotLoaded,

@@ -1,10 +1,14 @@
 /** Conditions of HTTP: `If-Match`. */
 import { inState, readStates } from '../operation/entity-tag.js';
-import type { FeatureFactory, Inputs } from '../operation/feature.js';
+import type { ByEndpoint, FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Predicate } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
+import type { ProblemStatus } from '../operation/problem-status.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
+
+/** What changes a record that is there. */
+const CHANGES = ['update', 'delete', 'restore', 'purge'] as const;
 
 /**
  * A write with `If-Match` happens only if the record still is the one that the client has seen. Without strong tags nothing can
@@ -21,7 +25,7 @@ function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
       {
         in: 'header',
         name: 'If-Match',
-        endpoints: ['create', 'update', 'delete'],
+        endpoints: ['create', ...CHANGES],
         read() {
           throw new RefusedRequestError(
             412,
@@ -30,7 +34,7 @@ function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
         },
       },
     ],
-    problems: { create: [412], update: [412], delete: [412] },
+    problems: { create: [412], ...problemsOf([412]) },
   };
 }
 
@@ -45,7 +49,7 @@ function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): Return
       {
         in: 'header',
         name: 'If-Match',
-        endpoints: ['update', 'delete'],
+        endpoints: CHANGES,
         member: 'ifMatch',
         read(text) {
           const states = readStates(tag, text);
@@ -79,11 +83,14 @@ function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): Return
         },
       },
     ],
-    rewrite: { update: within, delete: within },
+    rewrite: { update: within, delete: within, restore: within, purge: within },
     problems: {
       create: [412],
-      update: isRequired ? [412, 428] : [412],
-      delete: isRequired ? [412, 428] : [412],
+      ...problemsOf(isRequired ? [412, 428] : [412]),
     },
   };
+}
+
+function problemsOf(statuses: readonly ProblemStatus[]): ByEndpoint<readonly ProblemStatus[]> {
+  return Object.fromEntries(CHANGES.map((each) => [each, statuses]));
 }

@@ -56,8 +56,8 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
         describe: () => chosenNames('Only these properties are answered.', shown, shown.length),
       },
     ],
-    constants: { create: mask, update: mask },
-    rewrite: { list: select, read: select, create: giveBack, update: giveBack },
+    constants: { create: mask, update: mask, restore: mask },
+    rewrite: { list: select, read: select, create: giveBack, update: giveBack, restore: giveBack },
   };
 };
 

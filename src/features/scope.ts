@@ -1,6 +1,6 @@
 /** Rows that a request may see and write: `scope` and `visible`; and what refuses a request as a whole. */
 
-import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
+import { ENDPOINTS, type Endpoint, RULES_OF } from '../metadata/endpoint.js';
 import { type Access, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
 import type { ListOperation, Predicate } from '../operation/operation.js';
@@ -29,9 +29,11 @@ export const scope: FeatureFactory = ({ plan }) => {
       }),
       update: within,
       delete: within,
+      restore: within,
+      purge: within,
     },
     problems: Object.fromEntries(
-      OPERATIONS.flatMap((each) => (mayRefuse(rules, each) ? [[each, [403]]] : [])),
+      ENDPOINTS.flatMap((each) => (mayRefuse(rules, each) ? [[each, [403]]] : [])),
     ),
   };
 };
@@ -47,7 +49,8 @@ function withinList(operation: ListOperation, _inputs: unknown, { where }: Acces
 
 /** Whether a request may be refused as a whole. Rules of attributes refuse none. */
 export function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {
-  return scope.size > 0 || visible !== null || (can.get(operation) ?? true) !== true;
+  const isRuled = RULES_OF[operation].some((rule) => (can.get(rule) ?? true) !== true);
+  return scope.size > 0 || visible !== null || isRuled;
 }
 
 function withPresets(row: Readonly<Record<string, unknown>>, attributes: readonly string[], access: Access) {

@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import type { Model } from 'sequelize';
 import type { Attribute } from './attributes.js';
-import type { Endpoint } from './endpoint.js';
+import type { RuleName } from './endpoint.js';
 import type { FilterTemplate } from './filter-template.js';
 
 /**
@@ -100,11 +100,12 @@ export interface AccessOptions<M extends Model = Model> {
   visible?: VisibleRule;
   /**
    * Who may use an operation; all others are answered with 403, before the body is read. Default: everybody may use each that is not
-   * named, unless `bootstrap` has `deny: true`.
+   * named, unless `bootstrap` has `deny: true`. `restore` asks the rules of `update` and `deleted`, and `purge` those of `delete` and
+   * `deleted`.
    *
    * @example { create: isStaff, update: isStaff, delete: isAdmin, list: true }
    */
-  can?: { readonly [O in Endpoint]?: AccessRule };
+  can?: { readonly [O in RuleName]?: AccessRule };
   /**
    * Who may read and write an attribute. Default: who may use the operation.
    *

@@ -7,7 +7,7 @@ import type { CountOptions } from './count-options.js';
 import type { Endpoint } from './endpoint.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 
-export { type Endpoint, OPERATIONS } from './endpoint.js';
+export { ENDPOINTS, type Endpoint, OPERATIONS } from './endpoint.js';
 
 /** A sequelize-typescript model class. */
 export type ModelClass<M extends Model = Model> = ModelStatic<M>;
@@ -121,7 +121,11 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   tags?: readonly string[];
   /** What the records are, in a sentence or more of Markdown, for the OpenAPI document. Default: none. */
   description?: string;
-  /** The operations that get a route. Default: all five. */
+  /**
+   * The operations that get a route. `restore` and `purge` are for models that are `paranoid`: `POST /{id}/restore` brings a
+   * soft-deleted record back, and `DELETE /{id}/purge` removes it for good.
+   * Default: `list`, `read`, `create`, `update` and `delete`.
+   */
   endpoints?: Iterable<Endpoint>;
   /** How the list is paged. Default: `'offset'`. */
   pagination?: 'offset' | 'cursor';

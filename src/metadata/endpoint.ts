@@ -1,7 +1,27 @@
 /** The operations of a resource. */
 
-/** The five operations a resource can have. */
+/** Those that a resource has where it names none. */
 export const OPERATIONS = ['list', 'read', 'create', 'update', 'delete'] as const;
 
-/** One of `list`, `read`, `create`, `update`, `delete`. */
-export type Endpoint = (typeof OPERATIONS)[number];
+/** All that a resource can have. */
+export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge'] as const;
+
+/** One of them. */
+export type Endpoint = (typeof ENDPOINTS)[number];
+
+/** What the rules of `can` are about: the five operations, and whether soft-deleted records may be seen and used. */
+export const RULES = [...OPERATIONS, 'deleted'] as const;
+
+/** One of them. */
+export type RuleName = (typeof RULES)[number];
+
+/** The rules that an endpoint asks, all of which must allow it. */
+export const RULES_OF: Readonly<Record<Endpoint, readonly RuleName[]>> = {
+  list: ['list'],
+  read: ['read'],
+  create: ['create'],
+  update: ['update'],
+  delete: ['delete'],
+  restore: ['update', 'deleted'],
+  purge: ['delete', 'deleted'],
+};

@@ -112,6 +112,8 @@ const WORDS: Readonly<Record<Endpoint, { readonly verb: string; readonly success
   create: { verb: 'Create', success: 'The new record.' },
   update: { verb: 'Change', success: 'The record after the change.' },
   delete: { verb: 'Delete', success: 'The record is deleted.' },
+  restore: { verb: 'Restore', success: 'The record, which is no longer deleted.' },
+  purge: { verb: 'Purge', success: 'The record is removed for good.' },
 };
 
 function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
@@ -131,11 +133,15 @@ function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
       return 'A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.';
     case 'delete':
       return info.paranoid ? 'The record is kept, and is missing from then on.' : 'The record is removed.';
+    case 'restore':
+      return 'Brings a deleted record back.';
+    case 'purge':
+      return 'Removes a deleted record for good.';
   }
 }
 
 function successStatus(operation: Endpoint, { successStatus: given }: ActionDescription): number {
-  if (operation === 'delete') return 204;
+  if (operation === 'delete' || operation === 'purge') return 204;
   return given ?? (operation === 'create' ? 201 : 200);
 }
 
@@ -145,7 +151,9 @@ export function success(resource: DescribedResource, operation: Endpoint): Respo
   return {
     description: WORDS[operation].success,
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
-    ...(operation === 'delete' ? {} : { content: successContent(resource, operation) }),
+    ...(operation === 'delete' || operation === 'purge'
+      ? {}
+      : { content: successContent(resource, operation) }),
   };
 }
 

@@ -25,7 +25,7 @@ export function resourceSchemas(
   const isRead = has('list', 'read');
   const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), giveName);
   return {
-    ...(has('create', 'update') ? { [schemas.written]: described } : {}),
+    ...(has('create', 'update', 'restore') ? { [schemas.written]: described } : {}),
     ...(isRead ? { [schemas.record]: withRelations(described, included) } : {}),
     ...(isRead ? { [schemas.partial]: withRelations(partialSchema(names, record), included) } : {}),
     ...included.schemas,

@@ -1,7 +1,7 @@
 /** The rules of a resource -> the access of a request. Each rule is asked once. */
 import type { Request } from 'express';
 import { type AccessRule, EVERYTHING } from '../metadata/access-options.js';
-import type { Endpoint } from '../metadata/endpoint.js';
+import { type Endpoint, RULES_OF } from '../metadata/endpoint.js';
 import { FilterTemplate } from '../metadata/filter-template.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { AccessPlan } from '../plan/access-plan.js';
@@ -48,7 +48,7 @@ export function compileAskAccess(
   const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
   return (request, endpoint) => {
-    const can = endpoint ? allows(plan.can.get(endpoint) ?? null, request) : true;
+    const can = endpoint ? allowsAll(plan, endpoint, request) : true;
     return then(can, (isAllowed) => {
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
       const asked = scoped.map((rule) => guarded(rule, request));
@@ -215,6 +215,19 @@ export function visibleRows(info: RecordInfo, answer: unknown): Predicate | null
 
 function denied(message: string): RefusedRequestError {
   return new RefusedRequestError(403, message);
+}
+
+/** Asks the rules of an endpoint in turn. */
+function allowsAll({ can }: AccessPlan, endpoint: Endpoint, request: Request): Maybe<unknown> {
+  const rules = RULES_OF[endpoint];
+  const ask = (index: number): Maybe<unknown> => {
+    const rule = rules[index];
+    if (rule === undefined) return true;
+    return then(allows(can.get(rule) ?? null, request), (answer) =>
+      answer === true ? ask(index + 1) : answer,
+    );
+  };
+  return ask(0);
 }
 
 function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {

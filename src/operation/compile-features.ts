@@ -1,6 +1,6 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
-import { type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
+import { ENDPOINTS, type Endpoint } from '../metadata/crud-options.js';
 import { parameterIssues, parseQueryString } from '../query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
@@ -62,7 +62,7 @@ export function compileFeatures(
   factories: readonly FeatureFactory[],
 ): ResourceFeatures {
   const features = factories.flatMap((make) => make(context) ?? []);
-  const entries = OPERATIONS.map((endpoint) => [endpoint, compileEndpoint(context, features, endpoint)]);
+  const entries = ENDPOINTS.map((endpoint) => [endpoint, compileEndpoint(context, features, endpoint)]);
   return Object.freeze(Object.fromEntries(entries)) as ResourceFeatures;
 }
 

@@ -40,7 +40,7 @@ export function compileOperation(
       operation = apply(rewrites, bare, inputs, access);
       if (isUsual) usualOf.set(form, Object.freeze(operation));
     }
-    return operation.kind === 'update' ? given(operation, access, values) : operation;
+    return endpoint === 'update' ? given(operation, access, values) : operation;
   };
 }
 
@@ -69,5 +69,7 @@ function bareOperations({ plan, columnsOf }: FeatureContext): OperationByEndpoin
     create: { kind: 'insert', rows: [], returning: whole },
     update: { kind: 'update', where, set: {}, returning: whole },
     delete: { kind: 'delete', where, mark: null },
+    restore: { kind: 'update', where, set: {}, returning: whole },
+    purge: { kind: 'delete', where, mark: null },
   };
 }

@@ -130,6 +130,8 @@ export interface OperationByEndpoint {
   readonly create: InsertOperation;
   readonly update: UpdateOperation;
   readonly delete: DeleteOperation;
+  readonly restore: UpdateOperation;
+  readonly purge: DeleteOperation;
 }
 
 /** What a feature makes of operations. */

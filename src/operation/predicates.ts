@@ -33,6 +33,11 @@ export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | nu
   });
 }
 
+/** The rows that are soft-deleted. */
+export function goneRows(alive: Comparison): Comparison {
+  return Object.freeze({ ...alive, values: Object.freeze(['false']) });
+}
+
 /** The rows that the default scope of a model finds at this moment; null where it asks nothing of rows. */
 export function scopedRows(target: RecordInfo): Written | null {
   const text = scopeCondition(target.model);

@@ -1,6 +1,6 @@
 /** Who sees and writes what of a resource, as the compile phase produces it. Frozen. */
 import type { AccessRule, ScopeRule, VisibleRule } from '../metadata/access-options.js';
-import type { Endpoint } from '../metadata/endpoint.js';
+import type { RuleName } from '../metadata/endpoint.js';
 
 /** The rules of one attribute; null is none. */
 export interface FieldPlan {
@@ -16,7 +16,7 @@ export function restrictedNames(access: Pick<AccessPlan, 'fields'> | null): Read
 
 /** The rules of a resource. */
 export interface AccessPlan {
-  readonly can: ReadonlyMap<Endpoint, AccessRule>;
+  readonly can: ReadonlyMap<RuleName, AccessRule>;
   /** By attribute; those of `bootstrap` among them. */
   readonly scope: ReadonlyMap<string, ScopeRule>;
   readonly visible: VisibleRule | null;

@@ -1,6 +1,6 @@
 /** The access options of one declaration -> its `AccessPlan`. */
 import type { AccessOptions, AccessRule, FieldRules, Scope, ScopeRule } from '../metadata/access-options.js';
-import { type Endpoint, OPERATIONS } from '../metadata/endpoint.js';
+import { RULES, RULES_OF, type RuleName } from '../metadata/endpoint.js';
 import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
@@ -42,7 +42,8 @@ export function compileAccess(
   const scope = compileScope(check, shared);
   const visible = compileVisible(check);
   const fields = compileFields(check);
-  const unruled = [...endpoints].filter((endpoint) => !can.has(endpoint));
+  const asked = new Set([...endpoints].flatMap((endpoint) => RULES_OF[endpoint]));
+  const unruled = [...asked].filter((rule) => !can.has(rule));
   if (shared.deny && unruled.length > 0) {
     report(
       `${info.name}: bootstrap has deny: true, and can has no rule for ${unruled.join(', ')}; give each a function of the ` +
@@ -65,14 +66,14 @@ export function compileAccess(
 }
 
 function compileCan({ info, options, report }: RuleCheck): AccessPlan['can'] {
-  const rules = new Map<Endpoint, AccessRule>();
+  const rules = new Map<RuleName, AccessRule>();
   for (const [name, rule] of Object.entries(options.can ?? {})) {
-    const endpoint = OPERATIONS.find((each) => each === name);
-    if (!endpoint) {
+    const known = RULES.find((each) => each === name);
+    if (!known) {
       report(
-        `${info.name}: can names '${name}', which is no operation; use ${OPERATIONS.join(', ')}.${didYouMean(name, OPERATIONS)}`,
+        `${info.name}: can names '${name}', which is no operation; use ${RULES.join(', ')}.${didYouMean(name, RULES)}`,
       );
-    } else if (isRule(rule)) rules.set(endpoint, rule);
+    } else if (isRule(rule)) rules.set(known, rule);
     else
       report(
         `${info.name}: can.${name} is ${showValue(rule)}; use a function of the request, true or false.`,

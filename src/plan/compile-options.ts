@@ -1,5 +1,5 @@
 /** Checks of the single options of `@Crud`, each returning a value and adding to a list of problems. */
-import { type CrudOptions, type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
+import { type CrudOptions, ENDPOINTS, type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
@@ -55,13 +55,16 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
 export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Endpoint> {
   const endpoints = new Set<Endpoint>();
   for (const name of options.endpoints ?? OPERATIONS) {
-    if (OPERATIONS.includes(name)) endpoints.add(name);
-    else {
+    if (!ENDPOINTS.includes(name)) {
       report(
-        `${info.name}: endpoints has ${showValue(name)}; use ${OPERATIONS.map((known) => `'${known}'`).join(', ')}.` +
-          didYouMean(typeof name === 'string' ? name : '', OPERATIONS),
+        `${info.name}: endpoints has ${showValue(name)}; use ${ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
+          didYouMean(typeof name === 'string' ? name : '', ENDPOINTS),
       );
-    }
+    } else if ((name === 'restore' || name === 'purge') && !info.paranoid) {
+      report(
+        `${info.name}: endpoints has '${name}', and a delete removes the rows; make the model paranoid, or leave it out.`,
+      );
+    } else endpoints.add(name);
   }
   return endpoints;
 }

@@ -24,6 +24,7 @@ describe('the public API', () => {
       'InjectUnitOfWork',
       'InvalidCursorError',
       'MultipleResultsFound',
+      'NotDeletedError',
       'NotFoundError',
       'PersistenceError',
       'RelationNotLoaded',

@@ -13,7 +13,7 @@ import {
   type Id,
   type ReadQuery,
 } from '../../src/index.js';
-import type { Endpoint } from '../../src/metadata/crud-options.js';
+import { ENDPOINTS, type Endpoint } from '../../src/metadata/crud-options.js';
 import type { Feature, FeatureFactory, Input } from '../../src/operation/feature.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing } from '../support/expect-answer.js';
@@ -21,8 +21,6 @@ import { watchForLeaks } from '../support/leak-watch.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 // ── The feature, as its author would write it ──
-
-const ENDPOINTS = ['list', 'read', 'create', 'update', 'delete'] as const satisfies readonly Endpoint[];
 
 function flag(place: Input['in'], name: string): Input {
   return {
@@ -41,7 +39,7 @@ function flag(place: Input['in'], name: string): Input {
 }
 
 function each<T>(value: T): Record<Endpoint, T> {
-  return { list: value, read: value, create: value, update: value, delete: value };
+  return Object.fromEntries(ENDPOINTS.map((name) => [name, value])) as Record<Endpoint, T>;
 }
 
 /** `X-Row-Count`: the number of rows that were found or written; off for models without an order. */

@@ -3,13 +3,16 @@ import { HttpError } from 'routing-controllers';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
+  NotDeletedError,
   NotFoundError,
   PersistenceError,
 } from '../../persistence/errors/errors.js';
 
+const CONFLICTS = [MultipleResultsFound, ConcurrentModificationError, NotDeletedError];
+
 /**
- * The status of an error: 404 for `NotFoundError`, 409 for `MultipleResultsFound` and `ConcurrentModificationError`,
- * and 500 for everything else.
+ * The status of an error: 404 for `NotFoundError`, 409 for `MultipleResultsFound`, `ConcurrentModificationError` and
+ * `NotDeletedError`, and 500 for everything else.
  *
  * @example
  * ```ts
@@ -18,8 +21,7 @@ import {
  */
 export function statusFor(error: unknown): number {
   if (error instanceof NotFoundError) return 404;
-  if (error instanceof MultipleResultsFound || error instanceof ConcurrentModificationError) return 409;
-  return 500;
+  return CONFLICTS.some((each) => error instanceof each) ? 409 : 500;
 }
 
 /**

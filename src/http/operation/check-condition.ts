@@ -20,11 +20,13 @@ import { contextOf } from './run-method.js';
  */
 export type ConditionCheck = (action: Action, input: RequestArguments | null) => Promise<void>;
 
+const CHANGES: readonly Endpoint[] = ['update', 'delete', 'restore', 'purge'];
+
 /** The check of a write; null where there are no states, or no record. */
 export function compileConditionCheck(resource: Resource, operation: Endpoint): ConditionCheck | null {
   const { plan, access, features } = resource;
   const { entityTag, info } = plan;
-  if (entityTag === null || (operation !== 'update' && operation !== 'delete')) return null;
+  if (entityTag === null || !CHANGES.includes(operation)) return null;
   const { absentFor, readHeaders } = features[operation];
   const stateOf = compileStateReader(resource);
   const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
@@ -36,7 +38,9 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     const states: WantedStates | undefined = await wantedBy(action, input);
     if (!states) return;
     const id = input ? input.id : parsePathId(plan, action.request);
-    const record = await contextOf(resource, action).repository.getLocked(id as Id);
+    const { repository } = contextOf(resource, action);
+    const isOfDeleted = operation === 'restore' || operation === 'purge';
+    const record = await repository.getLocked(id as Id, isOfDeleted);
     const { name, attribute, kind } = { name: info.primaryKey.name, ...entityTag };
     const state =
       kind === 'version'

@@ -70,7 +70,8 @@ export function compileMethod(
 
 /** What a method has returned, as records of an answer. */
 export function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
-  if (operation === 'delete') return { ...recordsOutcome(resource, [], null), count: 1 };
+  if (operation === 'delete' || operation === 'purge')
+    return { ...recordsOutcome(resource, [], null), count: 1 };
   if (operation === 'list') {
     const page = pageOf(resource, result);
     return recordsOutcome(resource, page.items, page);

@@ -2,17 +2,18 @@
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { deletedAtOf } from '../../model/attribute-notes.js';
 import { hasQueryHooks } from '../../model/model-hooks.js';
 import type { Access } from '../../operation/access.js';
 import { changedMeanwhile } from '../../operation/entity-tag.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
-import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
+import { allOf, equalTo } from '../../operation/predicates.js';
 import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
-import { noSuchRecord } from '../../persistence/errors/errors.js';
+import { noSuchRecord, notDeleted } from '../../persistence/errors/errors.js';
 import type { TextRow } from '../../persistence/protocol/batch.js';
 import { RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
@@ -65,14 +66,28 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const { primaryKey, name } = info;
   const executor = new RowExecutor(info);
   const missing = () => noSuchRecord({ name, key: primaryKey.name });
-  /** Why a row was not found. A condition that does not hold is told from no row. */
-  const explain = async ({ ifMatch }: Inputs, { where }: Access, slots: Slots, on?: StatementTarget) => {
-    if (!entityTag || !ifMatch) return missing();
-    const select = { columns: [entityTag.attribute] };
-    const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), aliveRows(info), where);
+  const mark = deletedAtOf(info);
+  const asks = [...(mark === undefined ? [] : [mark]), ...(entityTag ? [entityTag.attribute] : [])];
+  /** Why a row was not found: there is none, it is soft-deleted or is not, or has another state. */
+  const explain = async (
+    endpoint: Endpoint,
+    { ifMatch }: Inputs,
+    { where }: Access,
+    slots: Slots,
+    on?: StatementTarget,
+  ) => {
+    const isOfDeleted = endpoint === 'restore' || endpoint === 'purge';
+    if (!isOfDeleted && !ifMatch) return missing();
+    const select = { columns: [primaryKey.name, ...asks] };
+    const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), where);
     const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
-    const state = found.rows[0]?.[0];
-    return state === undefined || state === null ? missing() : changedMeanwhile(plan, state);
+    const [values] = found.rows;
+    const textOf = (attribute: string) => values?.[select.columns.indexOf(attribute)] ?? null;
+    const isDeleted = mark !== undefined && textOf(mark) !== null;
+    if (!values || (isDeleted && !isOfDeleted)) return missing();
+    if (isOfDeleted && !isDeleted) return notDeleted(info);
+    const state = entityTag && textOf(entityTag.attribute);
+    return state && ifMatch ? changedMeanwhile(plan, state) : missing();
   };
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
@@ -91,7 +106,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         const found = await executor.run(asked, slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;
-        if (endpoint !== 'list' && count === 0) throw await explain(query, access, slots, on);
+        if (endpoint !== 'list' && count === 0) throw await explain(endpoint, query, access, slots, on);
         const shown = rowsShown(resource, info, columnsOf(asked), {
           rows: rows as readonly TextRow[],
           parsers,

@@ -1,7 +1,7 @@
 /** What an operation gave -> the answer, in its envelope and with what its features add. Nothing is sent yet. */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
-import type { AnswerDraft } from '../../operation/feature.js';
+import type { AnswerDraft, ByEndpoint } from '../../operation/feature.js';
 import type { ListQuery } from '../../query/list-query.js';
 import { type Envelope, envelopeJson, envelopeOf } from '../../response/envelope.js';
 import type { WireRecord } from '../../response/record-serializer.js';
@@ -32,6 +32,9 @@ export interface ShapedBy {
   readonly isChanged: boolean;
 }
 
+/** What others answer is the response's own. */
+const OWN_STATUSES: ByEndpoint<number> = { create: 201, delete: 204, purge: 204 };
+
 const BY_ANYONE: ShapedBy = Object.freeze({ isMethodAsked: true, isChanged: true });
 
 /** The shape of an operation's answers. */
@@ -42,7 +45,7 @@ export function compileShape(
 ): Shape {
   const { present } = resource.features[operation];
   const isOfRows = !isMethodAsked && !isChanged && !resource.rowView.runsUserCode;
-  const ownStatus = { create: 201, delete: 204, list: null, read: null, update: null }[operation];
+  const ownStatus = OWN_STATUSES[operation] ?? null;
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
     const { query } = input;
@@ -74,6 +77,7 @@ function compileBody(
     case 'list':
       return (outcome, input, format) => pageBody(resource, outcome, input, format);
     case 'delete':
+    case 'purge':
       return (_outcome, _input, format) => (format === 'text' ? '' : undefined);
     default:
       return (outcome, { query: { fields } }, format) =>

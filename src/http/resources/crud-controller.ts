@@ -22,7 +22,7 @@ export interface CrudContext<M extends Model = any> {
 }
 
 /**
- * The five operations of a resource. Ids are parsed and values are validated when a method is called; what it returns
+ * The operations of a resource. Ids are parsed and values are validated when a method is called; what it returns
  * goes through the read schema. The class holds no state: everything comes in, so one class serves any application.
  *
  * `R` is what the methods return: `M` itself, or `object` for a subclass that returns plain objects.
@@ -52,6 +52,16 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   /** `DELETE /{id}` */
   remove(id: Id, context: CrudContext<M>): Promise<void> {
     return context.repository.delete(id);
+  }
+
+  /** `POST /{id}/restore` */
+  restore(id: Id, context: CrudContext<M>): Promise<R> {
+    return result(context.repository.restore(id));
+  }
+
+  /** `DELETE /{id}/purge` */
+  purge(id: Id, context: CrudContext<M>): Promise<void> {
+    return context.repository.purge(id);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The five routes of a resource, as data. */
+/** The routes that a resource can have, as data. */
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { CrudController } from './crud-controller.js';
@@ -11,6 +11,8 @@ export interface GeneratedRoute {
   readonly verb: 'get' | 'post' | 'patch' | 'delete';
   /** Whether the path goes on with `/{id}` after the prefix. */
   readonly isItem: boolean;
+  /** What stands behind the id. */
+  readonly action?: 'restore' | 'purge';
   /** The method's parameters, in order. */
   readonly parameters: readonly (keyof RequestArguments | 'context')[];
 }
@@ -28,14 +30,31 @@ export const GENERATED_ROUTES: readonly GeneratedRoute[] = [
     parameters: ['id', 'values', 'context'],
   },
   { operation: 'delete', method: 'remove', verb: 'delete', isItem: true, parameters: ['id', 'context'] },
+  {
+    operation: 'restore',
+    method: 'restore',
+    verb: 'post',
+    isItem: true,
+    action: 'restore',
+    parameters: ['id', 'context'],
+  },
+  {
+    operation: 'purge',
+    method: 'purge',
+    verb: 'delete',
+    isItem: true,
+    action: 'purge',
+    parameters: ['id', 'context'],
+  },
 ];
 
-/** The generated route that a controller's method serves, if it is one of the five. */
+/** The generated route that a controller's method serves, if it is one of them. */
 export function generatedRouteOf(method: string): GeneratedRoute | undefined {
   return GENERATED_ROUTES.find((route) => route.method === method);
 }
 
 /** The path of a generated route. An empty path would match nothing, so the root of a router is `/`. */
-export function routePath(prefix: string, { isItem }: GeneratedRoute): string {
+export function routePath(prefix: string, { isItem, action }: GeneratedRoute): string {
+  if (action) return `${prefix}/:id/${action}`;
   return isItem ? `${prefix}/:id` : prefix || '/';
 }

@@ -1,6 +1,6 @@
 /** A resource at work: its plan, and what the later phases made of it. */
 import { FEATURES } from '../../features/features.js';
-import type { Endpoint, ModelClass } from '../../metadata/crud-options.js';
+import { ENDPOINTS, type Endpoint, type ModelClass } from '../../metadata/crud-options.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory, ModelView } from '../../operation/feature.js';
 import type { Repository } from '../../persistence/records/repository.js';
@@ -128,11 +128,7 @@ function createResource(
 }
 
 function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {
-  return Object.freeze({
-    list: make('list'),
-    read: make('read'),
-    create: make('create'),
-    update: make('update'),
-    delete: make('delete'),
-  });
+  return Object.freeze(
+    Object.fromEntries(ENDPOINTS.map((operation) => [operation, make(operation)])),
+  ) as Readonly<Record<Endpoint, T>>;
 }

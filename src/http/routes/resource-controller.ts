@@ -196,7 +196,7 @@ function addGeneratedMetadata(
       storage.params.push({ ...options, object, method, index, transform });
     });
   }
-  if (route.operation === 'delete') {
+  if (route.verb === 'delete') {
     storage.responseHandlers.push({ target: controller, method, type: 'on-undefined', value: 204 });
   }
 }

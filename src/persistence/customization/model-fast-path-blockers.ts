@@ -19,11 +19,11 @@ export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, need
 
 /** The same, but for the scope of the moment. */
 export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
-  const isWrite = operation === 'create' || operation === 'update';
+  const isWrite = operation === 'create' || operation === 'update' || operation === 'restore';
   return [
     ...queryCustomizations(info.model),
     ...softDeleteReasons(info),
-    ...(operation !== 'delete' && needsRecords ? recordReasons(info) : []),
+    ...(operation !== 'delete' && operation !== 'purge' && needsRecords ? recordReasons(info) : []),
     ...(isWrite ? writeReasons(info) : []),
     ...(operation === 'update' ? changeReasons(info) : []),
   ];

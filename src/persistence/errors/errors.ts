@@ -56,6 +56,23 @@ export class ConcurrentModificationError extends PersistenceError {
 }
 
 /**
+ * A row is not soft-deleted, and what was asked for is for rows that are. 409.
+ *
+ * @example
+ * ```ts
+ * throw new NotDeletedError('This Article is not in the bin.');
+ * ```
+ */
+export class NotDeletedError extends PersistenceError {
+  override readonly name = 'NotDeletedError';
+}
+
+/** What is answered to a restore or a purge of a row that is not soft-deleted. @internal */
+export function notDeleted({ name }: { readonly name: string }): NotDeletedError {
+  return new NotDeletedError(`This ${name} is not deleted.`);
+}
+
+/**
  * A relation was read that the query did not load; a bug in the caller. 500.
  *
  * @example

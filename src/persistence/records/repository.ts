@@ -2,21 +2,18 @@
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
-import { ConfigError } from '../../util/config-error.js';
-import { MultipleResultsFound, noSuchRecord, relationNotLoaded } from '../errors/errors.js';
+import { MultipleResultsFound, noSuchRecord, notDeleted, relationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
 import type { RelationsToLoad } from '../paging/relations-to-load.js';
-import type { WriteValues } from '../rows/encode-rows.js';
-import { currentSession, type TransactionScope } from '../session/session.js';
-import { copyOf } from './copy-of.js';
+import { BoundRepository } from './bound-repository.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
 import type { Id, KeyOptions } from './row-records.js';
-import { type QueryContext, readRecords, writeRecords } from './run-records.js';
+import { readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
 import { changesWithin, newRowWithin } from './scoped-values.js';
+import { SequelizeRecords } from './sequelize-records.js';
 
 /**
  * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
@@ -31,72 +28,7 @@ import { changesWithin, newRowWithin } from './scoped-values.js';
  * const lyon = await new Repository(City).one({ name: 'Lyon' });
  * ```
  */
-export class Repository<M extends Model = Model> {
-  /** The model of a subclass; an instance of `Repository` itself gets its model from the constructor. */
-  // biome-ignore lint/suspicious/noExplicitAny: a static member cannot use the class's type parameter
-  static model: ModelClass<any> | undefined;
-
-  readonly model: ModelClass<M>;
-  /** The session that `with` bound this repository to. */
-  private readonly session: TransactionScope | null = null;
-  /** What the request that it belongs to may see and write; null is everything. */
-  private readonly access: AccessSource | null = null;
-
-  /**
-   * @param model default: the `static model` of the subclass
-   * @throws ConfigError when there is neither
-   */
-  constructor(model?: ModelClass<M>) {
-    const known = model ?? (new.target as typeof Repository).model;
-    if (!known) {
-      const { name } = new.target;
-      throw new ConfigError([
-        `${name} has no model; pass one, or write \`static override model = …\` in it.`,
-      ]);
-    }
-    this.model = known as ModelClass<M>;
-  }
-
-  /**
-   * The same repository, of the same class, with every query in the transaction of a unit of work or a read session.
-   *
-   * @example
-   * ```ts
-   * await unitOfWork(async (uow) => new CityRepository().with(uow).create({ name: 'Lyon' }));
-   * ```
-   */
-  with(session: TransactionScope): this {
-    return copyOf(this, { session });
-  }
-
-  /**
-   * The same repository for what a request may see and write.
-   *
-   * @throws TypeError where it has a property that is a function: the `this` of an arrow function is a repository without scope
-   * @internal
-   */
-  within(access: AccessSource): this {
-    const ours: readonly unknown[] = [this.model, this.access];
-    const isOwn = ([, value]: [string, unknown]) => typeof value === 'function' && !ours.includes(value);
-    const [name] = Object.entries(this).find(isOwn) ?? [];
-    if (name === undefined) return copyOf(this, { access });
-    throw new TypeError(
-      `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
-    );
-  }
-
-  /**
-   * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them.
-   *
-   * @example
-   * ```ts
-   * const everyone = await context.repository.unscoped().list();
-   * ```
-   */
-  unscoped(): this {
-    return copyOf(this, { access: null });
-  }
-
+export class Repository<M extends Model = Model> extends BoundRepository<M> {
   /**
    * The row with this primary key.
    *
@@ -119,8 +51,14 @@ export class Repository<M extends Model = Model> {
     return record;
   }
 
-  /** The row with this primary key, which nothing else may change until the transaction has ended. @internal */
-  async getLocked(id: Id): Promise<M> {
+  /**
+   * The row with this primary key, which nothing else may change until the transaction has ended.
+   *
+   * @param isDeleted whether it is a soft-deleted one
+   * @internal
+   */
+  async getLocked(id: Id, isDeleted = false): Promise<M> {
+    if (isDeleted) return this.getDeleted(id);
     const record = await this.findByKey(id, { isLocked: true });
     const { get, find } = Repository.prototype;
     // A subclass may find less, or more of a row.
@@ -242,6 +180,40 @@ export class Repository<M extends Model = Model> {
   }
 
   /**
+   * Brings a soft-deleted row back, and returns it.
+   *
+   * @throws NotFoundError when there is no such row
+   * @throws NotDeletedError when it is not soft-deleted
+   */
+  async restore(id: Id): Promise<M> {
+    const restored = await writeRecords<M, M | null>(
+      this.model,
+      await this.context('other'),
+      (rows, on) => rows.restore(id, on),
+      (records, options) => records.restore(id, options),
+      true,
+    );
+    return restored ?? this.neverDeleted(id);
+  }
+
+  /**
+   * Removes a soft-deleted row for good.
+   *
+   * @throws NotFoundError when there is no such row
+   * @throws NotDeletedError when it is not soft-deleted
+   */
+  async purge(id: Id): Promise<void> {
+    const purged = await writeRecords<M, number | boolean>(
+      this.model,
+      await this.context('other'),
+      (rows, on) => rows.purge(id, on),
+      (records, options) => records.purge(id, options),
+      true,
+    );
+    if (!purged) await this.neverDeleted(id);
+  }
+
+  /**
    * What a query has loaded along with a record.
    *
    * @example
@@ -257,23 +229,6 @@ export class Repository<M extends Model = Model> {
     throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
-  /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
-  get isUnbound(): boolean {
-    return this.session === null && this.access === null && Object.keys(this).length === 3;
-  }
-
-  /**
-   * The transaction that a query of this repository belongs to, as a query option, and the rows that it may see.
-   *
-   * @param values that are written
-   */
-  private async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
-    const access = this.access ? await this.access(values) : OPEN_ACCESS;
-    if (this.session) return { access, scope: { transaction: this.session.transaction } };
-    const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
-    return { access, scope: transaction ? { transaction } : {} };
-  }
-
   private async loadAlong(records: readonly Model[], include?: RelationsToLoad): Promise<void> {
     const scope = async () => (await this.context('select')).scope;
     await loadRelations(this.model, records, include, { source: this.access, scope });
@@ -286,6 +241,16 @@ export class Repository<M extends Model = Model> {
       (rows, on) => rows.find(id, { ...options, ...on }),
       (records, scope) => records.find(id, options, scope),
     );
+  }
+
+  private async getDeleted(id: Id): Promise<M> {
+    const { access, scope } = await this.context('other');
+    return new SequelizeRecords(this.model, access).findDeleted(id, scope);
+  }
+
+  private async neverDeleted(id: Id): Promise<never> {
+    if (!(await this.findByKey(id, { isLocked: false }))) this.missing();
+    throw notDeleted(this.model);
   }
 
   private missing(): never {

@@ -10,7 +10,7 @@ import { attributesVersion } from '../../model/sequelize-internals.js';
 import type { Access } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
-import { aliveRows, allOf, equalTo } from '../../operation/predicates.js';
+import { aliveRows, allOf, equalTo, goneRows } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
 import { perPair } from '../../util/per-pair.js';
@@ -29,7 +29,7 @@ import { isOrdinary, isOrdinaryKey } from '../sql/ordinary-value.js';
 import { joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 
 /** What a statement does. */
-type StatementKind = 'list' | 'create' | 'update' | 'delete';
+type StatementKind = 'list' | 'create' | 'update' | 'delete' | 'restore' | 'purge';
 
 /** The value of a primary key. */
 export type Id = string | number | bigint;
@@ -172,6 +172,31 @@ export class RowRecords<M extends Model = Model> {
     return (deleted?.count ?? 0) > 0;
   }
 
+  /** Brings a soft-deleted row back, and gives it; null where there is none. */
+  async restore(id: Id, { access, on }: RowOptions): Promise<M | null | undefined> {
+    const slots = this.#slotsOf(id, access);
+    const mark = deletedAtOf(this.#info);
+    if (!slots || !mark || !this.#can('restore')) return undefined;
+    const returning = { columns: this.#columns };
+    const operation = {
+      kind: 'update',
+      where: this.#goneWithin(access),
+      set: { [mark]: null },
+      returning,
+    } as const;
+    const written = await this.#write(operation, {}, on, slots);
+    return written === null ? undefined : (this.#records(written)[0] ?? null);
+  }
+
+  /** Removes a soft-deleted row; whether there was one. */
+  async purge(id: Id, { access, on }: RowOptions): Promise<boolean | undefined> {
+    const slots = this.#slotsOf(id, access);
+    if (!slots || !this.#can('purge')) return undefined;
+    const operation = { kind: 'delete', where: this.#goneWithin(access), mark: null } as const;
+    const purged = await this.#write(operation, {}, on, slots);
+    return (purged?.count ?? 0) > 0;
+  }
+
   #list(
     { filter = null, sort = [] }: RowCriteria<M>,
     window: ListOperation['window'],
@@ -217,6 +242,12 @@ export class RowRecords<M extends Model = Model> {
 
   #rowWithin({ where }: Access): Predicate {
     return where === null ? this.#row : allOf(this.#row, where);
+  }
+
+  #goneWithin({ where }: Access): Predicate {
+    const alive = aliveRows(this.#info);
+    if (!alive) throw new TypeError(`The rows of ${this.#info.name} are not soft-deleted.`);
+    return allOf(equalTo(this.#info.primaryKey.name, { slot: 'id' }), goneRows(alive), where);
   }
 
   #slotsOf(id: Id, access: Access): Slots | undefined {

@@ -45,12 +45,17 @@ export async function inReadScope<M extends Model, T>(
   return session.run(async () => read({ transaction: await session.begin() }));
 }
 
-/** Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone. */
+/**
+ * Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone.
+ *
+ * @param isWhole whether Sequelize reads before it writes, and both have to happen together
+ */
 export async function writeRecords<M extends Model, T>(
   model: ModelClass<M>,
   context: QueryContext,
   onRows: OnRows<M, T>,
   onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>,
+  isWhole = false,
 ): Promise<T> {
   const written = await runOnRows(model, context, onRows);
   if (written !== undefined) return written;
@@ -58,7 +63,7 @@ export async function writeRecords<M extends Model, T>(
   const records = new SequelizeRecords(model, access);
   const options = hookOptions(model, 'write');
   if (scope.transaction) return onRecords(records, { ...options, ...scope });
-  const needsSession = hasWriteHooks(model) || records.provesWrites || currentSettings() !== null;
+  const needsSession = isWhole || hasWriteHooks(model) || records.provesWrites || currentSettings() !== null;
   // What a write reads it reads from the primary: a replica may be behind.
   if (!needsSession) return onRecords(records, { ...options, useMaster: true });
   const session = new DatabaseSession(model.sequelize as Sequelize, 'write');

@@ -21,7 +21,7 @@ import { bindTexts } from '../../operation/predicates.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasDestroyHooks, hasPlainQueries, hookOptions } from '../customization/plain-queries.js';
-import { ConcurrentModificationError, noSuchRecord } from '../errors/errors.js';
+import { ConcurrentModificationError, noSuchRecord, notDeleted } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
@@ -129,6 +129,42 @@ export class SequelizeRecords<M extends Model> {
     const individualHooks = hasDestroyHooks(this.#model);
     const where = this.#where(this.#byId(id), this.#bare);
     return this.#model.destroy({ ...(where ? { where } : {}), individualHooks, ...options });
+  }
+
+  /** Brings a soft-deleted row back. @throws NotFoundError @throws NotDeletedError */
+  async restore(id: Id, options: WriteOptions): Promise<M> {
+    const record = await this.findDeleted(id, options);
+    const pins = this.#pinsOf(record.dataValues);
+    const release = this.#keepWithin(record, pins);
+    try {
+      await record.restore(options);
+      await record.reload(options);
+    } finally {
+      release();
+    }
+    if (this.provesWrites) await releasePins(this.#info, record, pins, options);
+    return record;
+  }
+
+  /** Removes a soft-deleted row. @throws NotFoundError @throws NotDeletedError */
+  async purge(id: Id, options: WriteOptions): Promise<number> {
+    await this.findDeleted(id, options);
+    const individualHooks = hasDestroyHooks(this.#model);
+    const where = this.#where(this.#byId(id), this.#bare);
+    return this.#model.destroy({ ...(where ? { where } : {}), individualHooks, force: true, ...options });
+  }
+
+  /** The record of a soft-deleted row, which nothing else may change until the transaction has ended. */
+  async findDeleted(id: Id, options: WriteOptions): Promise<M> {
+    const lock = { level: Transaction.LOCK.UPDATE, of: this.#model };
+    const record = await this.#findByKey(id, {
+      ...options,
+      paranoid: false,
+      ...(options.transaction ? { lock } : {}),
+    });
+    if (!record) return this.#missing();
+    if (!record.isSoftDeleted()) throw notDeleted(this.#model);
+    return record;
   }
 
   /**

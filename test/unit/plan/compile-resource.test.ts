@@ -3,6 +3,7 @@ import { Exclude, Expose } from 'class-transformer';
 import { IsString } from 'class-validator';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { ENDPOINTS } from '../../../src/metadata/endpoint.js';
 import { compileResource } from '../../../src/plan/compile-resource.js';
 import {
   attach,
@@ -12,6 +13,8 @@ import {
   planOf,
   problemsOf,
 } from '../../support/offline-models.js';
+
+const ALL_ENDPOINTS = ENDPOINTS.map((name) => `'${name}'`).join(', ');
 
 const OPTIONS =
   'prefix, tags, description, endpoints, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
@@ -177,7 +180,7 @@ describe('compileResource', () => {
       "Wrong: idType \"int\" is unknown; use 'integer', 'bigint', 'uuid', 'string' or a function.",
       'Wrong: prefix "wrong" is not a plain path; ' +
         "use '/segments' of letters, digits, '-', '.', '_' and '~'.",
-      "Wrong: endpoints has \"remove\"; use 'list', 'read', 'create', 'update', 'delete'.",
+      `Wrong: endpoints has "remove"; use ${ALL_ENDPOINTS}.`,
       "Wrong: pagination is \"keyset\"; use 'offset' or 'cursor'.",
       'Wrong: pageSize.default is 0; use an integer from 1.',
       "Wrong: filterAllow names 'secret', which @Exclude() hides from answers; " +

@@ -1,0 +1,94 @@
+/** What a repository belongs to: its model, a transaction, and what a request may see and write. */
+import type { Model } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
+import { ConfigError } from '../../util/config-error.js';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { currentSession, type TransactionScope } from '../session/session.js';
+import { copyOf } from './copy-of.js';
+import type { QueryContext } from './run-records.js';
+
+/** The base of `Repository`. */
+export abstract class BoundRepository<M extends Model> {
+  /** The model of a subclass; an instance of `Repository` itself gets its model from the constructor. */
+  // biome-ignore lint/suspicious/noExplicitAny: a static member cannot use the class's type parameter
+  static model: ModelClass<any> | undefined;
+
+  readonly model: ModelClass<M>;
+  /** The session that `with` bound this repository to. */
+  protected readonly session: TransactionScope | null = null;
+  /** What the request that it belongs to may see and write; null is everything. */
+  protected readonly access: AccessSource | null = null;
+
+  /**
+   * @param model default: the `static model` of the subclass
+   * @throws ConfigError when there is neither
+   */
+  constructor(model?: ModelClass<M>) {
+    const known = model ?? (new.target as unknown as typeof BoundRepository).model;
+    if (!known) {
+      const { name } = new.target;
+      throw new ConfigError([
+        `${name} has no model; pass one, or write \`static override model = …\` in it.`,
+      ]);
+    }
+    this.model = known as ModelClass<M>;
+  }
+
+  /**
+   * The same repository, of the same class, with every query in the transaction of a unit of work or a read session.
+   *
+   * @example
+   * ```ts
+   * await unitOfWork(async (uow) => new CityRepository().with(uow).create({ name: 'Lyon' }));
+   * ```
+   */
+  with(session: TransactionScope): this {
+    return copyOf(this, { session });
+  }
+
+  /**
+   * The same repository for what a request may see and write.
+   *
+   * @throws TypeError where it has a property that is a function: the `this` of an arrow function is a repository without scope
+   * @internal
+   */
+  within(access: AccessSource): this {
+    const ours: readonly unknown[] = [this.model, this.access];
+    const isOwn = ([, value]: [string, unknown]) => typeof value === 'function' && !ours.includes(value);
+    const [name] = Object.entries(this).find(isOwn) ?? [];
+    if (name === undefined) return copyOf(this, { access });
+    throw new TypeError(
+      `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
+    );
+  }
+
+  /**
+   * The same repository without the scope of its request: every row, of every tenant, and foreign keys to any of them.
+   *
+   * @example
+   * ```ts
+   * const everyone = await context.repository.unscoped().list();
+   * ```
+   */
+  unscoped(): this {
+    return copyOf(this, { access: null });
+  }
+
+  /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
+  get isUnbound(): boolean {
+    return this.session === null && this.access === null && Object.keys(this).length === 3;
+  }
+
+  /**
+   * The transaction that a query of this repository belongs to, as a query option, and the rows that it may see.
+   *
+   * @param values that are written
+   */
+  protected async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
+    const access = this.access ? await this.access(values) : OPEN_ACCESS;
+    if (this.session) return { access, scope: { transaction: this.session.transaction } };
+    const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
+    return { access, scope: transaction ? { transaction } : {} };
+  }
+}
