@@ -7,11 +7,8 @@ import { RefusedRequestError } from './refused-request-error.js';
 /** A tag, or several of them; the first group is whether it is weak, the second what stands in the quotes. */
 const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
-/** What a version of a row can be: an integer of PostgreSQL. */
-const VERSION = /^(?:0|[1-9]\d{0,9})$/;
-const TRANSACTION = /^x(?:0|[1-9]\d{0,9})$/;
-const MAX_VERSION = 2_147_483_647;
-const MAX_TRANSACTION = 4_294_967_295;
+/** What a state can be, behind the letter of its kind. */
+const STATE = /^(x?)(0|[1-9]\d{0,18})$/;
 
 /** The states of a row that a condition names, in the text form of the column; null is any. */
 export type WantedStates = readonly string[] | null;
@@ -40,9 +37,11 @@ export function readStates(plan: EntityTagPlan, header: string): WantedStates | 
   return header.trim() === '' ? undefined : Object.freeze([...new Set(states)]);
 }
 
-function stateOf({ kind }: EntityTagPlan, text: string): string | undefined {
-  if (kind === 'version') return VERSION.test(text) && Number(text) <= MAX_VERSION ? text : undefined;
-  return TRANSACTION.test(text) && Number(text.slice(1)) <= MAX_TRANSACTION ? text.slice(1) : undefined;
+function stateOf({ kind, maximum }: EntityTagPlan, text: string): string | undefined {
+  const [, letter, state = ''] = STATE.exec(text) ?? [];
+  if (letter !== (kind === 'xmin' ? 'x' : '')) return undefined;
+  // PostgreSQL takes a number beyond the range of its column for an error.
+  return BigInt(state) <= maximum ? state : undefined;
 }
 
 /** The rows in one of these states; null is any row. */

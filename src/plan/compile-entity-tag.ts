@@ -4,17 +4,24 @@ import { showValue } from '../util/option-problems.js';
 import type { OptionCheck } from './compile-options.js';
 import type { EntityTagPlan, ResourcePlan } from './resource-plan.js';
 
+const MAX_TRANSACTION = 4_294_967_295n;
+const MAX_BIGINT = 9_223_372_036_854_775_807n;
+
 /** Compiles the option; null is a resource without strong tags. */
 export function compileEntityTag({ info, options, report }: OptionCheck): EntityTagPlan | null {
   const version = versionOf(info.model);
   const etag: unknown = options.etag ?? (version === undefined ? false : 'version');
   if (etag === false) return null;
-  if (etag === 'xmin') return Object.freeze({ kind: 'xmin', attribute: XMIN });
+  if (etag === 'xmin') return Object.freeze({ kind: 'xmin', attribute: XMIN, maximum: MAX_TRANSACTION });
   if (etag !== 'version') {
     report(`${info.name}: etag is ${showValue(etag)}; use 'version', 'xmin' or false.`);
     return null;
   }
-  if (version !== undefined) return Object.freeze({ kind: 'version', attribute: version });
+  const type = info.attributes.get(version ?? '')?.type;
+  if (version !== undefined) {
+    const maximum = type?.kind === 'integer' ? BigInt(type.maximum) : MAX_BIGINT;
+    return Object.freeze({ kind: 'version', attribute: version, maximum });
+  }
   report(
     `${info.name}: etag is 'version', and the model has none; add \`@Version @Column version: number\` to it, or use 'xmin'.`,
   );

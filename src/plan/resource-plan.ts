@@ -56,6 +56,8 @@ export interface ResourceDeclaration {
 export interface EntityTagPlan {
   readonly kind: 'version' | 'xmin';
   readonly attribute: string;
+  /** The largest state that a row can have. */
+  readonly maximum: bigint;
 }
 
 /** A resource, compiled. */
