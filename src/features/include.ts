@@ -1,5 +1,5 @@
 /** Relations that are answered along with each record: `include`, and the parameters of each. */
-import type { Access } from '../operation/access.js';
+import type { Access, AccessForm } from '../operation/access.js';
 import type {
   FeatureFactory,
   Input,
@@ -34,6 +34,14 @@ interface Included {
   readonly parameters: readonly Parameter[];
 }
 
+/** The relations of the last request that named them without parameters of theirs. */
+interface Usual {
+  readonly plans: readonly IncludePlan[];
+  /** What the request could see of each. */
+  readonly forms: readonly AccessForm[];
+  readonly include: readonly Inclusion[];
+}
+
 /** A parameter of a relation: `reviews.size`. */
 interface Parameter {
   readonly name: string;
@@ -47,6 +55,10 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
   const byPath = new Map(all.map((each) => [each.plan.path, each]));
   const paths = [...byPath.keys()];
   const select = withKeys();
+  const parameters = all.flatMap(({ plan: { path }, parameters }) =>
+    parameters.map(({ name }) => `${path}.${name}`),
+  );
+  const usual = new BoundedCache<{ last: Usual | null }>();
   const rewrite = <O extends { readonly select: Selection }>(
     operation: O,
     { include: wanted }: Inputs,
@@ -61,8 +73,21 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
         name: 'include',
         endpoints: ENDPOINTS,
         turn: 3,
-        read: (text, reading) =>
-          readInclude(relations.include, byPath, wantedPaths(text, paths, reading.issues), reading),
+        read(text, reading) {
+          const read = () =>
+            readInclude(relations.include, byPath, wantedPaths(text, paths, reading.issues), reading);
+          if (parameters.some((name) => reading.textOf(name) !== undefined)) return read();
+          const known = usual.get(text, () => ({ last: null }));
+          if (
+            known.last?.plans.every(
+              (plan, index) => reading.related(plan).target.form === known.last?.forms[index],
+            )
+          )
+            return known.last.include;
+          const found = read();
+          if (reading.issues.length === 0) known.last = usualOf(found, reading);
+          return found;
+        },
         describe: () =>
           chosenNames(
             'These relations are answered along with each record. One behind a dot includes that before it.',
@@ -237,6 +262,13 @@ function relationInput({ path }: IncludePlan, { name, describe }: Parameter): In
     },
     describe,
   };
+}
+
+function usualOf(include: readonly Inclusion[], { related }: Reading): Usual {
+  const all = (each: readonly Inclusion[]): IncludePlan[] =>
+    each.flatMap((one) => [one.plan, ...all(one.include)]);
+  const plans = all(include);
+  return { plans, forms: plans.map((plan) => related(plan).target.form), include };
 }
 
 /** Adds the keys of relations to selections. The same for the same selection and relations. */

@@ -40,11 +40,36 @@ function fixedParts(plan: RelatedPlan): FixedParts {
   return known;
 }
 
-/** The rows of a relation's target that belong to the parent whose key is in the slot `parent`. */
+/** The rows that requests without a filter have asked for last, by what they may see. */
+interface Unfiltered {
+  readonly seen: readonly (Predicate | null | undefined)[];
+  readonly rows: Predicate;
+}
+
+const unfiltered = new WeakMap<RelatedPlan, Unfiltered>();
+
+/**
+ * The rows of a relation's target that belong to the parent whose key is in the slot `parent`. The same object for requests
+ * without a filter that may see the same, so that what is made of it is made once.
+ */
 export function relatedRows(
   plan: RelatedPlan,
-  { target, where, through }: RelatedAccess,
+  access: RelatedAccess,
   filter: Filter | null = null,
+): Predicate {
+  if (filter !== null) return visibleRelated(plan, access, filter);
+  const known = unfiltered.get(plan);
+  const seen = [access.target.where, access.where, access.through?.where];
+  if (known?.seen.every((each, index) => each === seen[index])) return known.rows;
+  const rows = visibleRelated(plan, access, null);
+  unfiltered.set(plan, { seen, rows });
+  return rows;
+}
+
+function visibleRelated(
+  plan: RelatedPlan,
+  { target, where, through }: RelatedAccess,
+  filter: Filter | null,
 ): Predicate {
   const { relation } = plan;
   const parts = fixedParts(plan);

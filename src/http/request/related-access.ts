@@ -10,6 +10,7 @@ import type { RelatedAccess } from '../../operation/related-rows.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { everyInclude, type RelatedPlan } from '../../plan/resource-plan.js';
 import { parseQueryString } from '../../query/query-string.js';
+import { BoundedCache } from '../../util/bounded-cache.js';
 import { accessRules } from './reference-access.js';
 
 /** What was asked of a request, by relation. */
@@ -17,6 +18,7 @@ const ASKED = new WeakMap<Request, Map<RelatedPlan, Maybe<RelatedAccess>>>();
 
 /** Asks what a request may see of the rows behind a relation; a second time it gives the same. */
 export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<RelatedAccess> {
+  if (isOpen(request, plan)) return OPEN;
   const asked = ASKED.get(request) ?? new Map<RelatedPlan, Maybe<RelatedAccess>>();
   ASKED.set(request, asked);
   let known = asked.get(plan);
@@ -35,9 +37,8 @@ export function askRelated(
   plans: readonly RelatedPlan[],
 ): Maybe<(plan: RelatedPlan) => RelatedAccess> {
   return then(all(plans.map((plan) => relatedAccess(request, plan))), (granted) => {
-    const known = new Map(plans.map((plan, index) => [plan, granted[index] as RelatedAccess]));
     return (plan: RelatedPlan) => {
-      const access = known.get(plan);
+      const access = granted[plans.indexOf(plan)];
       if (access) return access;
       throw new TypeError(`Nothing has asked what the request may see of ${plan.relation.name}.`);
     };
@@ -50,14 +51,30 @@ export function compileWantedRelations({
 }: Pick<ResourcePlan, 'relations'>): (target: string) => readonly RelatedPlan[] {
   const all = everyInclude(relations.include);
   if (all.length === 0) return () => NONE;
+  const wanted = new BoundedCache<readonly RelatedPlan[]>();
   return (target) => {
     if (!target.includes('include')) return NONE;
-    const paths = includedPaths(parseQueryString(target).parameters.get('include') ?? '');
-    return all.filter(({ path }) => paths.has(path));
+    const text = parseQueryString(target).parameters.get('include') ?? '';
+    return wanted.get(text, () => {
+      const paths = includedPaths(text);
+      return all.filter(({ path }) => paths.has(path));
+    });
   };
 }
 
 const NONE: readonly RelatedPlan[] = Object.freeze([]);
+
+/** Of relations without any rule: one for all requests. */
+const OPEN: RelatedAccess = Object.freeze({ target: OPEN_ACCESS, where: null, through: null });
+
+/** Whether neither the relation nor the models behind it have rules. */
+function isOpen(request: Request, { relation, where }: RelatedPlan): boolean {
+  if (where) return false;
+  const rules = accessRules(request);
+  if (!rules) return true;
+  const { target, through } = relation;
+  return !rules.accessTo(target) && !(through && rules.accessTo(through.model));
+}
 
 /** Whoever includes a record, or filters by it, must be allowed to read it by itself. */
 function ask(request: Request, { relation, target, through, where }: RelatedPlan): Maybe<RelatedAccess> {

@@ -1,6 +1,6 @@
 /** Reads the rows behind a relation, of many parents with one statement. */
 import type { Sequelize } from 'sequelize';
-import type { ModelInfo } from '../../model/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type { Relation } from '../../model/relations.js';
 import type { Predicate, Selection } from '../../operation/operation.js';
 import { describeRecords } from '../../plan/describe-model.js';
@@ -12,10 +12,10 @@ import type { TextRow } from '../protocol/batch.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
-import { liftValues } from '../sql/lift-values.js';
+import { type LiftedPredicate, liftValues } from '../sql/lift-values.js';
 import { attributeOf } from '../sql/predicate-sql.js';
 import { quotedTable } from '../sql/quoted-table.js';
-import { compileRelated, KEYS, type ParentsSql } from '../sql/related-sql.js';
+import { compileByKey, compileRelated, KEYS, type ParentsSql } from '../sql/related-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import { describeSelection, describeTable, type TableSql } from '../sql/table-sql.js';
 
@@ -45,12 +45,17 @@ export class RelatedRows {
   readonly #table: TableSql;
   readonly #parents: ParentsSql;
   readonly #statements = new BoundedCache<Statement>();
+  readonly #lifted = new WeakMap<Predicate, LiftedPredicate>();
+  /** The key of the target, where its text tells which row belongs to which parent. */
+  readonly #key: string | null;
 
   /** @param info of the target */
-  constructor({ parent, parentKey }: Relation, info: ModelInfo) {
+  constructor(relation: Relation, info: ModelInfo) {
+    const { parent, parentKey } = relation;
     this.#info = info;
     this.#table = describeTable(info);
     this.#parents = { table: quotedTable(parent), key: attributeOf(describeRecords(parent), parentKey) };
+    this.#key = ownKeyOf(relation, info, this.#parents.key);
   }
 
   /**
@@ -65,32 +70,71 @@ export class RelatedRows {
     on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<RelatedRowsFound> {
     if (keys.length === 0) return NOTHING;
-    const { predicate, shape, bound } = liftValues(where);
-    const sorted = order
-      .map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`)
-      .join('\0');
-    const statement = this.#statements.get(`${limit} ${select.columns.join('\0')} ${sorted} ${shape}`, () =>
-      compileRelated(this.#table, {
+    const { predicate, shape, bound } = this.#lift(where);
+    const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
+    let asked = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} `;
+    for (const { attribute, descending } of order) asked += `${descending ? '-' : '+'}${attribute}\0`;
+    const statement = this.#statements.get(`${asked} ${shape}`, () => {
+      const wanted = {
         parents: this.#parents,
         where: predicate as Predicate,
         selection: describeSelection(this.#table, select, 0),
-        order: keyTerms(this.#info, order),
-        limit,
-      }),
-    );
-    const filled = { ...joinSlots(slots, bound ?? NO_SLOTS), [KEYS.slot]: arrayLiteral(keys) };
+      };
+      return byKey === null
+        ? compileRelated(this.#table, { ...wanted, order: keyTerms(this.#info, order), limit })
+        : compileByKey(this.#table, wanted, byKey);
+    });
+    const filled = joinSlots(slots, bound ?? NO_SLOTS);
+    filled[KEYS.slot] = byKey === null ? arrayLiteral(keys) : `{${keys.join()}}`;
     // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
-    const found = await on.read(
+    const { rows, parsers } = await on.read(
       statement.text,
       fillSlots(statement, filled),
       this.#table.name,
       bound !== null,
     );
-    const last = select.columns.length;
     return {
-      rows: found.rows as readonly TextRow[],
-      parents: found.rows.map((row) => Number((row as TextRow)[last]) - 1),
-      parsers: found.parsers,
+      rows: rows as readonly TextRow[],
+      parents: parentsOf(rows, select.columns.length, byKey === null ? null : keys),
+      parsers,
     };
   }
+
+  #lift(where: Predicate): LiftedPredicate {
+    const known = this.#lifted.get(where);
+    if (known) return known;
+    const lifted = liftValues(where);
+    if (Object.isFrozen(where) && lifted.bound === null) this.#lifted.set(where, lifted);
+    return lifted;
+  }
+}
+
+/** An integer as PostgreSQL writes it. */
+const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
+
+/** Integers are equal where their texts are. A row with a primary key is the only one that its parent has. */
+function ownKeyOf(
+  { isOne, through, targetKey }: Relation,
+  { primaryKey }: ModelInfo,
+  parentKey: AttributeInfo,
+): string | null {
+  const isInteger = [primaryKey, parentKey].every(
+    ({ type: { kind } }) => kind === 'integer' || kind === 'bigint',
+  );
+  return isOne && !through && isInteger && targetKey === primaryKey.name ? targetKey : null;
+}
+
+/**
+ * The places of rows among the parents, from 0.
+ *
+ * @param column of the place from 1, or of the key
+ */
+function parentsOf(
+  rows: readonly TextRow[],
+  column: number,
+  keys: readonly string[] | null,
+): readonly number[] {
+  if (keys === null) return rows.map((row) => Number(row[column]) - 1);
+  const places = new Map(keys.map((key, place) => [key, place]));
+  return rows.map((row) => places.get(row[column] as string) as number);
 }

@@ -43,7 +43,7 @@ export function compileRelated(
 ): Statement {
   const sorted = order.map(({ attribute }) => attributeOf(info, attribute));
   const selected = [...new Set([...attributes, ...sorted])].map(columnName);
-  const condition = inlineSlot(compilePredicate(where, column), PARENT, `${PARENTS}.k`);
+  const condition = inlineSlot(compilePredicate(where, column), PARENT, raw(`${PARENTS}.k`));
   const within = order.map((term) => orderTerm(term, column(term.attribute)));
   const rows = sql`SELECT ${joinSql(selected, ', ')} FROM ${source} WHERE ${condition} ORDER BY ${joinSql(within, ', ')}`;
   const place = raw(`${PARENTS}.n`);
@@ -59,8 +59,27 @@ export function compileRelated(
   );
 }
 
-/** The keys as rows. The array gets the type of the parents' column; the SELECT in it is never executed. */
-function parentsSql({ table, key }: ParentsSql): SqlFragment {
-  const typed = sql`CASE WHEN false THEN ARRAY(SELECT ${columnName(key)} FROM ${raw(table)}) ELSE ${KEYS} END`;
-  return sql`unnest(${typed}) WITH ORDINALITY AS ${raw(PARENTS)}(k, n)`;
+/**
+ * Selects the one row of each parent, in no order, where the parents have its primary key. PostgreSQL looks up all keys in one
+ * scan of the index. The last column is the key.
+ */
+export function compileByKey(
+  { info, source, column }: TableSql,
+  { parents, where, selection: { attributes } }: Pick<RelatedSql, 'parents' | 'where' | 'selection'>,
+  key: string,
+): Statement {
+  const columns = [...attributes, attributeOf(info, key)].map(columnName);
+  const any = sql`ANY(${typedKeys(parents)})`;
+  const condition = inlineSlot(compilePredicate(where, column), PARENT, any);
+  return toStatement(sql`SELECT ${joinSql(columns, ', ')} FROM ${source} WHERE ${condition}`);
+}
+
+/** The keys as rows. */
+function parentsSql(parents: ParentsSql): SqlFragment {
+  return sql`unnest(${typedKeys(parents)}) WITH ORDINALITY AS ${raw(PARENTS)}(k, n)`;
+}
+
+/** The keys. The array gets the type of the parents' column; the SELECT in it is never executed. */
+function typedKeys({ table, key }: ParentsSql): SqlFragment {
+  return sql`CASE WHEN false THEN ARRAY(SELECT ${columnName(key)} FROM ${raw(table)}) ELSE ${KEYS} END`;
 }
