@@ -1,4 +1,4 @@
-/** NestJS, @dataui/crud and TypeORM with joins. They have no limit, so that an override leaves out what is too much. */
+/** NestJS, @dataui/crud and TypeORM with joins. They have no limit, and sorting by them breaks pages, so that an override does both. */
 import 'reflect-metadata';
 import { Crud, type CrudController, type CrudRequest, Override, ParsedRequest } from '@dataui/crud';
 import { TypeOrmCrudService } from '@dataui/crud-typeorm';
@@ -130,7 +130,8 @@ class WriterController implements CrudController<Writer> {
   }
 }
 
-function firstOf(books: readonly Book[]): object {
+function firstOf(books: Book[]): object {
+  books.sort((one, other) => +other.publishedAt - +one.publishedAt || other.id - one.id);
   return { items: books.slice(0, CHILDREN), has_next: books.length > CHILDREN };
 }
 

@@ -30,14 +30,13 @@ export const ours: LibraryWire = wireOf({
   byAny20: (category) => `/writers?size=20&q=books=any=(category==${category})`,
 });
 
-/** Its joins have no limit; the contender leaves out what is too much. */
+/** Its joins have neither limit nor order beside that of the page; the contender sorts and cuts what was joined. */
 export const nest: LibraryWire = {
   ...wireOf({
     one20: () => '/books?limit=20&sort=id,ASC&join=writer',
-    many20: () => '/writers?limit=20&sort=id,ASC&join=books&sort=books.publishedAt,DESC&sort=books.id,DESC',
-    hot20: () => '/writers?limit=20&sort=id,DESC&join=books&sort=books.publishedAt,DESC&sort=books.id,DESC',
-    nested20: () =>
-      '/writers?limit=20&sort=id,ASC&join=books&join=books.publisher&sort=books.publishedAt,DESC&sort=books.id,DESC',
+    many20: () => '/writers?limit=20&sort=id,ASC&join=books',
+    hot20: () => '/writers?limit=20&sort=id,DESC&join=books',
+    nested20: () => '/writers?limit=20&sort=id,ASC&join=books&join=books.publisher',
     byOne20: (country) =>
       `/books?limit=20&sort=id,ASC&join=writer||id&filter=writer.country||$eq||${country}`,
     byAny20: (category) =>
