@@ -71,12 +71,23 @@ describe('including one record by an integer key', () => {
 });
 
 /** Its answers have keys as somebody has typed them. */
-
 class TypedBooks extends crudController(Book) {
   override async read(): Promise<Book> {
     return { id: 1, shelfId: '+007' } as unknown as Book;
   }
 }
+
+describe('including one record by a key whose column is none of the type of the model', () => {
+  it('finds what the database takes for equal', async () => {
+    const models = [Shelf, Book];
+    await using site = await startTestApp({ models, bootstrap: { logger: new CapturedLog(), models } });
+    await Shelf.sequelize?.query('ALTER TABLE shelves ALTER id TYPE numeric(9, 2)');
+    await Shelf.create({ id: 7, name: 'Maps' } as never);
+    await Book.create({ id: 1, shelfId: '7' } as never);
+    const { body } = await site.agent.get('/books/1?include=shelf&shelf.fields=name').expect(200);
+    expect(body.shelf).to.deep.equal({ name: 'Maps' });
+  });
+});
 
 describe('including one record by a key that code of the user has written', () => {
   it('finds what the database takes for equal', async () => {

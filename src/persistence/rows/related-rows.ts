@@ -47,7 +47,7 @@ export class RelatedRows {
   readonly #statements = new BoundedCache<Statement>();
   readonly #lifted = new WeakMap<Predicate, LiftedPredicate>();
   /** The key of the target, where its text tells which row belongs to which parent. */
-  readonly #key: string | null;
+  #key: string | null;
 
   /** @param info of the target */
   constructor(relation: Relation, info: ModelInfo) {
@@ -93,11 +93,13 @@ export class RelatedRows {
       this.#table.name,
       bound !== null,
     );
-    return {
-      rows: rows as readonly TextRow[],
-      parents: parentsOf(rows, select.columns.length, byKey === null ? null : keys),
-      parsers,
-    };
+    const parents = parentsOf(rows, select.columns.length, byKey === null ? null : keys);
+    if (parents.includes(undefined)) {
+      // The column is no integer, as the model has it: its texts differ where values are equal.
+      this.#key = null;
+      return this.run({ where, select, order, limit }, keys, slots, on);
+    }
+    return { rows: rows as readonly TextRow[], parents: parents as readonly number[], parsers };
   }
 
   #lift(where: Predicate): LiftedPredicate {
@@ -125,7 +127,7 @@ function ownKeyOf(
 }
 
 /**
- * The places of rows among the parents, from 0.
+ * The places of rows among the parents, from 0; undefined for a key that is none of theirs.
  *
  * @param column of the place from 1, or of the key
  */
@@ -133,8 +135,8 @@ function parentsOf(
   rows: readonly TextRow[],
   column: number,
   keys: readonly string[] | null,
-): readonly number[] {
+): readonly (number | undefined)[] {
   if (keys === null) return rows.map((row) => Number(row[column]) - 1);
   const places = new Map(keys.map((key, place) => [key, place]));
-  return rows.map((row) => places.get(row[column] as string) as number);
+  return rows.map((row) => places.get(row[column] as string));
 }
