@@ -17,6 +17,8 @@ export interface Contender<W = unknown> {
   readonly packages: readonly string[];
   /** Whether the rows have to be of a tenant. */
   readonly isScoped?: boolean;
+  /** Workloads under which a request of it takes seconds. */
+  readonly omits?: readonly string[];
   /** What it answers as soon as it is ready. Default: an article. */
   readonly readyPath?: string;
 }

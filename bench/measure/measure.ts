@@ -111,7 +111,10 @@ async function prepareAll(
 ): Promise<Course> {
   bench.say(`Comparing answers: ${workload.title}`);
   const turns: Turn[] = [];
-  for (const entrant of entrants) turns.push(await prepare(bench, entrant, workload, folder));
+  for (const entrant of entrants) {
+    if (entrant.contender.omits?.includes(workload.name)) continue;
+    turns.push(await prepare(bench, entrant, workload, folder));
+  }
   return { workload, turns };
 }
 
