@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { StartProblem } from '../sample/support/start-problem.js';
 import type { Schedule } from './measure/measure.js';
-import { ARTICLES, RELATIONS, type Suite } from './suite.js';
+import { ARTICLES, RELATIONS, type Suite, WRITES } from './suite.js';
 
 /** What is asked for. */
 export interface Options {
@@ -20,11 +20,8 @@ export interface Options {
   readonly revision: string;
 }
 
-/**
- * An odd number of rounds, for medians; slow requests differ by a half from one round to the next. Two seconds, as all
- * clients connect at once: of one second their first requests are almost the hundredth part that p99 tells of.
- */
-const FULL: Schedule = { rounds: 5, seconds: 2, warmUp: 1, connections: 64 };
+/** Two seconds, as all clients connect at once: of one second their first requests are almost the hundredth part that p99 tells of. */
+const FULL: Omit<Schedule, 'rounds'> = { seconds: 2, warmUp: 1, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
@@ -36,11 +33,14 @@ Without options everything is measured, which takes an hour and a quarter; the r
 
   --quick             one round, to see that everything works; nothing to quote
   --relations         lists with relations, which have contenders and workloads of their own
+  --writes            writes of one record and of many, under conditions and with keys, likewise
   --only NAME,NAME    some contenders only:${wrap(namesOf(ARTICLES.contenders))}
                       with --relations:${wrap(namesOf(RELATIONS.contenders))}
+                      with --writes:${wrap(namesOf(WRITES.contenders))}
   --work NAME,NAME    some workloads only:${wrap(namesOf(ARTICLES.workloads))}
                       with --relations:${wrap(namesOf(RELATIONS.workloads))}
-  --rounds N          measured rounds (${FULL.rounds})
+                      with --writes:${wrap(namesOf(WRITES.workloads))}
+  --rounds N          measured rounds (${ARTICLES.rounds}; ${WRITES.rounds} with --writes)
   --seconds N         seconds of each measurement (${FULL.seconds})
   --warm-up N         seconds of the same load before each of them (${FULL.warmUp})
   --connections N     concurrent connections (${FULL.connections})
@@ -59,13 +59,14 @@ BENCH_DATABASE_URL is a PostgreSQL to use instead of one of its own; its process
 export function readOptions(args: readonly string[]): Options {
   const values = parse(args);
   const isQuick = values.quick ?? false;
-  const suite = values.relations ? RELATIONS : ARTICLES;
+  const suite = suiteOf(values);
   const contenderNames = namesOf(suite.contenders);
   const workloadNames = namesOf(suite.workloads);
-  const schedule = readSchedule(values, isQuick ? QUICK : FULL);
+  const full: Schedule = { ...FULL, rounds: suite.rounds };
+  const schedule = readSchedule(values, isQuick ? QUICK : full);
   const only = readNames('--only', values.only, contenderNames);
   const work = readNames('--work', values.work, workloadNames);
-  const isShortened = (Object.keys(FULL) as (keyof Schedule)[]).some((name) => schedule[name] !== FULL[name]);
+  const isShortened = (Object.keys(full) as (keyof Schedule)[]).some((name) => schedule[name] !== full[name]);
   const kind = values.help ? 'help' : values.scaling ? 'scaling' : values.compare ? 'compare' : 'contenders';
   if (values.scaling && values.compare) throw new StartProblem('Use --scaling or --compare, not both.');
   if (kind === 'scaling' || kind === 'compare') refuseTogether(kind, values);
@@ -89,6 +90,7 @@ function parse(args: readonly string[]) {
       options: {
         quick: { type: 'boolean' },
         relations: { type: 'boolean' },
+        writes: { type: 'boolean' },
         only: { type: 'string' },
         work: { type: 'string' },
         rounds: { type: 'string' },
@@ -108,11 +110,16 @@ function parse(args: readonly string[]) {
 
 type Given = ReturnType<typeof parse>;
 
+function suiteOf({ relations, writes }: Given): Suite {
+  if (relations && writes) throw new StartProblem('Use --relations or --writes, not both.');
+  return relations ? RELATIONS : writes ? WRITES : ARTICLES;
+}
+
 /** The curves have workloads of their own, and a comparison is of ours only. */
 function refuseTogether(kind: 'scaling' | 'compare', given: Given): void {
   if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
-  if (given.relations && kind === 'scaling')
-    throw new StartProblem('Use --scaling or --relations, not both.');
+  const suite = given.relations ? '--relations' : given.writes ? '--writes' : null;
+  if (suite && kind === 'scaling') throw new StartProblem(`Use --scaling or ${suite}, not both.`);
   if (given.work && kind === 'scaling') throw new StartProblem('--work does not go with --scaling.');
 }
 

@@ -32,10 +32,10 @@ export async function runAll(
   contenders: readonly Contender[],
   { base, ours }: { readonly base: string; readonly ours: string },
 ): Promise<Run> {
-  const { rows, fill } = options.suite;
+  const { rows, fill, restoring } = options.suite;
   say(`Creating ${rows.toLocaleString('en')} rows`);
   await using server = await startServer();
-  const database = await server.create(fill(contenders), rows);
+  const database = await server.create(fill(contenders), rows, restoring);
   const entrants: Entrant[] = [];
   try {
     for (const contender of contenders) {

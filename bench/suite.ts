@@ -1,4 +1,4 @@
-/** What is compared with what in one run: the articles, or the library with its relations. */
+/** What is compared with what in one run: the articles, the library with its relations, or writes. */
 import { CONTENDERS, type Contender, LIMIT, OURS } from './contenders.js';
 import { fillStatements, ROWS } from './load/article.js';
 import { WORKLOADS, type Workload } from './load/workloads.js';
@@ -7,6 +7,10 @@ import { RELATION_CHECKS } from './relations/check-relations.js';
 import { RELATION_CONTENDERS } from './relations/contenders.js';
 import { BOOKS, fillStatements as fillLibrary } from './relations/library.js';
 import { RELATION_WORKLOADS } from './relations/workloads.js';
+import { WRITE_CHECKS } from './writes/check-writes.js';
+import { WRITE_CONTENDERS } from './writes/contenders.js';
+import { fillStatements as fillVersioned, RESTORING } from './writes/versioned-articles.js';
+import { WRITE_WORKLOADS } from './writes/workloads.js';
 
 /** One of them. */
 export interface Suite {
@@ -22,8 +26,12 @@ export interface Suite {
   readonly results: string;
   /** Rows of the largest table. */
   readonly rows: number;
+  /** Rounds of a full run: an odd number, for medians. */
+  readonly rounds: number;
   /** Makes the tables. */
   fill(contenders: readonly Contender[]): readonly string[];
+  /** Puts the tables right after a load that writes, where there is more to do than to take away what was added. */
+  readonly restoring: readonly string[];
 }
 
 export const ARTICLES: Suite = {
@@ -34,11 +42,13 @@ export const ARTICLES: Suite = {
   ours: OURS,
   results: 'latest',
   rows: ROWS,
+  rounds: 5,
   fill: (contenders) =>
     fillStatements(
       ROWS,
       contenders.some(({ isScoped }) => isScoped),
     ),
+  restoring: [],
 };
 
 export const RELATIONS: Suite = {
@@ -49,5 +59,20 @@ export const RELATIONS: Suite = {
   ours: OURS,
   results: 'relations',
   rows: BOOKS,
+  rounds: 5,
   fill: fillLibrary,
+  restoring: [],
+};
+
+export const WRITES: Suite = {
+  contenders: WRITE_CONTENDERS,
+  workloads: WRITE_WORKLOADS,
+  checks: WRITE_CHECKS,
+  limit: LIMIT,
+  ours: OURS,
+  results: 'writes',
+  rows: ROWS,
+  rounds: 3,
+  fill: fillVersioned,
+  restoring: RESTORING,
 };

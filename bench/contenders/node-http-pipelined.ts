@@ -3,12 +3,12 @@
  * at once; texts of PostgreSQL become JSON without being parsed. Writes have a pool, as they could block the reads.
  */
 import { Pool } from 'pg';
+import { articleText } from './support/article-text.js';
 import { checkChanges, checkValues } from './support/article-values.js';
 import { CONNECTIONS, readEnvironment } from './support/environment.js';
 import { serveArticles } from './support/http.js';
 import { connectLanes, type Lane } from './support/lane.js';
 import { LeanQuery, type TextRow } from './support/lean-query.js';
-import { quote } from './support/quote.js';
 import {
   countStatement,
   insertStatement,
@@ -40,7 +40,7 @@ async function page(lanes: readonly Lane[], query: PageQuery): Promise<string> {
   const count = Math.min(rows.length, query.size);
   let items = '';
   for (let index = 0; index < count; index += 1) {
-    items += (index > 0 ? ',' : '') + toJson(rows[index] as TextRow);
+    items += `${index > 0 ? ',' : ''}${articleText(rows[index] as TextRow)}}`;
   }
   return `{"items":[${items}],"next":${rows.length > count ? rows[count - 1]?.[0] : null}`;
 }
@@ -50,22 +50,8 @@ function nextLane(lanes: readonly Lane[]): Lane {
   return lanes[turn] as Lane;
 }
 
-function toJson(row: TextRow): string {
-  return (
-    `{"id":${row[0]},"title":${quote(row[1])},"body":${quote(row[2])},"category":${quote(row[3])},` +
-    `"author":${quote(row[4])},"price":${row[5]},"stock":${row[6]},"active":${row[7] === 't'},` +
-    `"createdAt":"${toIso(row[8] as string)}","updatedAt":"${toIso(row[9] as string)}"}`
-  );
-}
-
-/** `2026-01-31 08:00:00.12+00` is `2026-01-31T08:00:00.120Z`. */
-function toIso(text: string): string {
-  const milliseconds = text.slice(20, -3).padEnd(3, '0').slice(0, 3);
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
-}
-
 function first(rows: readonly TextRow[]): string | null {
-  return rows[0] ? toJson(rows[0]) : null;
+  return rows[0] ? `${articleText(rows[0])}}` : null;
 }
 
 async function main(): Promise<void> {

@@ -82,6 +82,12 @@ export function randomValues(random: Random): ArticleValues {
  */
 export const FRESH_NUMBER = 1_999_999;
 
+/** The load generator puts the id of another row in its place each time, so that no row is asked for twice in a load. */
+export const EACH_ROW = 1_888_888;
+
+/** The load generator puts a key in its place that no request has had. */
+export const FRESH_KEY = '{key}';
+
 /** A change of an article; none of its columns is indexed. */
 export function randomChanges(random: Random): Partial<ArticleValues> {
   return { price: FRESH_NUMBER, stock: randomInteger(random, 0, 999) };

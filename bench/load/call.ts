@@ -5,6 +5,7 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT';
   readonly path: string;
   readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What came back. */
@@ -20,10 +21,11 @@ export type Ask = (call: Call) => Promise<Answer>;
 
 /** Asks whoever listens on the port. */
 export function askPort(port: number): Ask {
-  return async ({ method, path, body }) => {
+  return async ({ method, path, body, headers }) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
       method,
-      ...(body ? { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } } : {}),
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      headers: { ...headers, ...(body ? { 'Content-Type': 'application/json' } : {}) },
     });
     const text = await response.text();
     return { status: response.status, headers: response.headers, body: parse(text) };

@@ -1,34 +1,76 @@
 -- Sends the requests of a file in turn, and reports as one line of JSON.
--- Each line of the file: method, path and body, with tabs in between.
+-- Each line of the file: method, path, body and headers, with tabs in between.
 
--- Must be the FRESH_NUMBER of article.ts: each time, another number of as many digits is sent in its place.
-local FRESH = "1999999"
+-- What is put in the place of a mark. The marks and the number of rows must be those of article.ts.
+local ROWS = 1000000
+-- Has no divisor in common with the number of rows: so many steps further each time, every row comes once.
+local STRIDE = 611953
 
 local requests = {}
 local turn = 0
+local row = 0
+
+local function part()
+  return math.random(0, 2 ^ 31 - 1)
+end
+
+local marks = {
+  -- Another number of as many digits.
+  { text = "1999999", next = function() return math.random(1000000, 1999998) end },
+  -- The id of another row.
+  {
+    text = "1888888",
+    next = function()
+      row = row + 1
+      return row * STRIDE % ROWS + 1
+    end,
+  },
+  -- Another key.
+  {
+    text = "{key}",
+    next = function() return string.format("%08x-%08x-%08x-%08x", part(), part(), part(), part()) end,
+  },
+}
 
 function init(arguments)
   for line in io.lines(arguments[1]) do
-    local method, path, body = line:match("^(%u+)\t([^\t]*)\t(.*)$")
+    local method, path, body, others = line:match("^(%u+)\t([^\t]*)\t([^\t]*)(.*)$")
     local headers = { Host = wrk.headers["Host"] }
     if body == "" then body = nil else headers["Content-Type"] = "application/json" end
+    for name, value in others:gmatch("\t([^:]+): ([^\t]*)") do headers[name] = value end
     requests[#requests + 1] = split(wrk.format(method, path, headers, body))
   end
+  -- A warm-up takes rows of the first half, and a measurement those of the second.
+  if arguments[2] ~= "warm-up" then row = ROWS / 2 end
   math.randomseed(os.time())
 end
 
--- A text, or the two texts around the number.
+-- A text without marks; or its pieces, and where among them which marks are.
 function split(text)
-  local first, last = text:find(FRESH, 1, true)
-  if not first then return text end
-  return { text:sub(1, first - 1), text:sub(last + 1) }
+  local pieces, places, from = {}, {}, 1
+  while true do
+    local first, last, found
+    for number, mark in ipairs(marks) do
+      local start, finish = text:find(mark.text, from, true)
+      if start and (not first or start < first) then first, last, found = start, finish, number end
+    end
+    if not first then break end
+    pieces[#pieces + 1] = text:sub(from, first - 1)
+    pieces[#pieces + 1] = ""
+    places[#places + 1] = { #pieces, found }
+    from = last + 1
+  end
+  if #places == 0 then return text end
+  pieces[#pieces + 1] = text:sub(from)
+  return { pieces = pieces, places = places }
 end
 
 function request()
   turn = turn % #requests + 1
   local next = requests[turn]
   if type(next) == "string" then return next end
-  return next[1] .. math.random(1000000, 1999998) .. next[2]
+  for _, place in ipairs(next.places) do next.pieces[place[1]] = marks[place[2]].next() end
+  return table.concat(next.pieces)
 end
 
 function done(summary, latency)

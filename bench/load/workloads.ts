@@ -11,6 +11,10 @@ export interface Workload<W = unknown> {
   readonly title: string;
   /** Whether it changes the table, which is put right afterwards. */
   readonly writes: boolean;
+  /** Records that each request writes, where they are several. */
+  readonly records?: number;
+  /** The name of the workload that the report compares it with, in records a second. */
+  readonly beside?: string;
   calls(wire: W, ask: Ask): Promise<readonly Call[]>;
 }
 

@@ -14,6 +14,8 @@ export interface Load {
   readonly seconds: number;
   /** Written by `writeRequests`. */
   readonly requests: string;
+  /** Whether it goes before a measurement: the two never change the same `EACH_ROW`. */
+  readonly isWarmUp: boolean;
 }
 
 /** What one load gave. */
@@ -37,12 +39,23 @@ const run = promisify(execFile);
 
 /** Writes the requests in the form that the script reads. */
 export async function writeRequests(file: string, calls: readonly Call[]): Promise<void> {
-  const lines = calls.map(({ method, path, body }) => [method, path, body ? JSON.stringify(body) : '']);
+  const lines = calls.map(({ method, path, body, headers = {} }) => [
+    method,
+    path,
+    body ? JSON.stringify(body) : '',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ]);
   await writeFile(file, lines.map((line) => `${line.join('\t')}\n`).join(''));
 }
 
 /** Loads for the seconds. */
-export async function loadWith({ port, connections, seconds, requests }: Load): Promise<LoadResult> {
+export async function loadWith({
+  port,
+  connections,
+  seconds,
+  requests,
+  isWarmUp,
+}: Load): Promise<LoadResult> {
   const { stdout } = await run('wrk', [
     '--threads=1',
     `--connections=${connections}`,
@@ -52,6 +65,7 @@ export async function loadWith({ port, connections, seconds, requests }: Load): 
     `http://127.0.0.1:${port}`,
     '--',
     requests,
+    isWarmUp ? 'warm-up' : 'measurement',
   ]);
   const [, result] = RESULT.exec(stdout) ?? [];
   if (!result) throw new Error(`wrk said nothing that is understood:\n${stdout}`);

@@ -19,10 +19,11 @@ export interface Examination<W = Wire> {
   readonly database: Database;
 }
 
-type Json = Record<string, unknown>;
+/** A record. */
+export type Json = Record<string, unknown>;
 
 /** Rows that are looked at where any could be. */
-const SAMPLES = 25;
+export const SAMPLES = 25;
 const NO_SUCH_ID = 2_000_000_000;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
@@ -44,7 +45,7 @@ export async function findDifference<W>(
 }
 
 /** An answer that is not the one that was expected. */
-class Difference extends Error {}
+export class Difference extends Error {}
 
 /** By name of the workload. */
 export const CHECKS: Readonly<Record<WorkloadName, Check>> = {
@@ -157,7 +158,7 @@ export function expectSame(call: Call, actual: unknown, expected: unknown): void
 }
 
 /** Everything that was sent is in the row, which has an id and timestamps as well. */
-function expectValues(call: Call, row: Json | undefined, values: ArticleValues | Json): void {
+export function expectValues(call: Call, row: Json | undefined, values: ArticleValues | Json): void {
   const { id, createdAt, updatedAt } = row ?? {};
   expectSame(call, row, { id, createdAt, updatedAt, ...values });
   if (![createdAt, updatedAt].every((value) => TIMESTAMP.test(String(value)))) {
@@ -165,7 +166,8 @@ function expectValues(call: Call, row: Json | undefined, values: ArticleValues |
   }
 }
 
-function name({ method, path }: Call): string {
+/** What the call is, in a message. */
+export function name({ method, path }: Call): string {
   return `${method} ${path}`;
 }
 

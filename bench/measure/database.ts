@@ -14,8 +14,9 @@ export interface Server extends AsyncDisposable {
    * Creates a database, and fills it.
    *
    * @param rows of the table that is written to
+   * @param restoring statements that put it right where there is more to do than to take away what was added
    */
-  create(statements: readonly string[], rows: number): Promise<Database>;
+  create(statements: readonly string[], rows: number, restoring?: readonly string[]): Promise<Database>;
   /** Microseconds, of all its processes; null where they are not of this machine. */
   processorTime(): number | null;
 }
@@ -73,8 +74,8 @@ function useServer(url: string): Server {
 function serverOf(url: string, processorTime: () => number | null, stop: () => Promise<void>): Server {
   const databases: Database[] = [];
   return {
-    async create(statements, rows) {
-      const database = await createDatabase(url, statements, rows);
+    async create(statements, rows, restoring = []) {
+      const database = await createDatabase(url, statements, rows, restoring);
       databases.push(database);
       return database;
     },
@@ -90,6 +91,7 @@ async function createDatabase(
   adminUrl: string,
   statements: readonly string[],
   rows: number,
+  restoring: readonly string[],
 ): Promise<Database> {
   const name = `bench_${randomBytes(6).toString('hex')}`;
   const admin = await connect(adminUrl);
@@ -98,7 +100,7 @@ async function createDatabase(
   url.pathname = `/${name}`;
   const client = await connect(url.href);
   for (const statement of statements) await client.query(statement);
-  return new Database(url.href, name, client, adminUrl, rows);
+  return new Database(url.href, name, client, adminUrl, rows, restoring);
 }
 
 async function connect(connectionString: string): Promise<Client> {
@@ -119,13 +121,22 @@ export class Database {
   readonly #name: string;
   readonly #client: Client;
   readonly #adminUrl: string;
+  readonly #restoring: readonly string[];
 
-  constructor(url: string, name: string, client: Client, adminUrl: string, rows: number) {
+  constructor(
+    url: string,
+    name: string,
+    client: Client,
+    adminUrl: string,
+    rows: number,
+    restoring: readonly string[],
+  ) {
     this.url = url;
     this.rows = rows;
     this.#name = name;
     this.#client = client;
     this.#adminUrl = adminUrl;
+    this.#restoring = restoring;
   }
 
   async query<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -142,6 +153,7 @@ export class Database {
   /** Takes away what was added, and what updates left behind. */
   async restore(): Promise<void> {
     await this.query('DELETE FROM articles WHERE id > $1', [this.rows]);
+    for (const statement of this.#restoring) await this.query(statement);
     await this.query('VACUUM articles');
   }
 

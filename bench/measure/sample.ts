@@ -81,7 +81,7 @@ export class Sampler {
   /** While others were measured, pools have closed connections, and the first time the code is not compiled yet. */
   async #warmUp({ process, database, warmUp, ...load }: Volley): Promise<void> {
     if (warmUp === 0) return;
-    await loadWith({ ...load, port: process.port, seconds: warmUp });
+    await loadWith({ ...load, port: process.port, seconds: warmUp, isWarmUp: true });
     await untilAtRest(process, database);
   }
 
@@ -90,7 +90,7 @@ export class Sampler {
     const seconds = isLonger ? volley.seconds * LONGER : volley.seconds;
     const nodeBefore = process.processorTime();
     const postgresBefore = this.#server.processorTime();
-    const result = await loadWith({ port: process.port, connections, requests, seconds });
+    const result = await loadWith({ port: process.port, connections, requests, seconds, isWarmUp: false });
     const node = process.processorTime() - nodeBefore;
     const postgresAfter = this.#server.processorTime();
     const { requests: count, microseconds, p50, p99, refused, broken } = result;

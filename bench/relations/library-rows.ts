@@ -1,4 +1,5 @@
 /** Rows of the library as JSON, put together by hand: texts of PostgreSQL that nothing parses. */
+import { toIso } from '../contenders/support/article-text.js';
 import type { TextRow } from '../contenders/support/lean-query.js';
 import { quote } from '../contenders/support/quote.js';
 
@@ -30,10 +31,4 @@ export function writerJson(row: TextRow, at = 0): string {
 
 export function publisherJson(row: TextRow, at = 0): string {
   return `{"id":${row[at]},"name":${quote(row[at + 1])},"city":${quote(row[at + 2])},"founded":${row[at + 3]}}`;
-}
-
-/** `2026-01-31 08:00:00.12+00` is `2026-01-31T08:00:00.120Z`. */
-function toIso(text: string): string {
-  const milliseconds = text.slice(20, -3).padEnd(3, '0').slice(0, 3);
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${milliseconds}Z`;
 }

@@ -3,7 +3,7 @@ import { type Bar, drawBars, type Panel } from './bar-chart.js';
 import type { Run } from './report.js';
 import { Summary } from './summary.js';
 
-const SHOWN = ['read', 'list20', 'create', 'mix'];
+const SHOWN = ['read', 'list20', 'create', 'mix', 'create100', 'updateIfMatch', 'createWithKey'];
 
 /** Draws it; the fastest comes first. */
 export function drawChart(run: Run): string {

@@ -42,6 +42,7 @@ export function writeReport(run: Run): string {
     `## How many times as fast ${title(run, ours)} is`,
     ratioTable(run, (summary, contender, workload) => summary.ratio(ours, contender, workload)),
     ...depth(run),
+    ...besides(run),
     ...extensions(run),
     '## Requests per second',
     spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'rate')),
@@ -93,6 +94,44 @@ function depth(run: Run): string[] {
     return [title, ratio === null ? NOTHING : ratio.toFixed(2)];
   });
   return ['## What the deep page costs, as a ratio to the first one', table(['', 'ratio'], lines)];
+}
+
+/** Workloads that stand beside another one, such as a hundred records in a request beside one. */
+function besides(run: Run): string[] {
+  const titles = new Map(run.workloads.map(({ name, title }) => [name, title]));
+  const compared = run.workloads.filter(({ beside }) => beside !== undefined && titles.has(beside));
+  if (compared.length === 0) return [];
+  const pairs = compared.map((each) => ({
+    ...each,
+    title: `${each.title} : ${titles.get(each.beside ?? '')}`,
+  }));
+  const pairTable = (figure: Figure): string =>
+    ratioTable({ ...run, workloads: pairs }, (summary, contender, name) => {
+      const { records = 1, beside = '' } = compared.find((each) => each.name === name) ?? {};
+      // A figure of time is the better the smaller it is.
+      const [one, other] = figure === 'rate' ? [name, beside] : [beside, name];
+      const ratio = summary.ratioOfWorkloads(contender, one, other, figure);
+      return ratio && ratio * records;
+    });
+  return [
+    '## Records per second, as a ratio to another workload',
+    pairTable('rate'),
+    '## Records for the same processor time of Node, likewise',
+    pairTable('node'),
+    '## Records for the same processor time of PostgreSQL, likewise',
+    pairTable('postgres'),
+    ...recordRates(run),
+  ];
+}
+
+function recordRates(run: Run): string[] {
+  const workloads = run.workloads.filter(({ records }) => records !== undefined);
+  if (workloads.length === 0) return [];
+  const look: Look<number> = (summary, contender, name) => {
+    const rate = summary.median(contender, name, 'rate');
+    return rate && rate * (workloads.find((each) => each.name === name)?.records ?? 1);
+  };
+  return ['## Records per second', tableOf({ ...run, workloads }, look, (rate) => rate.toFixed(0))];
 }
 
 /** What code of a user's in a route costs, beside the same route without it. */

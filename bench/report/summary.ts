@@ -39,8 +39,8 @@ export class Summary {
   }
 
   /** The ratio of two workloads of one contender. */
-  ratioOfWorkloads(contender: string, workload: string, to: string): number | null {
-    return this.#spreadOfRatios([contender, workload], [contender, to], 'rate')?.median ?? null;
+  ratioOfWorkloads(contender: string, workload: string, to: string, figure: Figure = 'rate'): number | null {
+    return this.#spreadOfRatios([contender, workload], [contender, to], figure)?.median ?? null;
   }
 
   #spreadOfRatios(

@@ -63,16 +63,27 @@ function sendCreated(response: ServerResponse, text: string | null): void {
   else send(response, 422, '{"error":"Bad body"}');
 }
 
-function send(response: ServerResponse, status: number, text: string): void {
+/** Answers with JSON. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, {
+    ...headers,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),
   });
   response.end(text);
 }
 
-/** Undefined for what is not JSON, which no check lets pass. */
-function readBody(request: IncomingMessage): Promise<unknown> {
+async function readBody(request: IncomingMessage): Promise<unknown> {
+  return parse(await readText(request));
+}
+
+/** The body, as it came. */
+export function readText(request: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -81,12 +92,13 @@ function readBody(request: IncomingMessage): Promise<unknown> {
       if (length > LONGEST_BODY) request.destroy(new Error('The body is too long.'));
       chunks.push(chunk);
     });
-    request.on('end', () => resolve(parse(Buffer.concat(chunks).toString())));
+    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
     request.on('error', reject);
   });
 }
 
-function parse(text: string): unknown {
+/** Undefined for what is not JSON, which no check lets pass. */
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -1,0 +1,4 @@
+/** Ours: `bootstrap` and `serve`. */
+import { serveWrites } from './ours-application.js';
+
+void serveWrites();
