@@ -2,6 +2,7 @@
 import type { VisibleRule } from '../metadata/access-options.js';
 import type { CountMode } from '../metadata/count-options.js';
 import type {
+  BulkEndpoint,
   CanonicalFilterOperator,
   Class,
   CrudOptions,
@@ -58,6 +59,13 @@ export interface EntityTagPlan {
   readonly attribute: string;
 }
 
+/** The endpoints that write many records at once. */
+export interface BulkPlan {
+  readonly endpoints: ReadonlySet<BulkEndpoint>;
+  /** Records in a request. */
+  readonly max: number;
+}
+
 /** A resource, compiled. */
 export interface ResourcePlan {
   readonly name: string;
@@ -70,6 +78,8 @@ export interface ResourcePlan {
   /** What the records are, for the documentation. */
   readonly description: string | null;
   readonly endpoints: ReadonlySet<Endpoint>;
+  /** Null where each write is of one record. */
+  readonly bulk: BulkPlan | null;
   readonly pagination: 'offset' | 'cursor';
   readonly pageSize: PageSize;
   /** Null where answers say nothing of it. */
