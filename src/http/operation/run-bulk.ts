@@ -4,7 +4,7 @@
  */
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import { DEFAULT_MAX_AFFECTED } from '../../features/bulk-inputs.js';
+import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../../features/bulk-inputs.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { UnitOfWork } from '../../persistence/records/unit-of-work.js';
@@ -60,11 +60,10 @@ export function compileBulkRunner(
   const isRuled = Boolean(plan.access?.fields.size);
   const runSingle = compileSingle(resource, single, rows, shaper);
   const runFound = operation === 'delete' ? unlessGone(resource, runSingle) : runSingle;
-  const limit = Math.min(DEFAULT_MAX_AFFECTED, plan.bulk?.max ?? DEFAULT_MAX_AFFECTED);
   return async (action, input, show) => {
     const { request, response } = action;
     const { items, inputs, access } = input;
-    const targets = items ?? (await findTargets(resource, action, input, inputs.maxAffected ?? limit));
+    const targets = items ?? (await findTargets(resource, action, input));
     if (items && operation === 'update') await lockTargets(resource, action, items);
     const unit = inputs.isAtomic ? null : await requestSessions(request, response).unit(sequelize);
     const run = items ? runSingle : runFound;
@@ -139,15 +138,21 @@ function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
   };
 }
 
+/** How many rows `q` may find. */
+export function mostAffected({ bulk }: ResourcePlan, { maxAffected }: BulkInputs): number {
+  return maxAffected ?? Math.min(DEFAULT_MAX_AFFECTED, bulk?.max ?? DEFAULT_MAX_AFFECTED);
+}
+
 /** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
 async function findTargets(
   resource: Resource,
   action: Action,
-  { inputs: { filter }, each }: BulkArguments,
-  limit: number,
+  { inputs, each }: BulkArguments,
 ): Promise<readonly BulkItem[]> {
   const { plan } = resource;
+  const { filter } = inputs;
   if (!filter || !each) throw new TypeError('Nothing says which records are meant.');
+  const limit = mostAffected(plan, inputs);
   const keys = await contextOf(resource, action).repository.lockKeys(filter, limit + 1);
   if (keys.length > limit) {
     const detail = `q finds more than ${limit} records, and nothing was written; narrow it, or raise max_affected.`;
