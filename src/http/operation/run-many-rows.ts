@@ -1,5 +1,6 @@
 /** Writes many records with one statement of ours, where no code of the user's has to see each. */
 import type { Endpoint } from '../../metadata/crud-options.js';
+import { rivalAttributes } from '../../model/rival-attributes.js';
 import type { Access } from '../../operation/access.js';
 import type {
   DeleteOperation,
@@ -45,8 +46,17 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   const many = new ManyRows(info);
   const matching = new MatchingRows(info);
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
+  const { unique, ownReferences } = rivalAttributes(info);
   const isVirtual = ({ values }: RequestArguments) =>
     virtuals.some(({ name }) => values?.[name] !== undefined);
+  /** Whether one order of the writes could be refused, and another one not. */
+  const isOrdered = (inputs: readonly RequestArguments[]) => {
+    const sets = (names: ReadonlySet<string>, isNull: boolean) =>
+      inputs.filter(({ values = {} }) =>
+        [...names].some((name) => values[name] !== undefined && (isNull || values[name] !== null)),
+      ).length;
+    return sets(ownReferences, false) > 0 || (single === 'update' && sets(unique, true) > 1);
+  };
   const show = (
     written: ManyRowsWritten | null,
     columns: readonly string[],
@@ -96,10 +106,11 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   return async ({ items, each, inputs, access }, limit, on) => {
     if (items) {
       const wanted = items.flatMap(({ input }) => input ?? []);
-      if (wanted.length < items.length || wanted.some(isVirtual)) return null;
+      if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
       return single === 'create' ? insert(wanted, on) : update(wanted, access, on);
     }
-    if (!each || !inputs.filter || isVirtual(each)) return null;
+    const isTree = single === 'delete' && ownReferences.size > 0;
+    if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;
     const written = await writeMatching(each, inputs.filter, limit, on);
     return !written || written.isExceeded ? null : { shown: null, count: written.found };
   };
