@@ -154,21 +154,19 @@ describe('changing many rows', () => {
     const returning = { columns: ['version', ...PARCEL_COLUMNS] };
     const one = new RowExecutor(model);
     const many = new ManyRows(model);
-    await Parcel.bulkCreate(HARD_ROWS.flatMap(() => [{}, {}]));
-    // Each row gets each of the values after the others: every value meets every other one.
-    for (let turn = 0; turn < HARD_ROWS.length; turn += 1) {
-      const next = HARD_ROWS.map(
-        (_, index) => HARD_ROWS[(index * (turn + 1) + turn) % HARD_ROWS.length] ?? {},
-      );
+    await Parcel.bulkCreate(PARCEL_COLUMNS.flatMap(() => [{}, {}]));
+    const shown = (written: ManyRowsWritten | FoundRows | null) =>
+      rowsOf(written).map((row) => row.slice(0, returning.columns.length));
+    // Each row gets values of one column. Some are those that it has, in other words.
+    for (const turn of [1, 2, 3, 3, 2, 0]) {
+      const next = PARCEL_COLUMNS.map((name) => ({ [name]: HARD_ROWS[turn]?.[name] }));
       const singly: unknown[] = [];
       for (const [index, set] of next.entries()) {
         const where = equalTo('id', String(2 * index + 1));
-        const written = await one.run({ kind: 'update', where, set, returning });
-        singly.push(rowsOf(written)[0]?.slice(0, returning.columns.length));
+        singly.push(...shown(await one.run({ kind: 'update', where, set, returning })));
       }
       const items = next.map((values, index) => ({ key: 2 * index + 2, values }));
-      const written = await many.update({ where: null, items, returning });
-      expect(rowsOf(written).map((row) => row.slice(0, returning.columns.length))).to.deep.equal(singly);
+      expect(shown(await many.update({ where: null, items, returning }))).to.deep.equal(singly);
     }
   });
 
@@ -231,24 +229,40 @@ describe('changing many rows', () => {
     });
   });
 
+  /** Resolves when as many statements wait for locks. */
+  const areWaiting = async (client: Client, count: number): Promise<void> => {
+    for (let waiting = 0; waiting < count; ) {
+      const { rows } = await client.query(
+        'SELECT count(*)::int AS n FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())',
+      );
+      waiting = rows[0].n;
+    }
+  };
+
   it('locks rows in the order of their keys, so that opposite batches wait, and do not fail', async () => {
-    const clients = [1, 2].map(() => new Client({ connectionString: database.url }));
+    const clients = [1, 2, 3].map(() => new Client({ connectionString: database.url }));
+    const [byIndex, byScan, holder] = clients as [Client, Client, Client];
     await Promise.all(clients.map((client) => client.connect()));
     try {
-      await Job.bulkCreate(Array.from({ length: 300 }, () => ({ owner: 'us' })));
-      const keys = (await Job.findAll({ where: { owner: 'us' }, order: ['id'] })).map(({ id }) => id);
-      const rounds = Array.from({ length: 8 }, (_, round) => round);
-      await Promise.all(
-        clients.map(async (client, index) => {
-          const sorted = index === 0 ? keys : [...keys].reverse();
-          for (const round of rounds) {
-            const items = sorted.map((key) => ({ key, values: { title: `${index} in ${round}` } }));
-            rowsOf(await change(items, {}, targetOn(client)));
-          }
-        }),
-      );
-      const versions = await Job.findAll({ where: { owner: 'us' } });
-      expect(versions.every((job) => job.get('version') === 2 * rounds.length)).to.equal(true);
+      // In the table the rows are in the opposite order: one connection finds them by the index, the other one by a scan.
+      const keys = Array.from({ length: 300 }, (_, index) => 1000 - index);
+      await Job.bulkCreate(keys.map((id) => ({ id, owner: 'us' })));
+      await byIndex.query('SET enable_seqscan = off; SET enable_bitmapscan = off');
+      await byScan.query('SET enable_indexscan = off; SET enable_bitmapscan = off');
+      // Each batch has half of its rows when it comes to this one.
+      await holder.query('BEGIN; SELECT FROM jobs WHERE id = 850 FOR UPDATE');
+      const batch = (sorted: readonly number[], title: string, on: Client) =>
+        change(
+          sorted.map((key) => ({ key, values: { title } })),
+          {},
+          targetOn(on),
+        );
+      const written = Promise.all([batch(keys, 'one', byIndex), batch([...keys].reverse(), 'other', byScan)]);
+      await Promise.race([written, areWaiting(holder, 2)]);
+      await holder.query('COMMIT');
+      for (const each of await written) expect(rowsOf(each)).to.have.length(keys.length);
+      const jobs = await Job.findAll({ where: { id: keys } });
+      expect(jobs.map((job) => job.get('version'))).to.deep.equal(keys.map(() => 2));
     } finally {
       await Promise.all(clients.map((client) => client.end()));
     }
@@ -268,12 +282,7 @@ describe('changing many rows', () => {
         change([{ key: 1, values: { size: 5 }, state: '0' }], { state: 'version' }),
         change([{ key: 2, values: { size: 5 } }]),
       ];
-      for (let waiting = 0; waiting < 2; ) {
-        const { rows } = await watcher.query(
-          "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
-        );
-        waiting = rows[0].n;
-      }
+      await areWaiting(watcher, 2);
       await client.query('COMMIT');
       const [changed, gone] = await Promise.all(written);
       expect(changed?.refused).to.deep.equal([{ item: 0, reason: 'changed', state: '7' }]);

@@ -144,6 +144,52 @@ describe('inserting many rows', () => {
     expect(await many.insert({ rows: [{ grid: [[1], [2]] }, {}], returning: selected })).to.equal(null);
   });
 
+  it('writes columns of types that the model does not know, in a schema of their own', async () => {
+    await query(`CREATE SCHEMA "own schema"; SET search_path = "own schema";
+      CREATE DOMAIN few AS text[] CHECK (cardinality(VALUE) < 3); CREATE DOMAIN short AS varchar(3) NOT NULL;
+      CREATE TYPE mood AS ENUM ('b', 'a');
+      CREATE TABLE "own types" (id short PRIMARY KEY, tags few, mood mood, moods mood[], price numeric(5, 1));
+      RESET search_path`);
+    const model = site.engine.sequelize.define(
+      'OwnType',
+      {
+        id: { type: DataType.TEXT, primaryKey: true },
+        tags: DataType.ARRAY(DataType.TEXT),
+        mood: DataType.TEXT,
+        moods: DataType.ARRAY(DataType.TEXT),
+        price: DataType.DECIMAL,
+      },
+      { tableName: 'own types', schema: 'own schema', timestamps: false },
+    );
+    const many = new ManyRows(infoOf(model));
+    const columns = ['id', 'tags', 'mood', 'moods', 'price'];
+    const row = (id: string, ...tags: string[]) => ({
+      id,
+      tags,
+      mood: 'a',
+      moods: ['a', 'b'],
+      price: '1.25',
+    });
+    const write = (rows: readonly ReturnType<typeof row>[]) => many.insert({ rows, returning: { columns } });
+    expect(shown(await write([row('b', 'x', 'y'), row('a', 'z'), row('c')]), columns.length)).to.deep.equal([
+      ['b', '{x,y}', 'a', '{a,b}', '1.3'],
+      ['a', '{z}', 'a', '{a,b}', '1.3'],
+      ['c', '{}', 'a', '{a,b}', '1.3'],
+    ]);
+    const items = [
+      { key: 'c', values: { tags: ['n'], moods: null } },
+      { key: 'a', values: { price: '2' } },
+    ];
+    const changed = await many.update({ where: null, items, returning: { columns } });
+    expect(shown(changed, columns.length)).to.deep.equal([
+      ['c', '{n}', 'a', null, '1.3'],
+      ['a', '{z}', 'a', '{a,b}', '2.0'],
+    ]);
+    const error = await write([row('d'), row('e', '1', '2', '3')]).catch((each: unknown) => each);
+    expect(error).to.have.nested.property('parent.code', '23514');
+    expect(await model.count()).to.equal(3);
+  });
+
   it('inserts nothing when one row cannot be', async () => {
     const failure = async (rows: readonly object[]) => {
       const error = await insert(rows).catch((each: unknown) => each);
