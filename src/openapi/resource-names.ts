@@ -2,6 +2,19 @@
 import { kebabCase } from '../plan/compile-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 
+/** What a schema of a resource is for. */
+type SchemaRole =
+  | 'record'
+  | 'written'
+  | 'partial'
+  | 'page'
+  | 'create'
+  | 'update'
+  | 'change'
+  | 'items'
+  | 'results'
+  | 'deleted';
+
 /** How a resource is called. */
 export interface ResourceNames {
   /** `BlogPost` */
@@ -13,7 +26,7 @@ export interface ResourceNames {
   /** `blog posts` */
   readonly phrases: string;
   /** The names of its schemas. */
-  readonly schemas: Readonly<Record<'record' | 'written' | 'partial' | 'page' | 'create' | 'update', string>>;
+  readonly schemas: Readonly<Record<SchemaRole, string>>;
 }
 
 /** The names of all resources, in their order. Models of the same name are numbered. */
@@ -39,6 +52,10 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
         page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
         create: `${one}Create`,
         update: `${one}Update`,
+        change: `${one}Change`,
+        items: `${one}Items`,
+        results: `${one}Results`,
+        deleted: `${one}Deleted`,
       },
     };
   });

@@ -14,9 +14,10 @@ import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { quote } from '../../query/query-string.js';
 import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
+import type { BodyKind } from '../../schema/derive-body-class.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
-import { readBody } from './read-body.js';
+import { type BodyLimits, readBody } from './read-body.js';
 import { accessToWrite } from './reference-access.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
 import type { RequestAccess } from './request-access.js';
@@ -48,8 +49,8 @@ export interface ParserSettings {
 const JSON_TYPES = ['application/json'];
 
 /** The same parser for those who ask several times: a request is parsed once. */
-export function parseOnce(parse: RequestParser): (request: Request) => Promise<RequestArguments> {
-  const parsed = new WeakMap<Request, Promise<RequestArguments>>();
+export function parseOnce<T>(parse: (request: Request) => T | Promise<T>): (request: Request) => Promise<T> {
+  const parsed = new WeakMap<Request, Promise<T>>();
   return (request) => {
     const known = parsed.get(request) ?? Promise.resolve().then(() => parse(request));
     parsed.set(request, known);
@@ -78,17 +79,37 @@ export function compileParser(
         return then(askRelated(request, wanted), (related) => readHead(request, access, related));
       });
   }
-  const schemaFor = perForm((form) => bodySchema(plan, operation, closedAttributes(form, operation)));
-  const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
-  const limits = { limit: bodyLimit, ...types };
+  const limits = bodyLimits(plan, operation, bodyLimit);
+  const parseValues = compileValuesParser(plan, operation);
   return async (request) => {
     const access = await askAccess(request, operation);
     const head = readHead(request, access);
     const body = await readBody(request, limits);
-    if (plan.access?.fields.size) setToldNames(request, access.form, body);
+    return { ...head, ...(await parseValues(request, access, body)) };
+  };
+}
+
+/** What the body of a write may be. */
+export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): BodyLimits {
+  return { limit, ...(kind === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan)) };
+}
+
+/** Reads what one record is written with, and asks what the values may refer to. */
+export type ValuesParser = (
+  request: Request,
+  access: Access,
+  body: unknown,
+) => Promise<Required<Pick<RequestArguments, 'access' | 'values'>>>;
+
+/** The parser of one record's values. */
+export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesParser {
+  const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
+  const isRuled = Boolean(plan.access?.fields.size);
+  return async (request, access, body) => {
+    if (isRuled) setToldNames(request, access.form, body);
     const values = await parseBody(schemaFor(access.form), body);
-    checkScopedValues(operation, values, access);
-    return { ...head, access: await accessToWrite(request, plan.model, access, values), values };
+    checkScopedValues(kind, values, access);
+    return { access: await accessToWrite(request, plan.model, access, values), values };
   };
 }
 
@@ -144,7 +165,7 @@ function parseId(plan: ResourcePlan, raw: string): unknown {
 }
 
 /** A user's `idType` function refuses an id by throwing; an HTTP error of his choice stays his. */
-function tryParseId(plan: ResourcePlan, raw: string): ParsedId {
+export function tryParseId(plan: ResourcePlan, raw: string): ParsedId {
   try {
     return plan.parseId(raw);
   } catch (error) {

@@ -2,6 +2,7 @@
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import type { Filter } from '../../query/list-query.js';
 import { MultipleResultsFound, noSuchRecord, notDeleted, relationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
@@ -64,6 +65,16 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     // A subclass may find less, or more of a row.
     const isOwn = this.get !== get || this.find !== find;
     return (isOwn ? record && (await this.get(id)) : record) ?? this.missing();
+  }
+
+  /**
+   * The keys of the rows that match, in their order, which nothing else may change until the transaction has ended.
+   *
+   * @internal
+   */
+  async lockKeys(filter: Filter, limit: number): Promise<readonly unknown[]> {
+    const { access, scope } = await this.context('other');
+    return new SequelizeRecords(this.model, access).lockKeys(filter, limit, scope);
   }
 
   /**
