@@ -115,15 +115,17 @@ async function checkUpdateRange({ wire, ask, database }: WriteExamination): Prom
   const [from, to] = rangeOf(BATCHES - 2);
   const around = Array.from({ length: BATCH + 2 }, (_, index) => from - 1 + index);
   const before = await readRows(database, around);
-  const call = wire.updateRange(from, to, { price: 7.25 });
+  // Prices are in cents: no row has this one.
+  const price = Number(before[1]?.['price']) + 0.125;
+  const call = wire.updateRange(from, to, { price });
   expectSame(call, (await askFor(ask, call, 200)).body, { affected: BATCH });
-  for (const row of before.slice(1, -1)) await expectChanged(database, call, row, { price: 7.25 });
+  for (const row of before.slice(1, -1)) await expectChanged(database, call, row, { price });
   const neighbours = [from - 1, to];
   expectSame(call, await readRows(database, neighbours), [before.at(0), before.at(-1)]);
   // More than may be changed at once.
-  const larger = wire.updateRange(from, to + 1, { price: 8.5 });
+  const larger = wire.updateRange(from, to + 1, { price: price + 1 });
   await askFor(ask, larger, 409);
-  for (const row of await readRows(database, around)) expectSame(larger, row['price'] === 8.5, false);
+  for (const row of await readRows(database, around)) expectSame(larger, row['price'] === price + 1, false);
 }
 
 /** Values that a row does not have. */

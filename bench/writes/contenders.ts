@@ -8,7 +8,7 @@ import { handWritten, nest, ours, type WriteWire } from './write-wires.js';
 const OURS = ['express', 'routing-controllers', 'sequelize', 'pg'];
 
 /** Until they are there. */
-const MISSING = omits('createWithKey', 'create100', 'update100', 'updateRange');
+const MISSING = omits('createWithKey');
 
 /** They are measured in this order. */
 export const WRITE_CONTENDERS: readonly Contender<WriteWire>[] = [

@@ -6,7 +6,12 @@ import { Table } from 'sequelize-typescript';
 import { ArticleColumns } from '../contenders/support/article-columns.js';
 import { CONNECTIONS_OF_OURS, HOST, readEnvironment } from '../contenders/support/environment.js';
 
-@Crud({ prefix: '/articles', pagination: 'cursor', filterAllow: ['id'] })
+@Crud({
+  prefix: '/articles',
+  pagination: 'cursor',
+  filterAllow: ['id'],
+  endpoints: ['read', 'create', 'createMany', 'update', 'updateMany'],
+})
 @Table({ tableName: 'articles', version: true })
 class Article extends ArticleColumns {}
 
