@@ -47,20 +47,23 @@ end
 
 -- A text without marks; or its pieces, and where among them which marks are.
 function split(text)
-  local pieces, places, from = {}, {}, 1
-  while true do
-    local first, last, found
-    for number, mark in ipairs(marks) do
-      local start, finish = text:find(mark.text, from, true)
-      if start and (not first or start < first) then first, last, found = start, finish, number end
+  local found = {}
+  for number, mark in ipairs(marks) do
+    local first, last = text:find(mark.text, 1, true)
+    while first do
+      found[#found + 1] = { first = first, last = last, mark = number }
+      first, last = text:find(mark.text, last + 1, true)
     end
-    if not first then break end
-    pieces[#pieces + 1] = text:sub(from, first - 1)
-    pieces[#pieces + 1] = ""
-    places[#places + 1] = { #pieces, found }
-    from = last + 1
   end
-  if #places == 0 then return text end
+  if #found == 0 then return text end
+  table.sort(found, function(one, other) return one.first < other.first end)
+  local pieces, places, from = {}, {}, 1
+  for _, each in ipairs(found) do
+    pieces[#pieces + 1] = text:sub(from, each.first - 1)
+    pieces[#pieces + 1] = ""
+    places[#places + 1] = { #pieces, each.mark }
+    from = each.last + 1
+  end
   pieces[#pieces + 1] = text:sub(from)
   return { pieces = pieces, places = places }
 end
