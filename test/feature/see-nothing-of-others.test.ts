@@ -120,7 +120,7 @@ const WAYS: Readonly<
 describe('two tenants', function () {
   this.timeout(60_000);
   let ground: ProofGround;
-  const kinds = { read: 0, list: 0, insert: 0, update: 0, delete: 0 } satisfies Record<
+  const kinds = { read: 0, list: 0, insert: 0, update: 0, replace: 0, delete: 0 } satisfies Record<
     Operation['kind'],
     number
   >;
