@@ -23,6 +23,7 @@ export const softDelete: FeatureFactory = ({ plan }) => {
         where: allOf(operation.where, deleted),
         set: Object.freeze({ [alive.attribute]: null }),
       }),
+      replace: amongAlive,
       purge: (operation) => ({ ...operation, where: allOf(operation.where, deleted) }),
     },
   };

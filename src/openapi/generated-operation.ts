@@ -70,6 +70,9 @@ export function generatedOperation(
     ...(body ? { requestBody: body } : {}),
     responses: {
       [successStatus(operation, action)]: success(resource, operation),
+      ...(operation === 'replace'
+        ? { 201: { ...success(resource, operation), description: WORDS.create.success } }
+        : {}),
       ...problemReferences(problemsOf(resource, route, action)),
     },
   };
@@ -114,6 +117,7 @@ const WORDS: Readonly<Record<Endpoint, { readonly verb: string; readonly success
   delete: { verb: 'Delete', success: 'The record is deleted.' },
   restore: { verb: 'Restore', success: 'The record, which is no longer deleted.' },
   purge: { verb: 'Purge', success: 'The record is removed for good.' },
+  replace: { verb: 'Replace', success: 'The record after the change.' },
 };
 
 function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
@@ -137,6 +141,8 @@ function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
       return 'Brings a deleted record back.';
     case 'purge':
       return 'Removes a deleted record for good.';
+    case 'replace':
+      return 'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.';
   }
 }
 
@@ -209,11 +215,11 @@ function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
 }
 
 function requestBody({ plan, names }: DescribedResource, operation: Endpoint): RequestBodyObject | undefined {
-  if (operation !== 'create' && operation !== 'update') return undefined;
+  if (operation !== 'create' && operation !== 'update' && operation !== 'replace') return undefined;
   // Ready to be sent where the user's rules let it.
   const example = exampleValue(bodyJsonSchema(plan, operation));
   const content = jsonContent(schemaRef(names.schemas[operation]), example);
-  if (operation === 'create') return { required: true, content };
+  if (operation !== 'update') return { required: true, content };
   const patches = patchTypes(plan).mediaTypes.map((type) => [type, content['application/json']]);
   return { required: true, content: Object.fromEntries(patches) as RequestBodyObject['content'] };
 }

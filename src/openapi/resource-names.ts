@@ -13,7 +13,9 @@ export interface ResourceNames {
   /** `blog posts` */
   readonly phrases: string;
   /** The names of its schemas. */
-  readonly schemas: Readonly<Record<'record' | 'written' | 'partial' | 'page' | 'create' | 'update', string>>;
+  readonly schemas: Readonly<
+    Record<'record' | 'written' | 'partial' | 'page' | 'create' | 'update' | 'replace', string>
+  >;
 }
 
 /** The names of all resources, in their order. Models of the same name are numbered. */
@@ -39,6 +41,7 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
         page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
         create: `${one}Create`,
         update: `${one}Update`,
+        replace: `${one}Replace`,
       },
     };
   });

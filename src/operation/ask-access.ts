@@ -10,6 +10,7 @@ import { parseFilterValue } from '../query/filter-value.js';
 import { exactText, typeTemplate } from '../query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import type { Access, AccessForm, ScopeMode } from './access.js';
+import type { ByEndpoint } from './feature.js';
 import type { Comparison, Predicate } from './operation.js';
 import { allOf, equalTo } from './predicates.js';
 import { RefusedRequestError } from './refused-request-error.js';
@@ -27,6 +28,13 @@ export type AskAccess = (request: Request, endpoint: Endpoint | null) => Maybe<A
 
 /** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
 export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
+
+/** The rules of attributes that a write asks. */
+const WRITES: ByEndpoint<readonly ('create' | 'update')[]> = {
+  create: ['create'],
+  update: ['update'],
+  replace: ['create', 'update'],
+};
 
 /** Compiles the rules of reading. */
 export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
@@ -53,17 +61,28 @@ export function compileAskAccess(
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
       const asked = scoped.map((rule) => guarded(rule, request));
       asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, askUnreadable(request));
-      const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
-      if (write) for (const [, rules] of fields) asked.push(allows(rules[write], request));
+      const writes = WRITES[endpoint ?? 'list'] ?? NONE;
+      for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
       return then(all(asked), (answers) => {
         const from = scoped.length + 2;
-        const unwritable = write
-          ? fields.flatMap(([name], index) => (answers[from + index] === true ? [] : name))
-          : NONE;
+        const refused = writes.flatMap((write, turn) =>
+          fields.flatMap(([name], index) => {
+            const isAllowed = answers[from + turn * fields.length + index] === true;
+            return isAllowed || (write === 'update' && endpoint === 'replace' && isKey(info, name))
+              ? []
+              : name;
+          }),
+        );
+        const unwritable = writes.length > 1 ? [...new Set(refused)] : refused;
         return makeAccess(answers, unwritable);
       });
     });
   };
+}
+
+/** No write changes it. */
+function isKey({ attributes }: RecordInfo, name: string): boolean {
+  return attributes.get(name)?.role === 'primaryKey';
 }
 
 /** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */

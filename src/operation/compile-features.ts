@@ -6,20 +6,16 @@ import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
 import type {
-  AnswerDraft,
   Feature,
   FeatureContext,
   FeatureFactory,
   HeaderDescription,
   Input,
   Inputs,
-  OperationResult,
+  Presenter,
   Reading,
 } from './feature.js';
 import type { ProblemStatus } from './problem-status.js';
-
-/** Adds to an answer. */
-type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
 
 /** What a request may see of the rows behind a relation, asked before its inputs are read. */
 export type RelatedAsked = Reading['related'];
@@ -130,12 +126,13 @@ function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders']
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
   return (request, before, access) => {
-    let isGiven = false;
+    const isGiven = (name: string) => request.get(name) !== undefined;
+    let isAnyGiven = false;
     for (const { name, missing } of inputs) {
-      if (request.get(name) !== undefined) isGiven = true;
-      else missing?.();
+      if (isGiven(name)) isAnyGiven = true;
+      else missing?.(isGiven);
     }
-    return isGiven
+    return isAnyGiven
       ? read({ textOf: (name) => request.get(name), inputs: before, issues: [], access, related: notAsked })
       : before;
   };

@@ -13,6 +13,7 @@ import type {
   InsertOperation,
   ListOperation,
   ReadOperation,
+  ReplaceOperation,
   UpdateOperation,
 } from './operation.js';
 import type { ProblemStatus } from './problem-status.js';
@@ -43,6 +44,8 @@ export interface Inputs
   readonly kind?: ListQuery['kind'];
   /** The states that the record may be in; null is any. Left out where the request has no condition. */
   readonly ifMatch?: WantedStates;
+  /** Whether there must be no such record yet. Left out where there may be one. */
+  readonly onlyNew?: true;
   readonly [name: string]: unknown;
 }
 
@@ -73,8 +76,12 @@ export interface Input {
   absentFor?(form: AccessForm): unknown;
   /** When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. */
   readonly turn?: number;
-  /** Called for a request without it, which it may refuse. Default: nothing is missing. Headers only. */
-  missing?(): void;
+  /**
+   * Called for a request without it, which it may refuse. Default: nothing is missing. Headers only.
+   *
+   * @param isGiven whether the request has another header
+   */
+  missing?(isGiven: (name: string) => boolean): void;
   /** Undefined leaves no value among the inputs. */
   read(text: string, reading: Reading): unknown;
   /** For the document, which leaves out what accepts no value. */
@@ -105,6 +112,9 @@ export interface AnswerDraft {
   readonly body: unknown;
 }
 
+/** Adds to an answer. */
+export type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
+
 /** What an operation was asked for and gave, as far as answers depend on it. */
 export interface OperationResult {
   readonly inputs: Inputs;
@@ -132,6 +142,7 @@ export interface OperationByEndpoint {
   readonly delete: DeleteOperation;
   readonly restore: UpdateOperation;
   readonly purge: DeleteOperation;
+  readonly replace: ReplaceOperation;
 }
 
 /** What a feature makes of operations. */
@@ -153,9 +164,7 @@ export interface Feature {
   /** The same for each request that has inputs, or may not see everything. */
   readonly rewrite?: OperationSteps;
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
-  readonly present?: ByEndpoint<
-    (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft
-  >;
+  readonly present?: ByEndpoint<Presenter>;
   /** The headers that are added, for the document. */
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
   /** What can go wrong, for the document. */

@@ -130,6 +130,22 @@ export interface UpdateOperation {
   readonly returning: Selection;
 }
 
+/** A row with a key that the request gives: a new one, or the one that is there, with other values. */
+export interface ReplaceOperation {
+  readonly kind: 'replace';
+  /** The row with the key, as far as it may be replaced. */
+  readonly where: Predicate;
+  /** The values of a new row, the key among them. */
+  readonly row: Readonly<Record<string, unknown>>;
+  /** The values that a row is changed to. */
+  readonly set: Readonly<Record<string, unknown>>;
+  /** Whether there has to be a row, or must be none; null is either. */
+  readonly only: 'change' | 'create' | null;
+  /** Default: none. */
+  readonly references?: readonly Reference[];
+  readonly returning: Selection;
+}
+
 /** The end of the rows that the predicate finds. */
 export interface DeleteOperation {
   readonly kind: 'delete';
@@ -138,5 +154,11 @@ export interface DeleteOperation {
   readonly mark: string | null;
 }
 
-/** One of the five. */
-export type Operation = ReadOperation | ListOperation | InsertOperation | UpdateOperation | DeleteOperation;
+/** One of them. */
+export type Operation =
+  | ReadOperation
+  | ListOperation
+  | InsertOperation
+  | UpdateOperation
+  | ReplaceOperation
+  | DeleteOperation;

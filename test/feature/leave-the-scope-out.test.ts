@@ -7,15 +7,22 @@ import { scope } from '../../src/features/scope.js';
 import type { Endpoint } from '../../src/metadata/crud-options.js';
 import type { FeatureFactory } from '../../src/operation/feature.js';
 import type { Operation, Predicate } from '../../src/operation/operation.js';
-import { Repository } from '../../src/persistence/records/repository.js';
+import { BoundRepository } from '../../src/persistence/records/bound-repository.js';
 import { type RelatedOperation, RelatedRows } from '../../src/persistence/rows/related-rows.js';
 import { RowExecutor } from '../../src/persistence/rows/row-executor.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
-import { Note } from '../support/tenant-notes.js';
+import { Card, Note } from '../support/tenant-notes.js';
 
-const ENDPOINTS = ['list', 'read', 'create', 'update', 'delete'] as const satisfies readonly Endpoint[];
+const ENDPOINTS = [
+  'list',
+  'read',
+  'create',
+  'update',
+  'delete',
+  'replace',
+] as const satisfies readonly Endpoint[];
 
 /** The condition without the scope of the rows that it is on, or of those between them and their parent. */
 function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | null {
@@ -84,11 +91,16 @@ describe('a scope that is left out', function () {
 
   /** What is found of the routes of an endpoint. */
   async function findings(endpoint: Endpoint, features = FEATURES, fastPath = true): Promise<string> {
-    const { application, router } = buildApplication({ models: [Note], fastPath }, features);
+    const models = [endpoint === 'replace' ? Card : Note];
+    const { application, router } = buildApplication({ models, fastPath }, features);
     await using listening = await listen(express().use(router));
     const routes = application.routes.filter(({ operation }) => operation === endpoint);
     return (
-      await ground.findings({ listening, crud: { routes, openapi: () => application.openapi() } })
+      await ground.findings({
+        listening,
+        crud: { routes, openapi: () => application.openapi() },
+        worlds: endpoint === 'replace' ? ['there'] : undefined,
+      })
     ).join('\n');
   }
 
@@ -96,24 +108,24 @@ describe('a scope that is left out', function () {
     it(`is found in ${endpoint}`, async () => {
       const found = await findings(endpoint, without(endpoint));
       if (endpoint === 'list' || endpoint === 'read') expect(found).to.include('shows "~');
-      if (endpoint === 'update' || endpoint === 'delete')
+      if (endpoint === 'update' || endpoint === 'delete' || endpoint === 'replace')
         expect(found).to.include("has changed others' rows");
       if (endpoint === 'create') expect(found).to.include('It does not say what the row belongs to');
       else expect(found).to.include('It has no condition of the scope');
     });
 
     it(`is found in ${endpoint} of repositories`, async () => {
-      const own = Object.getOwnPropertyDescriptor(Repository.prototype, 'within') as PropertyDescriptor;
-      Object.defineProperty(Repository.prototype, 'within', {
+      const own = Object.getOwnPropertyDescriptor(BoundRepository.prototype, 'within') as PropertyDescriptor;
+      Object.defineProperty(BoundRepository.prototype, 'within', {
         ...own,
-        value(this: Repository) {
+        value(this: object) {
           return this;
         },
       });
       try {
         expect(await findings(endpoint, FEATURES, false)).to.not.equal('');
       } finally {
-        Object.defineProperty(Repository.prototype, 'within', own);
+        Object.defineProperty(BoundRepository.prototype, 'within', own);
       }
     });
   }
@@ -190,12 +202,22 @@ describe('a scope that is left out', function () {
       ],
       ['SELECT 1 FROM "folders" WHERE "label" = \'"notes"\''],
       [
+        'WITH a AS (INSERT INTO "notes" ("owner") SELECT $1 WHERE (NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."id" = $2::int8))) ' +
+          'SELECT * FROM a',
+        'A',
+      ],
+      [
         'SELECT 1 FROM unnest(CASE WHEN false THEN ARRAY(SELECT "id" FROM "notes") ELSE $2 END) AS p(k) CROSS JOIN LATERAL ' +
           '(SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = p.k AND ("Note"."owner" = $1) LIMIT 3) AS r ORDER BY p.k',
         'A',
       ],
     ] as const;
     const outOfScope = [
+      ['SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."id" = $2::int8)'],
+      [
+        'INSERT INTO "notes" ("owner") SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."code" = $2)',
+        'A',
+      ],
       ['SELECT 1 FROM "notes"'],
       ['SELECT count(*) FROM (SELECT 1 FROM "notes" WHERE "id" = 1) AS "all" WHERE "owner" = $1', 'A'],
       ['SELECT 1 FROM "notes" WHERE "id" = 1 OR "owner" = $1', 'A'],

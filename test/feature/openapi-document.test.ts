@@ -49,7 +49,7 @@ class DocController extends crudController(Doc, { prefix: '/papers', endpoints: 
   }
 
   @Put('/:key')
-  replace(@Param('key') key: string) {
+  exchange(@Param('key') key: string) {
     return { key };
   }
 

@@ -52,10 +52,16 @@ function treeOf(text: string): readonly Node[] {
 }
 
 /** Judges one level and all that is inside it. */
-function judgeQuery(nodes: readonly Node[], statement: SentStatement, scoped: ScopedTable): string | null {
+function judgeQuery(
+  nodes: readonly Node[],
+  statement: SentStatement,
+  scoped: ScopedTable,
+  isAround = false,
+): string | null {
+  const isOfInsert = isAround || wordAt(nodes, 0) === 'INSERT';
   for (const [at, node] of nodes.entries()) {
-    const isRun = typeof node !== 'string' && !isNeverRun(nodes, at);
-    const reason = isRun ? judgeQuery(node, statement, scoped) : null;
+    if (typeof node === 'string' || isNeverRun(nodes, at) || (isOfInsert && isKeyCheck(nodes, at))) continue;
+    const reason = judgeQuery(node, statement, scoped, isOfInsert);
     if (reason !== null) return reason;
   }
   for (const [at, node] of nodes.entries()) {
@@ -71,6 +77,15 @@ const NEVER = ['CASE', 'WHEN', 'FALSE', 'THEN', 'ARRAY'];
 /** What gives only its type to a value. */
 function isNeverRun(nodes: readonly Node[], at: number): boolean {
   return NEVER.every((word, index) => wordAt(nodes, at - NEVER.length + index) === word);
+}
+
+const KEY_CHECK = /^SELECT 1 FROM "\w+" AS ("\w+") WHERE \1 \. "id" = \$\d+( :: int8)?$/;
+
+/** Whether it is asked for a key. An INSERT may do that, as the index of the key does anyway: whoever has it, there is no second row. */
+function isKeyCheck(nodes: readonly Node[], at: number): boolean {
+  const asked = nodes[at] ?? '';
+  const isNegated = wordAt(nodes, at - 2) === 'NOT' && wordAt(nodes, at - 1) === 'EXISTS';
+  return isNegated && typeof asked !== 'string' && KEY_CHECK.test(asked.flat().join(' '));
 }
 
 /** Judges what a query does with a table that it names. */

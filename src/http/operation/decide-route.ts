@@ -48,10 +48,13 @@ export function isMethodAsked(
   { controller, repository, plan }: Resource,
   { method, operation }: GeneratedRoute,
 ): boolean {
-  const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
-  const isBodyRead = (operation === 'create' || operation === 'update') && plan.explicitSchemas[operation];
+  const methods = operation === 'replace' ? (['create', 'update', 'replace'] as const) : [method];
+  const isOverridden = methods.some((each) => controller.prototype[each] !== CrudController.prototype[each]);
+  const isBodyRead = methods.some(
+    (each) => (each === 'create' || each === 'update') && plan.explicitSchemas[each],
+  );
   const isIdRead = plan.idKind === 'custom' && operation !== 'list' && operation !== 'create';
-  return isOverridden || !isPlainRepository(repository) || Boolean(isBodyRead) || isIdRead;
+  return isOverridden || !isPlainRepository(repository) || isBodyRead || isIdRead;
 }
 
 /** Whether an answer is made of values: where code of the user's is given it, and on the general path. */

@@ -30,6 +30,8 @@ export interface Outcome extends ShownRecords {
   readonly page: Page<unknown> | null;
   /** Rows that were found or written. */
   readonly count: number;
+  /** Whether a replacement has created the record. Left out where a method has said so in the response. */
+  readonly isNew?: boolean;
   /** The primary key of the record, for its address. */
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */

@@ -49,7 +49,7 @@ export function compileShape(
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
     const { query } = input;
-    const status = ownStatus ?? response.statusCode;
+    const status = ownStatus ?? (outcome.isNew ? 201 : response.statusCode);
     const body = answering(request, () => bodyOf(outcome, input, format));
     const draft = { status, headers: NO_HEADERS, body };
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));

@@ -16,6 +16,7 @@ import { quote } from '../../query/query-string.js';
 import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
+import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { readBody } from './read-body.js';
 import { accessToWrite } from './reference-access.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
@@ -69,7 +70,7 @@ export function compileParser(
     const id = hasId ? parsePathId(plan, request) : undefined;
     return { query: readHeaders(request, query, access), access, id };
   };
-  if (operation !== 'create' && operation !== 'update') {
+  if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
     const relations = compileWantedRelations(plan, operation === 'list');
     return (request) =>
       then(askAccess(request, operation), (access) => {
@@ -78,15 +79,25 @@ export function compileParser(
         return then(askRelated(request, wanted), (related) => readHead(request, access, related));
       });
   }
-  const schemaFor = perForm((form) => bodySchema(plan, operation, closedAttributes(form, operation)));
-  const types = operation === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan);
+  const schemaFor = perForm((form) =>
+    operation === 'replace'
+      ? replacementSchema(plan, form)
+      : bodySchema(plan, operation, closedAttributes(form, operation)),
+  );
+  const types = operation === 'update' ? patchTypes(plan) : { mediaTypes: JSON_TYPES };
   const limits = { limit: bodyLimit, ...types };
   return async (request) => {
     const access = await askAccess(request, operation);
     const head = readHead(request, access);
     const body = await readBody(request, limits);
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
-    const values = await parseBody(schemaFor(access.form), body);
+    const schema = schemaFor(access.form);
+    if (operation === 'replace') {
+      const values = await parseReplacement(plan, schema, body, head.id, access);
+      const written = { ...values, [plan.info.primaryKey.name]: head.id };
+      return { ...head, access: await accessToWrite(request, plan.model, access, written), values };
+    }
+    const values = await parseBody(schema, body);
     checkScopedValues(operation, values, access);
     return { ...head, access: await accessToWrite(request, plan.model, access, values), values };
   };

@@ -63,6 +63,22 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   purge(id: Id, context: CrudContext<M>): Promise<void> {
     return context.repository.purge(id);
   }
+
+  /**
+   * `PUT /{id}`: by `update` where the record is there, and else by `create`. The status of the response says which: 201 is a new
+   * record. A `create` that another request has outrun is undone, and the method runs once more, because there is a record by then.
+   *
+   * @param values all that the request may set, the defaults of what the body leaves out among them
+   */
+  async replace(id: Id, values: CreateValues<M>, context: CrudContext<M>): Promise<R> {
+    const { repository, request, response } = context;
+    // With If-None-Match the record is created, or refused by its key: another request may have created it meanwhile.
+    const isOnlyNew = request.headers['if-none-match'] !== undefined;
+    const changes = isOnlyNew ? null : await repository.lockToReplace(id, values);
+    response.status(changes ? 200 : 201);
+    if (changes) return this.update(id, changes, context);
+    return this.create({ ...values, [repository.model.primaryKeyAttribute]: id }, context);
+  }
 }
 
 /** A record is an `R` unless a subclass says otherwise, and then it is an object all the same. */

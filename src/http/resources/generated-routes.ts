@@ -8,7 +8,7 @@ export interface GeneratedRoute {
   readonly operation: Endpoint;
   /** The method of a controller that serves it. */
   readonly method: keyof CrudController;
-  readonly verb: 'get' | 'post' | 'patch' | 'delete';
+  readonly verb: 'get' | 'post' | 'patch' | 'delete' | 'put';
   /** Whether the path goes on with `/{id}` after the prefix. */
   readonly isItem: boolean;
   /** What stands behind the id. */
@@ -45,6 +45,13 @@ export const GENERATED_ROUTES: readonly GeneratedRoute[] = [
     isItem: true,
     action: 'purge',
     parameters: ['id', 'context'],
+  },
+  {
+    operation: 'replace',
+    method: 'replace',
+    verb: 'put',
+    isItem: true,
+    parameters: ['id', 'values', 'context'],
   },
 ];
 

@@ -12,7 +12,7 @@ import { keysOfRelations, loadRelations } from './load-relations.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
-import { changesWithin, newRowWithin } from './scoped-values.js';
+import { changesWithin, newRowWithin, replacementWithin } from './scoped-values.js';
 import { SequelizeRecords } from './sequelize-records.js';
 
 /**
@@ -58,12 +58,23 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @internal
    */
   async getLocked(id: Id, isDeleted = false): Promise<M> {
-    if (isDeleted) return this.getDeleted(id);
+    return isDeleted ? this.getDeleted(id) : ((await this.findLocked(id)) ?? this.missing());
+  }
+
+  /** The same, or null. @internal */
+  async findLocked(id: Id): Promise<M | null> {
     const record = await this.findByKey(id, { isLocked: true });
     const { get, find } = Repository.prototype;
     // A subclass may find less, or more of a row.
     const isOwn = this.get !== get || this.find !== find;
-    return (isOwn ? record && (await this.get(id)) : record) ?? this.missing();
+    return isOwn ? record && (await this.get(id)) : record;
+  }
+
+  /** Locks the row that a replacement changes, and gives what it is changed to; null where there is none. @internal */
+  async lockToReplace(id: Id, values: CreateValues<M>): Promise<UpdateValues<M> | null> {
+    const record = await this.findLocked(id);
+    const { access } = await this.context('other');
+    return record && (replacementWithin(values, record.dataValues, access) as UpdateValues<M> | null);
   }
 
   /**

@@ -1,6 +1,8 @@
 /** Values of rows that code of the application's writes within the scope of a request. */
 import { type Access, allowsValue, presetOf } from '../../operation/access.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { valueText } from '../../query/type-template.js';
+import { without } from '../../util/without.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 
 /**
@@ -31,6 +33,16 @@ export function changesWithin(values: WriteValues, model: string, access: Access
     delete written[name];
   }
   return written;
+}
+
+/** The values that a row is replaced with, which stays in its scope; null where the new row would belong elsewhere. */
+export function replacementWithin(values: WriteValues, row: WriteValues, access: Access): WriteValues | null {
+  const scoped = [...access.form.scope.keys()];
+  const isElsewhere = scoped.some((name) => {
+    const text = valueText(values[name]);
+    return text !== undefined && text !== valueText(row[name]);
+  });
+  return isElsewhere ? null : without(values, scoped);
 }
 
 function outside(model: string, attribute: string): RefusedRequestError {

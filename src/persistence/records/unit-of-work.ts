@@ -182,27 +182,32 @@ class ActiveUnit implements UnitOfWork {
       throw new ConfigError(['A savepoint inside a savepoint is not supported; end the first one.']);
     this.#isInSavepoint = true;
     try {
-      return await this.#session.runUndoable((checkParts) => this.#runInSavepoint(work, checkParts));
+      return await runInSavepoint(this.#session, 'unit', work);
     } finally {
       this.#isInSavepoint = false;
     }
   }
+}
 
-  async #runInSavepoint<T>(work: () => Promise<T>, checkParts: () => void): Promise<T> {
-    await this.#execute('SAVEPOINT unit');
+/** Runs work in a session; a throw undoes what it did, and the session can go on. */
+export async function runInSavepoint<T>(
+  session: DatabaseSession,
+  name: 'unit' | 'replacement',
+  work: () => Promise<T>,
+): Promise<T> {
+  const transaction = await session.begin();
+  const execute = (statement: string) => session.sequelize.query(statement, { transaction });
+  return session.runUndoable(async (checkParts) => {
+    await execute(`SAVEPOINT ${name}`);
     try {
       const result = await work();
       checkParts();
-      await this.#execute('RELEASE SAVEPOINT unit');
+      await execute(`RELEASE SAVEPOINT ${name}`);
       return result;
     } catch (error) {
       // It fails where the connection is lost, and then the error at hand says so already.
-      await this.#execute('ROLLBACK TO SAVEPOINT unit; RELEASE SAVEPOINT unit').catch(() => {});
+      await execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
       throw error;
     }
-  }
-
-  #execute(statement: string): Promise<unknown> {
-    return this.#session.sequelize.query(statement, { transaction: this.transaction });
-  }
+  });
 }
