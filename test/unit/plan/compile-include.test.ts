@@ -1,32 +1,23 @@
 import { expect } from 'chai';
 import { Expose } from 'class-transformer';
-import { DataTypes, type ModelAttributes, type ModelOptions, Op, Sequelize } from 'sequelize';
+import { DataTypes, Op, type Sequelize } from 'sequelize';
 import type { CrudOptions, ModelClass } from '../../../src/metadata/crud-options.js';
 import { compilePlan } from '../../../src/plan/compile-plan.js';
 import { everyInclude, type ResourceDeclaration } from '../../../src/plan/resource-plan.js';
 import { ConfigError } from '../../../src/util/config-error.js';
 import { decoratorReader } from '../../support/offline-models.js';
-
-const { INTEGER, STRING, JSONB } = DataTypes;
+import { relatedModels } from '../../support/related-models.js';
 
 /** Models of one database, with associations between them. */
 function declare() {
-  const sequelize = new Sequelize({ dialect: 'postgres', logging: false });
-  const define = (name: string, attributes: ModelAttributes = {}, options: ModelOptions = {}): ModelClass =>
-    sequelize.define(name, attributes, { timestamps: false, ...options });
-  const City = define('City', { name: STRING, extra: JSONB });
-  const Country = define('Country', { code: { type: STRING, primaryKey: true }, capitalId: INTEGER });
-  const Review = define('Review', { rating: INTEGER, subject: STRING });
-  const Tag = define('Tag', { name: STRING });
-  const Pair = define('Pair', {
-    a: { type: INTEGER, primaryKey: true },
-    b: { type: INTEGER, primaryKey: true },
-  });
-  City.belongsTo(Country, { as: 'country', foreignKey: 'countryCode' });
-  City.hasMany(Review, { as: 'reviews', foreignKey: 'cityId' });
+  const { City, Country, Review, Tag } = relatedModels();
+  const key = { type: DataTypes.INTEGER, primaryKey: true };
+  const Pair: ModelClass = (City.sequelize as Sequelize).define(
+    'Pair',
+    { a: key, b: key },
+    { timestamps: false },
+  );
   City.hasMany(Pair, { as: 'pairs', foreignKey: 'a' });
-  City.belongsToMany(Tag, { as: 'tags', through: 'city_tags', foreignKey: 'cityId', otherKey: 'tagId' });
-  Country.hasMany(City, { as: 'cities', foreignKey: 'countryCode' });
   Country.belongsTo(City, { as: 'capital', foreignKey: 'capitalId' });
   Review.belongsTo(City, { as: 'city', foreignKey: 'cityId' });
   return { City, Country, Review, Tag, Pair };
@@ -114,7 +105,7 @@ describe('compiling include', () => {
       'a mistyped relation',
       { contry: true },
       [
-        "City: include.contry is no relation of City. Did you mean 'country'? The relations are country, reviews, pairs, tags.",
+        "City: include.contry is no relation of City. Did you mean 'country'? The relations are country, reviews, tags, pairs.",
       ],
     ],
     [
