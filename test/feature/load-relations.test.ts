@@ -200,7 +200,7 @@ describe('loading relations with a repository', () => {
       await book.update({ title: 'A2' });
       await book.update({ title: 'A' });
       await book.reload();
-      expect(book.pages).to.have.length(3);
+      expect(() => books().related(book, 'pages')).to.throw(RelationNotLoaded);
     });
 
     it('gives null and nothing where there is nothing, and fails for what was not loaded', async () => {
@@ -336,6 +336,24 @@ describe('loading relations with a repository', () => {
       expect(items.map((each: { shelf: unknown }) => each.shelf)).to.deep.equal([null, null, null]);
       change = ([first, ...others]) => [{ ...(first as Book).get() }, ...others];
       expect(await get(QUERY)).to.equal(untouched);
+    });
+
+    it('shows no more of a record that is read again: neither what is hidden, nor past the limit', async () => {
+      const untouched = await get('fields=id&include=pages,shelf');
+      change = async (found) => {
+        for (const book of found) await book.reload();
+        return found;
+      };
+      await Leaf.update({ isSecret: true }, { where: { number: 1 } });
+      try {
+        const { items } = JSON.parse(await get('fields=id&include=pages,shelf&pages.size=1'));
+        expect(items[0].pages.items.map(({ number }: Leaf) => number)).to.deep.equal([2]);
+        expect(items[0].pages.has_next).to.equal(true);
+        expect(items[1].pages).to.deep.equal({ items: [], has_next: false });
+      } finally {
+        await Leaf.update({ isSecret: false }, { where: { bookId: 1 } });
+      }
+      expect(await get('fields=id&include=pages,shelf')).to.equal(untouched);
     });
 
     it('shows nothing that was loaded without the access of the request', async () => {
