@@ -4,6 +4,7 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { deletedAtOf } from '../model/attribute-notes.js';
 import { declaredOptions } from '../model/declared-options.js';
+import { ownModel } from '../model/record.js';
 import { describeRelation, type Relation } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
@@ -32,7 +33,10 @@ export class RelatedModels {
   readonly #known = new Map<ModelClass, Target>();
 
   constructor(
-    resources: readonly { readonly plan: ResourcePlan; readonly declaration: ResourceDeclaration }[],
+    private readonly resources: readonly {
+      readonly plan: ResourcePlan;
+      readonly declaration: ResourceDeclaration;
+    }[],
     private readonly decorators: DecoratorReader,
     private readonly shared: SharedAccess,
   ) {
@@ -94,7 +98,8 @@ export class RelatedModels {
     const { plan, problems } = compileResource({ model, options }, this.decorators, { scope });
     const isRuled = (plan?.access?.can.size ?? 0) > 0;
     const guards = plan && declared ? [...guardsOf(plan), ...(isRuled ? ['it has rules in can'] : [])] : [];
-    return { plan, problems, guards };
+    const isScoped = this.resources.some(({ plan: other }) => ownModel(other.model) === ownModel(model));
+    return { plan, problems, guards: isScoped ? [...guards, 'it is served within another scope'] : guards };
   }
 }
 
