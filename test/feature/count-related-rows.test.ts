@@ -212,6 +212,13 @@ describe('counting related rows', () => {
     expect(await statements('include=tags&tags.size=0')).to.have.length(1);
   });
 
+  it('is in the document without a default, which pages would send without the relation', () => {
+    const parameters = site.crud.openapi().paths['/cities']?.get?.parameters ?? [];
+    const count = parameters.find((each) => 'name' in each && each.name === 'reviews.count');
+    expect(count).to.deep.include({ schema: { type: 'string', enum: ['exact', 'capped', 'none'] } });
+    expect(count).to.have.property('description').that.includes('Default: `none`.');
+  });
+
   it('refuses what is not allowed, and what the relation does not have', async () => {
     const detail = "Parameter 'tags.count' is 'capped'; it accepts exact.";
     const issue = { parameter: 'tags.count', code: 'count.not-allowed', detail, allowed: ['exact'] };
