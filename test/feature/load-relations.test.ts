@@ -262,6 +262,30 @@ describe('loading relations with a repository', () => {
         const error = await caughtError(() => books().page({ page: 1, size: 1, include }));
         expect(error, JSON.stringify(include)).to.be.instanceOf(ConfigError);
       }
+      for (const [include, problem] of [
+        [{ pages: { where: { number: 1 } } }, "include.pages has no option 'where'."],
+        [{ pages: false }, 'include.pages is false; use true, or an object such as { size: 3 }.'],
+        [{ pages: { fields: ['numbr'] } }, "include.pages.fields has 'numbr', which is no column of Leaf."],
+        [{ pages: { filter: 'number==1' } }, 'include.pages.filter is "number==1"; use filter`…`'],
+        [{ shelf: { size: 0 } }, 'include.shelf.size is about a relation to one record; remove it.'],
+        [{ 'pages.book': { size: 1 } }, 'include.book.size is about a relation to one record; remove it.'],
+      ] as const) {
+        const error = await caughtError(() => books().get(1, { include: include as never }));
+        expect(error).to.be.instanceOf(ConfigError).with.property('message').that.includes(problem);
+      }
+    });
+
+    it('loads nothing where a value of a condition is missing', async () => {
+      const load = (number?: number) =>
+        books().get(1, { include: { pages: { filter: filter`number==${number}` } } });
+      expect((await load(2)).pages).to.have.length(1);
+      expect(await caughtError(() => load()))
+        .to.be.instanceOf(TypeError)
+        .with.property('message', 'include.pages.filter has a value that is null or undefined: number==…');
+      const wrong = () => books().get(1, { include: { pages: { filter: filter`numbr==1` } } });
+      expect(await caughtError(wrong))
+        .to.have.property('message')
+        .that.equals('include.pages.filter gave a filter that is wrong (q.unknown-field): numbr==1');
     });
 
     it('stays within the access of the request, unless that is left', async () => {
