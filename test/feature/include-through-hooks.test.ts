@@ -33,6 +33,7 @@ type Loaded<M> = M;
     tags: UNGUARDED,
     price: UNGUARDED,
   },
+  filterAllow: { notes: ['stars'] },
 } as object)
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends Model {
@@ -317,7 +318,30 @@ describe('including rows that only Sequelize reads', () => {
         .to.have.property('message')
         .that.includes('500');
     } finally {
-      await Note.destroy({ where: { townId: '9007199254740995' } });
+      await Note.unscoped().destroy({ where: { townId: '9007199254740995' } });
+    }
+  });
+
+  it('shows rows that a scope joins to others, and tells nothing by a filter of those that it leaves out', async () => {
+    const where = { isHidden: false };
+    const scoped = async (include: unknown, query: string) => {
+      Note.addScope('defaultScope', { where, include: [include] } as object, { override: true });
+      try {
+        return await site.agent.get(`/towns?fields=id&${query}`);
+      } finally {
+        Note.addScope('defaultScope', { where, attributes: { exclude: ['draft'] } }, { override: true });
+      }
+    };
+    const written = { association: 'writer', where: { name: 'nobody' } };
+    for (const include of [written, { model: Writer, as: 'writer', required: true }]) {
+      const { status } = await scoped(include, 'q=notes=any=(stars==2)');
+      expect(status).to.equal(500);
+    }
+    const { body } = await scoped(written, 'include=notes&notes.fields=stars');
+    expect(body.items[1].notes).to.deep.equal({ items: [], has_next: false });
+    for (const include of [{ ...written, required: false }, 'writer']) {
+      const { body: found } = await scoped(include, 'q=notes=any=(stars==2)');
+      expect(found.items).to.deep.equal([{ id: '9007199254740994' }]);
     }
   });
 

@@ -112,7 +112,7 @@ export async function findRelatedRecords(
 
 function hidesTooMany({ target: { info }, relation: { name, parent } }: FoundRelation): TypeError {
   return new TypeError(
-    `Hooks or methods of ${info.name} hide most rows of '${name}' of a ${parent.name}; write what they ask for as a default scope, or as visible.`,
+    `Hooks or methods of ${info.name} hide most rows of '${name}' of a ${parent.name}; write what they ask for as where of a default scope, or as visible.`,
   );
 }
 
