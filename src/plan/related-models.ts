@@ -4,8 +4,10 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { deletedAtOf } from '../model/attribute-notes.js';
 import { declaredOptions } from '../model/declared-options.js';
+import type { RecordInfo } from '../model/model-info.js';
 import { ownModel } from '../model/record.js';
 import { describeRelation, type Relation } from '../model/relations.js';
+import { scopeOf } from '../model/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
@@ -161,6 +163,23 @@ export function softDeleteProblems({ target, through }: Relation): string[] {
       ? `leads to ${model.name}, whose ${name} has a default; rows that are not deleted must have NULL there.`
       : [];
   });
+}
+
+/** Why no record has the key of a relation as the database has it. @returns the end of a sentence */
+export function keyProblem({ parent, parentKey }: Relation, { attributes }: RecordInfo): string | null {
+  if (attributes.get(parentKey)?.type.kind !== 'date') return null;
+  return `is found by ${parent.name}.${parentKey}, a date, of which records keep milliseconds alone; use a key of another type.`;
+}
+
+/** Why records that a scope is part of do not have the key. @returns the end of a sentence */
+export function scopeProblem({ parent, parentKey }: Relation): string | null {
+  const { attributes } = scopeOf(parent);
+  const { exclude } = (attributes ?? {}) as { readonly exclude?: readonly string[] };
+  const isLeftOut = Array.isArray(attributes)
+    ? !attributes.some((each) => [each].flat().at(-1) === parentKey)
+    : exclude?.includes(parentKey);
+  if (!isLeftOut) return null;
+  return `is found by ${parent.name}.${parentKey}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
 }
 
 /** Values that PostgreSQL compares as texts. */

@@ -9,7 +9,7 @@ import type { Predicate } from '../../operation/operation.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
-import { softDeleteProblems } from '../../plan/related-models.js';
+import { keyProblem, softDeleteProblems } from '../../plan/related-models.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Inclusion } from '../../query/list-query.js';
 import { typeTemplate } from '../../query/type-template.js';
@@ -196,7 +196,10 @@ function relationOf(model: ModelClass, name: string): FoundRelation {
   const { target, parent, through } = relation;
   if (target.sequelize !== parent.sequelize)
     throw new ConfigError([`'${name}' leads to ${target.name}, which is in another database.`]);
-  throwProblems(softDeleteProblems(relation).map((each) => `'${name}' ${each}`));
+  const unkept = keyProblem(relation, describeRecords(parent));
+  throwProblems(
+    [...softDeleteProblems(relation), ...(unkept ? [unkept] : [])].map((each) => `'${name}' ${each}`),
+  );
   const between = through && describeRecords(through.model);
   const found = { relation, target: { info: describeModel(target) }, through: between };
   known.set(name, found);

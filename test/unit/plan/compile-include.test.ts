@@ -307,6 +307,33 @@ describe('compiling include', () => {
     expect(problems(included({ reviews: true }), own)).to.deep.equal([
       'Hour: include.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
     ]);
+    expect(problems({ City: { subresources: ['reviews'] }, Review: {} }, own)).to.deep.equal([
+      'Hour: subresources.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
+    ]);
+  });
+
+  it('refuses keys that a default scope leaves out of records', () => {
+    for (const attributes of [['id', 'name'], { exclude: ['countryCode', 'id'] }]) {
+      const own = declare();
+      own.City.addScope('defaultScope', { attributes } as object);
+      const include = { country: true, reviews: true };
+      const found = problems({ City: { include, subresources: ['reviews'] }, Country: {}, Review: {} }, own);
+      const left = (option: string, key: string) =>
+        `City: ${option} is found by City.${key}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
+      expect(found).to.deep.equal(
+        Array.isArray(attributes)
+          ? [left('include.country', 'countryCode')]
+          : [
+              left('include.country', 'countryCode'),
+              left('include.reviews', 'id'),
+              left('subresources.reviews', 'id'),
+            ],
+      );
+      // Those of related records are read along.
+      expect(
+        problems({ Review: { include: { city: true, 'city.country': true } }, Country: {}, City: {} }, own),
+      ).to.deep.equal([]);
+    }
   });
 
   it('refuses to show what other code guards, unless a condition is given', () => {
