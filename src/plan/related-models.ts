@@ -11,6 +11,7 @@ import { scopeOf } from '../model/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
+import { compileUnservedAccess } from './compile-unserved-access.js';
 import { describeRecords } from './describe-model.js';
 import type { RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
@@ -76,6 +77,10 @@ export class RelatedModels {
     softDeleteProblems(relation).forEach(refuse);
     const found = this.#of(target);
     for (const each of found.problems) refuse(`leads to a model that cannot be shown: ${each}`);
+    if (through && !this.#known.has(through.model)) {
+      const { problems } = compileUnservedAccess(through.model, this.shared);
+      for (const each of problems) refuse(`leads over rows that cannot be asked for: ${each}`);
+    }
     const rule = checkWhere(where, relation, found, { refuse, mend });
     if (isWrong || !found.plan) return null;
     const between = through && describeRecords(through.model);

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Expose } from 'class-transformer';
 import { DataTypes, type ModelAttributes, type ModelOptions, Op, Sequelize } from 'sequelize';
+import { Crud } from '../../../src/metadata/crud.js';
 import type { CrudOptions, ModelClass } from '../../../src/metadata/crud-options.js';
 import { compilePlan } from '../../../src/plan/compile-plan.js';
 import { everyInclude, type ResourceDeclaration } from '../../../src/plan/resource-plan.js';
@@ -309,6 +310,16 @@ describe('compiling include', () => {
     ]);
     expect(problems({ City: { subresources: ['reviews'] }, Review: {} }, own)).to.deep.equal([
       'Hour: subresources.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
+    ]);
+  });
+
+  it('refuses rules of a join table that mean nothing', () => {
+    const own = declare();
+    const Link = own.City.sequelize?.models['city_tags'] as ModelClass;
+    Crud({ fields: { cityId: { read: () => true } } } as CrudOptions)(Link);
+    expect(problems(included({ tags: true }), own)).to.deep.equal([
+      'City: include.tags leads over rows that cannot be asked for: city_tags: fields.cityId.read is about the primary key, which ' +
+        'addresses and cursors tell; remove it.',
     ]);
   });
 
