@@ -6,6 +6,7 @@ import type { CrudOptions, ModelClass } from '../../../src/metadata/crud-options
 import { compilePlan } from '../../../src/plan/compile-plan.js';
 import { everyInclude, type ResourceDeclaration } from '../../../src/plan/resource-plan.js';
 import { ConfigError } from '../../../src/util/config-error.js';
+import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { decoratorReader } from '../../support/offline-models.js';
 
 const { INTEGER, STRING, JSONB } = DataTypes;
@@ -70,6 +71,8 @@ const included = (include: unknown, more: object = {}): Said => ({
 const WHERE = "give it where: a function of the request that says which rows may be seen here, or 'all'.";
 
 describe('compiling include', () => {
+  useEmptyRegistry();
+
   it('takes nothing, and sizes of its own', () => {
     for (const none of [undefined, null, {}]) {
       const [plan] = compile(included(none));
