@@ -201,14 +201,23 @@ function recordValue({ attributes }: RecordInfo, attribute: string, text: string
   }
 }
 
-/** The condition that a rule has given. @throws RefusedRequestError 403 where it is missing */
-export function visibleRows(info: RecordInfo, answer: unknown): Predicate | null {
+/**
+ * The condition that a rule has given.
+ *
+ * @param rule its name, as the beginning of a sentence
+ * @throws RefusedRequestError 403 where it is missing
+ */
+export function visibleRows(
+  info: RecordInfo,
+  answer: unknown,
+  rule = `visible of ${info.name}`,
+): Predicate | null {
   if (answer === EVERYTHING) return null;
   if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
   if (!(answer instanceof FilterTemplate)) {
-    throw new TypeError(`visible of ${info.name} gave something else than a filter\`…\` or EVERYTHING.`);
+    throw new TypeError(`${rule} gave something else than a filter\`…\` or EVERYTHING.`);
   }
-  const filter = typeTemplate(info, answer);
+  const filter = typeTemplate(info, answer, rule);
   if (filter === null) throw denied(`This request has no access to ${info.name}.`);
   return filter;
 }

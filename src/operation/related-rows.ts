@@ -131,7 +131,7 @@ export function anyRelated(
 function checkChoice({ model, name }: RecordInfo, work: string): void {
   if (!choosesRows(model)) return;
   throw new TypeError(
-    `Code of ${name} decides which rows its queries find, which ${work} would pass by; write what it asks for as a default scope, or as visible.`,
+    `Code of ${name} decides which rows its queries find, which ${work} would pass by; write what it asks for as where of a default scope, or as visible.`,
   );
 }
 

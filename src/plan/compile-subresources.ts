@@ -4,7 +4,7 @@ import { describeRelation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { isPlain } from './check-option-shapes.js';
 import { kebabCase } from './compile-options.js';
-import type { RelatedModels } from './related-models.js';
+import { keyProblem, type RelatedModels, scopeProblem } from './related-models.js';
 import type { RelatedResource, ResourcePlan } from './resource-plan.js';
 
 type Options = true | Pick<IncludeOptions, 'where'>;
@@ -36,6 +36,11 @@ export function compileSubresources(
     if (options !== true) problems.push(...unknownOptions(`${plan.name}: ${option}`, options, ['where']));
     const found = models.lead(plan.model, name, options === true ? {} : options, { option, report });
     if (!found) continue;
+    const problem = keyProblem(found.relation, plan.info) ?? scopeProblem(found.relation);
+    if (problem) {
+      refuse(problem);
+      continue;
+    }
     const path = `/:id/${kebabCase(name)}`;
     subresources.set(name, Object.freeze({ ...found, path, method: option }));
   }

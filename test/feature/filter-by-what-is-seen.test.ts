@@ -52,6 +52,7 @@ class Project extends Row {
   scope: { tenant: tenantOf },
   visible: (request) => filter`isPublic==true,owner==${request.get('user') ?? 'nobody'}`,
   can: { list: allows('notes') },
+  fields: { taskId: { read: allows('links') } },
 })
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Row {
@@ -272,6 +273,13 @@ describe('a filter by relations to rows of others', () => {
     const lead = await get('/tasks', 'lead.name==Mine').expect(400);
     const other = await get('/tasks', 'lea1.name==Mine').expect(400);
     expect(lead.text.replaceAll('lead', '')).to.equal(other.text.replaceAll('lea1', ''));
+    // Nor is the task of a note, which tasks with this note would tell.
+    for (const q of ['notes=any=(name==good)', 'notes=isempty=true']) {
+      const notes = await get('/tasks', q, { without: 'links' }).expect(400);
+      const typo = await get('/tasks', q.replace('notes', 'note1'), { without: 'links' }).expect(400);
+      expect(notes.text.replaceAll('notes', '')).to.equal(typo.text.replaceAll('note1', ''));
+    }
+    await get('/tasks', 'project.name==Mine', { without: 'links' }).expect(200);
   });
 
   it('asks whether the request may read the other model only where it is named', async () => {

@@ -184,7 +184,10 @@ class Team extends Model {
   pagination: 'cursor',
   scope: { tenantId },
   can: { list: (request: Request) => request.get('x-role') !== 'reader' },
-  fields: { secret: { read: (request: Request) => request.get('x-role') === 'owner' } },
+  fields: {
+    secret: { read: (request: Request) => request.get('x-role') === 'owner' },
+    teamId: { read: (request: Request) => request.get('x-role') !== 'visitor' },
+  },
 } as object)
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends Model {
@@ -412,6 +415,10 @@ describe('walking a sub-resource', () => {
     expect(await refused(`/teams/${RED}/tasks`, 403)).to.equal(await refused(`/teams/${RED}`, 403));
     await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'guest' });
     await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'reader' });
+    // The list would tell the team of each task, which the tasks themselves do not.
+    expect(await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'visitor' })).to.equal(
+      '{"detail":"This request may not list tasks of Team."}',
+    );
   });
 
   it('answers HEAD and OPTIONS, and no other method', async () => {

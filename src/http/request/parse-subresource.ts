@@ -1,6 +1,8 @@
 /** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
 import type { Request } from 'express';
+import { isHidden } from '../../features/include-names.js';
 import { then } from '../../operation/ask-access.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { compileSubresourceAccess, type SubresourceAccess } from '../../operation/subresource-access.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { SubresourcePlan } from '../../plan/resource-plan.js';
@@ -26,13 +28,17 @@ export function compileSubresourceParser(
   const { readQuery, readHeaders } = target.features.list;
   const { model } = target.plan;
   const { sequelize } = model;
+  const { name } = plan.relation;
   const grant = compileSubresourceAccess(plan);
   const relations = compileWantedRelations(target.plan);
   return (request) => {
     checkOwner(model, sequelize);
     return then(parent.access(request, 'read'), (access) =>
       then(askRelated(request, [plan, ...relations(request.url)]), (related) => {
-        const within = grant(related(plan), String(request.params['id']));
+        const rows = related(plan);
+        if (isHidden(plan, access.form, rows))
+          throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
+        const within = grant(rows, String(request.params['id']));
         const query = readQuery(request.url, within, [], related);
         const id = parsePathId(parent.plan, request);
         return {

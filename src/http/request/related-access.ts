@@ -83,7 +83,7 @@ function ask(request: Request, { relation, target, through, where }: RelatedPlan
   const parts: Maybe<unknown>[] = [
     accessOf(request, relation.target, endpoint),
     through ? accessOf(request, through.model, null) : null,
-    where ? seenThrough(request, where, target) : null,
+    where ? seenThrough(request, where, target, relation) : null,
   ];
   return then(all(parts), ([granted, between, rows]) => ({
     target: granted as Access,
@@ -100,6 +100,8 @@ function seenThrough(
   request: Request,
   where: VisibleRule,
   { info }: RelatedPlan['target'],
+  { parent, name }: RelatedPlan['relation'],
 ): Maybe<Predicate | null> {
-  return then(guarded(where, request), (answer) => visibleRows(info, answer));
+  const rule = `where of '${name}' of ${parent.name}`;
+  return then(guarded(where, request), (answer) => visibleRows(info, answer, rule));
 }

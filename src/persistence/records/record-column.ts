@@ -18,6 +18,8 @@ export function recordColumn(
     const { dataValues = record } = record as { readonly dataValues?: object };
     const text = type && encodeParameter(type, (dataValues as Readonly<Record<string, unknown>>)[attribute]);
     if (text !== undefined) return text;
-    throw new TypeError(`A ${info.name} has no '${attribute}', by which its relations are found.`);
+    throw new TypeError(
+      `A ${info.name} has no '${attribute}', by which its relations are found; have it read, or in the object that stands for the record.`,
+    );
   });
 }

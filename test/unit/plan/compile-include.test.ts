@@ -1,10 +1,12 @@
 import { expect } from 'chai';
 import { Expose } from 'class-transformer';
 import { DataTypes, Op, type Sequelize } from 'sequelize';
+import { Crud } from '../../../src/metadata/crud.js';
 import type { CrudOptions, ModelClass } from '../../../src/metadata/crud-options.js';
 import { compilePlan } from '../../../src/plan/compile-plan.js';
 import { everyInclude, type ResourceDeclaration } from '../../../src/plan/resource-plan.js';
 import { ConfigError } from '../../../src/util/config-error.js';
+import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { decoratorReader } from '../../support/offline-models.js';
 import { relatedModels } from '../../support/related-models.js';
 
@@ -60,6 +62,8 @@ const included = (include: unknown, more: object = {}): Said => ({
 const WHERE = "give it where: a function of the request that says which rows may be seen here, or 'all'.";
 
 describe('compiling include', () => {
+  useEmptyRegistry();
+
   it('takes nothing, and sizes of its own', () => {
     for (const none of [undefined, null, {}]) {
       const [plan] = compile(included(none));
@@ -298,6 +302,43 @@ describe('compiling include', () => {
     expect(problems(included({ reviews: true }), own)).to.deep.equal([
       'Hour: include.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
     ]);
+    expect(problems({ City: { subresources: ['reviews'] }, Review: {} }, own)).to.deep.equal([
+      'Hour: subresources.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
+    ]);
+  });
+
+  it('refuses rules of a join table that mean nothing', () => {
+    const own = declare();
+    const Link = own.City.sequelize?.models['city_tags'] as ModelClass;
+    Crud({ fields: { cityId: { read: () => true } } } as CrudOptions)(Link);
+    expect(problems(included({ tags: true }), own)).to.deep.equal([
+      'City: include.tags leads over rows that cannot be asked for: city_tags: fields.cityId.read is about the primary key, which ' +
+        'addresses and cursors tell; remove it.',
+    ]);
+  });
+
+  it('refuses keys that a default scope leaves out of records', () => {
+    for (const attributes of [['id', 'name'], { exclude: ['countryCode', 'id'] }]) {
+      const own = declare();
+      own.City.addScope('defaultScope', { attributes } as object);
+      const include = { country: true, reviews: true };
+      const found = problems({ City: { include, subresources: ['reviews'] }, Country: {}, Review: {} }, own);
+      const left = (option: string, key: string) =>
+        `City: ${option} is found by City.${key}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
+      expect(found).to.deep.equal(
+        Array.isArray(attributes)
+          ? [left('include.country', 'countryCode')]
+          : [
+              left('include.country', 'countryCode'),
+              left('include.reviews', 'id'),
+              left('subresources.reviews', 'id'),
+            ],
+      );
+      // Those of related records are read along.
+      expect(
+        problems({ Review: { include: { city: true, 'city.country': true } }, Country: {}, City: {} }, own),
+      ).to.deep.equal([]);
+    }
   });
 
   it('refuses to show what other code guards, unless a condition is given', () => {
