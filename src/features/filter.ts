@@ -1,5 +1,5 @@
 /** Conditions of the client's: `q`. */
-import { type AccessForm, perForm } from '../operation/access.js';
+import { type AccessForm, OPEN_ACCESS, perForm } from '../operation/access.js';
 import type { FeatureFactory, Reading } from '../operation/feature.js';
 import { allOf, bindTexts } from '../operation/predicates.js';
 import { anyRelated, relatedSlots } from '../operation/related-rows.js';
@@ -10,6 +10,7 @@ import { parseFilter } from '../query/parse-filter.js';
 import type { RelatedRows } from '../query/related-filters.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { filterDescription, filterSchema } from './filter-guide.js';
+import { isHidden } from './include-names.js';
 import { isRuled } from './scope.js';
 
 /** Parses conditions on the rows of a resource. */
@@ -40,6 +41,8 @@ function everyRelation(relations: ReadonlyMap<string, RelationFilter>): readonly
 /** The texts are bound at once: a filter is passed on to code that knows nothing of the request. */
 function rowsSeen(related: Reading['related']): RelatedRows {
   return {
+    // The key of the rows around them is none of what they may name.
+    isHidden: (plan) => isHidden(plan, OPEN_ACCESS.form, related(plan)),
     unreadable: (plan) => related(plan).target.form.unreadable,
     any(plan, condition) {
       const access = related(plan);

@@ -2,7 +2,7 @@
 import type { AccessForm } from '../operation/access.js';
 import type { Reading } from '../operation/feature.js';
 import type { RelatedAccess } from '../operation/related-rows.js';
-import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
+import { everyInclude, type IncludePlan, type RelatedPlan } from '../plan/resource-plan.js';
 import { quote } from '../query/query-string.js';
 import { didYouMean } from '../util/did-you-mean.js';
 
@@ -67,7 +67,7 @@ function knownPaths(plans: Plans, form: AccessForm, including: Including): reado
 
 /** Whether a request may not read a key of the relation, which the rows that belong together would tell. */
 export function isHidden(
-  { relation: { parentKey, targetKey, through: between } }: IncludePlan,
+  { relation: { parentKey, targetKey, through: between } }: RelatedPlan,
   { unreadable }: AccessForm,
   { target, through }: RelatedAccess,
 ): boolean {

@@ -6,6 +6,8 @@ import type { Comparison, Filter, RelatedFilter } from './list-query.js';
 
 /** What a request may see of rows behind relations. */
 export interface RelatedRows {
+  /** Whether the request may not read a key of theirs: which rows belong together would tell it. */
+  isHidden(plan: RelatedPlan): boolean;
   /** Attributes of the target that the request may not read. */
   unreadable(plan: RelatedPlan): ReadonlySet<string>;
   /** Whether a row has a related one that the request sees, and that meets a condition; null is any. */

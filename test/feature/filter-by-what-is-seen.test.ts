@@ -41,9 +41,14 @@ abstract class Row extends Model {
   scope: { tenant: tenantOf },
   can: { read: allows('projects') },
   fields: { budget: { read: (request) => request.get('hr') === 'yes' } },
+  include: { led: { ...UNGUARDED, size: { max: 5 } } },
+  filterAllow: { id: true, led: ['name'] },
 })
 @Table({ tableName: 'projects', timestamps: false })
 class Project extends Row {
+  @HasMany(() => Task, { foreignKey: 'leadId', constraints: false })
+  declare led?: Task[];
+
   @Column(DataType.INTEGER)
   declare budget: number | null;
 }
@@ -272,6 +277,11 @@ describe('a filter by relations to rows of others', () => {
     const lead = await get('/tasks', 'lead.name==Mine').expect(400);
     const other = await get('/tasks', 'lea1.name==Mine').expect(400);
     expect(lead.text.replaceAll('lead', '')).to.equal(other.text.replaceAll('lea1', ''));
+    const leading = await get('/projects', 'led=any=(name==own)').expect(400);
+    expect(leading.text).to.equal((await get('/projects', 'led=isempty=true').expect(400)).text);
+    const unknown = await get('/projects', 'le1=any=(name==own)').expect(400);
+    expect(leading.text.replaceAll('led', '')).to.equal(unknown.text.replaceAll('le1', ''));
+    expect((await get('/projects', 'led=any=(name==own)', { hr: 'yes' }).expect(200)).body.total).to.equal(1);
   });
 
   it('asks whether the request may read the other model only where it is named', async () => {
