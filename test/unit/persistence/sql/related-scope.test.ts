@@ -42,8 +42,8 @@ describe('predicates over the rows of a target with a default scope', () => {
     const { info, plan } = define();
     const sql = compilePredicate(anyRelated(plan, ACCESS, null), columnsOf(info, info.name));
     expect(renderSql(sql, () => '?')).to.equal(
-      'EXISTS (SELECT 1 FROM "Notes" AS "Note.1" WHERE "Note.1"."parentId" = "Note"."id" AND (EXISTS (SELECT 1 FROM "Notes" AS ' +
-        `"Note" WHERE "Note"."id" = "Note.1"."id" AND (${SCOPE}))))`,
+      'EXISTS (SELECT 1 FROM "Notes" AS "1.Note" WHERE "1.Note"."parentId" = "Note"."id" AND (EXISTS (SELECT 1 FROM "Notes" AS ' +
+        `"Note" WHERE "Note"."id" = "1.Note"."id" AND (${SCOPE}))))`,
     );
   });
 
