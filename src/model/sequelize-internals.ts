@@ -75,6 +75,34 @@ export function scopeCondition(model: ModelStatic<Model>): string | null {
   return generator.getWhereConditions(mapped.where, model.name, model, { type: 'SELECT' }) || null;
 }
 
+/** Whether the scope of a model joins it with tables in which a row must have another one: its condition does not say that. */
+export function scopeJoins(model: ModelStatic<Model>): boolean {
+  const { include } = scopeOf(model);
+  if (!include) return false;
+  const own = withFields(
+    model as ModelStatic<Model> & JoiningModel,
+    'Model',
+    '_conformIncludes _expandIncludeAll _validateIncludedElements',
+    missing,
+  );
+  const options: JoinOptions = { include: Utils.cloneDeep(include as object) };
+  own._conformIncludes(options, model);
+  own._expandIncludeAll(options);
+  own._validateIncludedElements(options);
+  return options.hasIncludeRequired === true;
+}
+
+interface JoinOptions {
+  readonly include: object;
+  readonly hasIncludeRequired?: boolean;
+}
+
+interface JoiningModel {
+  _conformIncludes(options: JoinOptions, model: object): void;
+  _expandIncludeAll(options: JoinOptions): void;
+  _validateIncludedElements(options: JoinOptions): void;
+}
+
 interface ConditionGenerator {
   getWhereConditions(where: unknown, table: string, model: object, options: object): string;
 }

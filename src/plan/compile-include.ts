@@ -4,7 +4,7 @@ import type { Relation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { compileCount } from './compile-count.js';
 import type { DecoratorReader } from './compile-resource.js';
-import type { RelatedModels } from './related-models.js';
+import { choiceProblems, type RelatedModels } from './related-models.js';
 import type { IncludePlan, PageSize, RelatedResource, ResourcePlan } from './resource-plan.js';
 
 /** Relations of one request that follow one another, and in all. */
@@ -120,11 +120,14 @@ export class IncludeCompiler {
     return Object.freeze({ default: chosen, max });
   }
 
-  #count(path: string, { count }: IncludeOptions, { isOne }: Relation): IncludePlan['count'] {
-    if (isOne && count !== undefined) {
+  #count(path: string, { count }: IncludeOptions, relation: Relation): IncludePlan['count'] {
+    if (count === undefined) return null;
+    if (relation.isOne) {
       this.#report(`include.${path}.count is about a relation to one record; remove it.`);
       return null;
     }
+    for (const problem of choiceProblems(relation))
+      this.#report(`include.${path}.count cannot be: ${problem}`);
     return compileCount(count, 'none', `${this.#plan.name}: include.${path}.count`, (problem) =>
       this.#problems.push(problem),
     );

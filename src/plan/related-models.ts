@@ -4,6 +4,7 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { deletedAtOf } from '../model/attribute-notes.js';
 import { declaredOptions } from '../model/declared-options.js';
+import { choiceProblem } from '../model/model-hooks.js';
 import { describeRelation, type Relation } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
 import type { SharedAccess } from './compile-access.js';
@@ -145,6 +146,11 @@ function scopeProblems({ target, scope, through }: Relation): string[] {
           `has the scope { ${name}: ${showValue(value)} }, which is no value of an attribute; use plain values.`,
       ),
   );
+}
+
+/** Why no condition can be about the rows behind a relation. Ends of sentences. */
+export function choiceProblems({ target, through }: Relation): string[] {
+  return [target, through?.model].flatMap((model) => (model && choiceProblem(model)) ?? []);
 }
 
 /** A row that is not deleted has no moment of it. @returns ends of sentences */

@@ -296,6 +296,18 @@ describe('a filter by relations to rows of others', () => {
     await site.agent.get('/tasks').set({ tenant: 'A', without: 'projects' }).expect(200);
   });
 
+  it('fails where a scope has come to hide rows by joining them', async () => {
+    Project.hasOne(Note, { as: 'proof', foreignKey: 'taskId', constraints: false });
+    Project.addScope(
+      'defaultScope',
+      { include: [{ association: 'proof', required: true }] },
+      { override: true },
+    );
+    await get('/tasks', 'project.name==Mine').expect(500);
+    Project.addScope('defaultScope', {}, { override: true });
+    await get('/tasks', 'project.name==Mine').expect(200);
+  });
+
   it('is documented with the answer to what it may not read', async () => {
     const { body } = await site.agent.get('/openapi.json').expect(200);
     expect(body.paths['/boards'].get.responses).to.include.keys('403');
