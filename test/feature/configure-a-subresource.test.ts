@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
-import { All, Get, UseBefore } from 'routing-controllers';
+import { All, Get, Post, UseBefore } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import {
   BelongsTo,
@@ -216,6 +216,46 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     const [first, second] = await problems(given, {}, { controllers: [ShelfController] });
     expect(first).to.include("'books' and 'subresources.books' both answer GET /shelves/:id/books");
     expect(second).to.include("'old' and 'subresources.oldBooks' both answer GET /shelves/:id/old-books");
+  });
+
+  for (const path of ['/:id/:part', '/:id/*rest']) {
+    it(`is refused where a route of the user takes its paths with others: ${path}`, async () => {
+      class ShelfController extends crudController(Shelf) {
+        @Get(path)
+        any() {
+          return [];
+        }
+      }
+      const [problem] = await problems({ subresources: ['books'] }, {}, { controllers: [ShelfController] });
+      expect(problem).to.include("'any' and 'subresources.books' both answer GET /shelves/:id/books");
+    });
+  }
+
+  it('stands beside routes of the user that take other paths', async () => {
+    class ShelfController extends crudController(Shelf) {
+      @Get('/first/:part')
+      first() {
+        return { first: true };
+      }
+
+      @Get('/:id/:part/:more')
+      more() {
+        return { more: true };
+      }
+
+      @Post('/:id/books')
+      add() {
+        return { added: true };
+      }
+    }
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build({ controllers: [ShelfController] });
+    expect((await agent.get('/shelves/first/books').expect(200)).body).to.deep.equal({ first: true });
+    expect((await agent.get('/shelves/1/books/2').expect(200)).body).to.deep.equal({ more: true });
+    expect((await agent.post('/shelves/1/books').expect(200)).body).to.deep.equal({ added: true });
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+    await agent.put('/shelves/1/books').expect(405).expect('Allow', 'POST, GET, HEAD, OPTIONS');
   });
 
   it('shows what its own condition lets through, past what guards the rows elsewhere', async () => {

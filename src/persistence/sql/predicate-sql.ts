@@ -48,7 +48,7 @@ export function selectRow(
   depth = 0,
 ): SqlFragment {
   const isOuter = isOuterValue(value);
-  // A table may be joined with itself. No name of a model has a dot; PostgreSQL cuts the end of a long one.
+  // A table may be joined with itself. PostgreSQL cuts the end of a long name.
   const alias = isOuter ? `${depth + 1}.${target.name}` : target.name;
   const column = columnsOf(target, alias);
   const table = raw(`${quotedTable(target.model)} AS ${identifier(alias)}`);
