@@ -7,7 +7,7 @@ import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input, ProblemStatus } from '../operation/feature.js';
 import { restrictedNames } from '../plan/access-plan.js';
-import type { ResourcePlan, SubresourcePlan } from '../plan/resource-plan.js';
+import { hasRestrictedKey, type ResourcePlan, type SubresourcePlan } from '../plan/resource-plan.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
@@ -85,11 +85,9 @@ export function subresourceOperation(
   pathParameters: readonly PathParameter[],
 ): OperationObject {
   const { plan, names, features } = parent;
-  const { name, parentKey, targetKey } = subresource.relation;
+  const { name, parentKey } = subresource.relation;
   const isRefused =
-    isRuled(subresource) ||
-    restrictedNames(plan.access).has(parentKey) ||
-    restrictedNames(target.plan.access).has(targetKey);
+    isRuled(subresource) || hasRestrictedKey(subresource) || restrictedNames(plan.access).has(parentKey);
   const problems = new Set<ProblemStatus>([
     ...([400, 404, 405, 500, 503, 504] as const),
     ...features.read.problems,

@@ -7,8 +7,10 @@ import { declaredOptions } from '../model/declared-options.js';
 import { choiceProblem } from '../model/model-hooks.js';
 import { describeRelation, type Relation } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
+import type { AccessPlan } from './access-plan.js';
 import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
+import { compileUnservedAccess } from './compile-unserved-access.js';
 import { describeRecords } from './describe-model.js';
 import type { RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
@@ -74,7 +76,13 @@ export class RelatedModels {
     const rule = checkWhere(where, relation, found, { refuse, mend });
     if (isWrong || !found.plan) return null;
     const between = through && describeRecords(through.model);
-    return Object.freeze({ relation, target: found.plan, through: between, where: rule });
+    const throughAccess = through && this.#accessOf(through.model, report);
+    return Object.freeze({ relation, target: found.plan, through: between, throughAccess, where: rule });
+  }
+
+  #accessOf(model: ModelClass, report: RelationReport['report']): AccessPlan | null {
+    const served = this.#known.get(model)?.plan;
+    return served ? served.access : compileUnservedAccess(model, this.shared, report);
   }
 
   #of(model: ModelClass): Target {

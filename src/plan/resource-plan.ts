@@ -11,7 +11,7 @@ import type {
 } from '../metadata/crud-options.js';
 import type { ModelInfo, RecordInfo } from '../model/model-info.js';
 import type { Relation } from '../model/relations.js';
-import type { AccessPlan } from './access-plan.js';
+import { type AccessPlan, restrictedNames } from './access-plan.js';
 import type { IdKind, IdParser } from './compile-id.js';
 
 /** One column of an order. */
@@ -94,8 +94,20 @@ export interface RelatedPlan {
   readonly target: ResourcePlan;
   /** The rows between the two; null where there are none. */
   readonly through: RecordInfo | null;
+  /** The rules of those; null is everybody everything. */
+  readonly throughAccess: AccessPlan | null;
   /** The rows that may be seen through this relation, beside the rules of their model; null is all of those. */
   readonly where: VisibleRule | null;
+}
+
+/** Whether not every request may read the keys of the rows behind a relation. */
+export function hasRestrictedKey({ relation, target, throughAccess }: RelatedPlan): boolean {
+  const { targetKey, through } = relation;
+  const between = restrictedNames(throughAccess);
+  return (
+    restrictedNames(target.access).has(targetKey) ||
+    (through !== null && (between.has(through.parentKey) || between.has(through.targetKey)))
+  );
 }
 
 /** A relation that may be included. */

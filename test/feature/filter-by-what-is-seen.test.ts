@@ -74,15 +74,19 @@ class Note extends Row {
 @Table({ tableName: 'labels', timestamps: false })
 class Label extends Row {}
 
-/** Not served; the scope of `bootstrap` is its only rule. */
+/** Not served; the scope of `bootstrap` is its only rule of rows. */
+@Crud({ fields: { labelId: { read: allows('joins') } } })
 @Table({ tableName: 'task_labels', timestamps: false })
 class TaskLabel extends Model {
   @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
   @ForeignKey(() => Task)
   @Column(DataType.INTEGER)
   declare taskId: number;
 
-  @PrimaryKey
   @ForeignKey(() => Label)
   @Column(DataType.INTEGER)
   declare labelId: number;
@@ -282,6 +286,13 @@ describe('a filter by relations to rows of others', () => {
     const unknown = await get('/projects', 'le1=any=(name==own)').expect(400);
     expect(leading.text.replaceAll('led', '')).to.equal(unknown.text.replaceAll('le1', ''));
     expect((await get('/projects', 'led=any=(name==own)', { hr: 'yes' }).expect(200)).body.total).to.equal(1);
+  });
+
+  it('knows no relation over a table whose keys the request may not read', async () => {
+    const hidden = await get('/tasks', 'labels=isempty=true', { without: 'joins' }).expect(400);
+    const typo = await get('/tasks', 'label5=isempty=true', { without: 'joins' }).expect(400);
+    expect(hidden.text.replaceAll('labels', '')).to.equal(typo.text.replaceAll('label5', ''));
+    await get('/tasks', 'labels=isempty=true').expect(200);
   });
 
   it('asks whether the request may read the other model only where it is named', async () => {

@@ -460,5 +460,8 @@ describe('walking a sub-resource', () => {
     expect(operation?.responses['200']).to.deep.equal(list?.responses['200']);
     expect(operation?.responses).to.have.property('404');
     expect(paths['/teams/{id}/tasks']?.get?.responses).to.have.property('403');
+    // Rules of the table in between.
+    expect(paths['/tags/{id}/cities']?.get?.responses).to.have.property('403');
+    expect(paths['/countries/{id}/cities']?.get?.responses).to.not.have.property('403');
   });
 });
