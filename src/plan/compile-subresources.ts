@@ -63,7 +63,10 @@ function reasons(
   if (isOne) return ['leads to one record at most, which has no list; include it.'];
   const problems: string[] = [];
   const resource = [...served].find(({ model }) => model === target);
-  if (!resource) problems.push(`leads to ${target.name}, which is not served; add it to the models.`);
+  if (!resource)
+    problems.push(
+      `leads to ${target.name}, which is not served; add it to the models of bootstrap. A crudRouter serves one model; give it subresources: [].`,
+    );
   else if (!resource.endpoints.has('list'))
     problems.push(`leads to ${target.name}, whose endpoints have no list; add 'list' to them.`);
   if (!plan.endpoints.has('read'))

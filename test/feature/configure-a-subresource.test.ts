@@ -155,7 +155,8 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     declare(Shelf, { subresources: ['books'] });
     const unserved = (await caughtError(() => build({ models: [Shelf] }))) as ConfigError;
     expect(unserved.problems).to.deep.equal([
-      'Shelf: subresources.books leads to Book, which is not served; add it to the models.',
+      'Shelf: subresources.books leads to Book, which is not served; add it to the models of bootstrap. A crudRouter serves one ' +
+        'model; give it subresources: [].',
     ]);
     expect(await caughtError(async () => crudRouter(Shelf))).to.be.instanceOf(ConfigError);
     crudRouter(Shelf, { subresources: [] });
