@@ -4,7 +4,7 @@ import type { Relation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { compileCount } from './compile-count.js';
 import type { DecoratorReader } from './compile-resource.js';
-import { choiceProblems, type RelatedModels } from './related-models.js';
+import { choiceProblems, keyProblem, type RelatedModels } from './related-models.js';
 import type { IncludePlan, PageSize, RelatedResource, ResourcePlan } from './resource-plan.js';
 
 /** Relations of one request that follow one another, and in all. */
@@ -81,11 +81,8 @@ export class IncludeCompiler {
       report: (problem) => this.#report(problem),
     });
     if (!found) return null;
-    const key = parent.info.attributes.get(found.relation.parentKey);
-    if (key?.type.kind === 'date')
-      return report(
-        `is found by ${parent.name}.${key.name}, a date, of which records keep milliseconds alone; use a key of another type.`,
-      );
+    const problem = keyProblem(found.relation);
+    if (problem !== null) return report(problem);
     const size = this.#size(path, given, found.relation);
     const count = this.#count(path, given, found.relation);
     const include = new Map<string, IncludePlan>();

@@ -4,7 +4,7 @@ import { describeRelation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { isPlain } from './check-option-shapes.js';
 import { kebabCase } from './compile-options.js';
-import type { RelatedModels } from './related-models.js';
+import { keyProblem, type RelatedModels } from './related-models.js';
 import type { RelatedResource, ResourcePlan } from './resource-plan.js';
 
 type Options = true | Pick<IncludeOptions, 'where'>;
@@ -60,6 +60,8 @@ function reasons(
   // What is wrong then, is told with what else is wrong with a relation.
   if (!relation) return [];
   const { target, isOne } = relation;
+  const problem = keyProblem(relation);
+  if (problem !== null) return [problem];
   if (isOne) return ['leads to one record at most, which has no list; include it.'];
   const problems: string[] = [];
   const resource = [...served].find(({ model }) => model === target);

@@ -156,6 +156,12 @@ function scopeProblems({ target, scope, through }: Relation): string[] {
   );
 }
 
+/** Why the rows behind a relation cannot be found by the key that a record of the parent has. The end of a sentence. */
+export function keyProblem({ parent, parentKey }: Relation): string | null {
+  if (describeRecords(parent).attributes.get(parentKey)?.type.kind !== 'date') return null;
+  return `is found by ${parent.name}.${parentKey}, a date, of which records keep milliseconds alone; use a key of another type.`;
+}
+
 /** Why no condition can be about the rows behind a relation. Ends of sentences. */
 export function choiceProblems({ target, through }: Relation): string[] {
   return [target, through?.model].flatMap((model) => (model && choiceProblem(model)) ?? []);

@@ -60,6 +60,12 @@ class Shelf extends Model {
   @HasMany(() => Book, { as: 'bücher', foreignKey: 'shelfId' })
   declare bücher?: Book[];
 
+  @Column(DataType.DATE)
+  declare builtAt: Date | null;
+
+  @HasMany(() => Book, { as: 'newBooks', foreignKey: 'boughtAt', sourceKey: 'builtAt', constraints: false })
+  declare newBooks?: Book[];
+
   @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' })
   declare first?: Model;
 
@@ -75,6 +81,9 @@ class Book extends Model {
 
   @Column(INTEGER)
   declare year: number;
+
+  @Column(DataType.DATE)
+  declare boughtAt: Date | null;
 
   @ForeignKey(() => Shelf)
   @Column(INTEGER)
@@ -137,6 +146,10 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   for (const [subresources, problem] of [
     [['boks'], "subresources.boks is no relation of Shelf. Did you mean 'books'?"],
     [['first'], 'subresources.first leads to one record at most, which has no list; include it.'],
+    [
+      ['newBooks'],
+      'subresources.newBooks is found by Shelf.builtAt, a date, of which records keep milliseconds alone',
+    ],
     [['books', 'books'], 'subresources.books is named twice; name it once.'],
     [['bücher'], 'subresources.bücher has a name that no path can have'],
     [{ books: { wehre: 'all' } }, "subresources.books has no option 'wehre'. Did you mean 'where'?"],
