@@ -21,7 +21,11 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 /** A class that is declared later cannot be a type that decorators see. */
 type Loaded<M> = M;
 
-const tenantOf = (request: Request) => request.get('tenant');
+let asked = 0;
+const tenantOf = (request: Request) => {
+  asked += 1;
+  return request.get('tenant');
+};
 const allows = (name: string) => (request: Request) => request.get('without') !== name;
 
 abstract class Row extends Model {
@@ -70,9 +74,20 @@ class Note extends Row {
   declare taskId: number;
 }
 
-@Crud({ scope: { tenant: tenantOf } })
+@Crud({
+  scope: { tenant: tenantOf },
+  can: { list: allows('list'), read: allows('read') },
+  include: { wider: UNGUARDED },
+  filterAllow: { 'wider.name': true },
+} as object)
 @Table({ tableName: 'labels', timestamps: false })
-class Label extends Row {}
+class Label extends Row {
+  @Column(DataType.INTEGER)
+  declare widerId: number | null;
+
+  @BelongsTo(() => Label, { foreignKey: 'widerId', constraints: false })
+  declare wider?: Loaded<Label> | null;
+}
 
 /** Not served; the scope of `bootstrap` is its only rule of rows. */
 @Crud({ fields: { labelId: { read: allows('joins') } } })
@@ -317,6 +332,13 @@ describe('a filter by relations to rows of others', () => {
     await get('/tasks', 'project.name==Mine').expect(500);
     Project.addScope('defaultScope', {}, { override: true });
     await get('/tasks', 'project.name==Mine').expect(200);
+  });
+
+  it('asks for the rows of a model once, and for each of its operations', async () => {
+    asked = 0;
+    await get('/labels', 'wider.name==red').expect(200);
+    expect(asked).to.equal(1);
+    for (const without of ['list', 'read']) await get('/labels', 'wider.name==red', { without }).expect(403);
   });
 
   it('is documented with the answer to what it may not read', async () => {
