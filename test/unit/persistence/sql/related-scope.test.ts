@@ -52,12 +52,12 @@ describe('predicates over the rows of a target with a default scope', () => {
     model.addHook('afterFind', () => {});
     expect(() => anyRelated(plan, ACCESS, null)).not.to.throw();
     model.addHook('beforeFind', () => {});
-    expect(() => anyRelated(plan, ACCESS, null)).to.throw(TypeError, 'Code of Note decides');
+    expect(() => anyRelated(plan, ACCESS, null)).to.throw(TypeError, 'choose the rows of Note');
     expect(() => relatedRows(plan, ACCESS)).not.to.throw();
     const own = define();
     expect(() => anyRelated(own.plan, ACCESS, null)).not.to.throw();
     const { findAll } = own.model;
     own.model.findAll = ((...given: []) => Reflect.apply(findAll, own.model, given)) as typeof findAll;
-    expect(() => anyRelated(own.plan, ACCESS, null)).to.throw(TypeError, 'Code of Note decides');
+    expect(() => anyRelated(own.plan, ACCESS, null)).to.throw(TypeError, 'choose the rows of Note');
   });
 });
