@@ -44,16 +44,17 @@ export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: keyof
 }
 
 /**
- * Whether code of the user's may decide which rows queries of a model find: hooks, a finder of its own, or a scope that joins them
- * to rows of another model.
+ * What is wrong with a condition on rows of a model where something else than conditions chooses those that its queries find: hooks, a
+ * finder of its own, or a scope that joins them to rows of another model. Null where nothing does.
  */
-export function choosesRows<M extends Model>(model: ModelClass<M>): boolean {
+export function choiceProblem<M extends Model>(model: ModelClass<M>): string | null {
   const isOwn = model.findAll !== PlainModel.findAll && model.findAll !== TypescriptModel.findAll;
   const { include } = scopeOf(model);
+  const isJoined = include !== undefined && conformedIncludes(model, include).some(isInnerJoin);
+  if (!isOwn && !hasQueryHooks(model, 'find') && !isJoined) return null;
   return (
-    isOwn ||
-    hasQueryHooks(model, 'find') ||
-    (include ? conformedIncludes(model, include).some(isInnerJoin) : false)
+    `hooks, a finder of its own or joins of a default scope choose the rows of ${model.name}, which a condition would pass by; write ` +
+    'what they ask for as visible, or as the where of a default scope.'
   );
 }
 
@@ -62,12 +63,13 @@ function isInnerJoin({
   model,
   where,
   required,
+  right = false,
   limit,
   separate = limit !== undefined,
   include = [],
 }: ConformedInclude): boolean {
   if (separate) return false;
-  return (required ?? Boolean(where ?? scopeOf(model).where)) || include.some(isInnerJoin);
+  return right || (required ?? Boolean(where ?? scopeOf(model).where)) || include.some(isInnerJoin);
 }
 
 /** The hooks through which code of the user's would see a read, or a write, each with what has it. */

@@ -21,9 +21,14 @@ export type Maybe<T> = T | Promise<T>;
  * Asks the rules of a resource for a request.
  *
  * @param endpoint null for what is no operation of the resource
+ * @param before what the same request was granted for another operation: the rules of rows are not asked again
  * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
  */
-export type AskAccess = (request: Request, endpoint: Endpoint | null) => Maybe<Access>;
+export type AskAccess = (
+  request: Request,
+  endpoint: Endpoint | null,
+  before?: Maybe<Access>,
+) => Maybe<Access>;
 
 /** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
 export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
@@ -47,13 +52,14 @@ export function compileAskAccess(
   const makeAccess = compileAccessOf(info, [...plan.scope.keys()]);
   const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
-  return (request, endpoint) => {
+  return (request, endpoint, before) => {
     const can = endpoint ? allows(plan.can.get(endpoint) ?? null, request) : true;
     return then(can, (isAllowed) => {
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
+      if (before && !write && !isPromise(before)) return before;
       const asked = scoped.map((rule) => guarded(rule, request));
       asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, askUnreadable(request));
-      const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
       if (write) for (const [, rules] of fields) asked.push(allows(rules[write], request));
       return then(all(asked), (answers) => {
         const from = scoped.length + 2;

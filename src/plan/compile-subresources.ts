@@ -36,11 +36,6 @@ export function compileSubresources(
     if (options !== true) problems.push(...unknownOptions(`${plan.name}: ${option}`, options, ['where']));
     const found = models.lead(plan.model, name, options === true ? {} : options, { option, report });
     if (!found) continue;
-    const problem = keyProblem(found.relation, plan.info) ?? scopeProblem(found.relation);
-    if (problem) {
-      refuse(problem);
-      continue;
-    }
     const path = `/:id/${kebabCase(name)}`;
     subresources.set(name, Object.freeze({ ...found, path, method: option }));
   }
@@ -65,10 +60,15 @@ function reasons(
   // What is wrong then, is told with what else is wrong with a relation.
   if (!relation) return [];
   const { target, isOne } = relation;
+  const problem = keyProblem(relation) ?? scopeProblem(relation);
+  if (problem !== null) return [problem];
   if (isOne) return ['leads to one record at most, which has no list; include it.'];
   const problems: string[] = [];
   const resource = [...served].find(({ model }) => model === target);
-  if (!resource) problems.push(`leads to ${target.name}, which is not served; add it to the models.`);
+  if (!resource)
+    problems.push(
+      `leads to ${target.name}, which is not served; add it to the models of bootstrap. A crudRouter serves one model; give it subresources: [].`,
+    );
   else if (!resource.endpoints.has('list'))
     problems.push(`leads to ${target.name}, whose endpoints have no list; add 'list' to them.`);
   if (!plan.endpoints.has('read'))

@@ -4,11 +4,12 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { deletedAtOf } from '../model/attribute-notes.js';
 import { declaredOptions } from '../model/declared-options.js';
-import type { RecordInfo } from '../model/model-info.js';
+import { choiceProblem } from '../model/model-hooks.js';
 import { ownModel } from '../model/record.js';
 import { describeRelation, type Relation } from '../model/relations.js';
 import { scopeOf } from '../model/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
+import type { AccessPlan } from './access-plan.js';
 import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
 import { compileUnservedAccess } from './compile-unserved-access.js';
@@ -77,14 +78,20 @@ export class RelatedModels {
     softDeleteProblems(relation).forEach(refuse);
     const found = this.#of(target);
     for (const each of found.problems) refuse(`leads to a model that cannot be shown: ${each}`);
-    if (through && !this.#known.has(through.model)) {
-      const { problems } = compileUnservedAccess(through.model, this.shared);
-      for (const each of problems) refuse(`leads over rows that cannot be asked for: ${each}`);
-    }
+    const throughAccess = through && this.#accessOf(through.model, refuse);
     const rule = checkWhere(where, relation, found, { refuse, mend });
     if (isWrong || !found.plan) return null;
     const between = through && describeRecords(through.model);
-    return Object.freeze({ relation, target: found.plan, through: between, where: rule });
+    return Object.freeze({ relation, target: found.plan, through: between, throughAccess, where: rule });
+  }
+
+  /** The rules of rows between two models. */
+  #accessOf(model: ModelClass, refuse: (problem: string) => void): AccessPlan | null {
+    const known = this.#known.get(model)?.plan;
+    if (known) return known.access;
+    return compileUnservedAccess(model, this.shared, (problem) =>
+      refuse(`leads over rows that cannot be asked for: ${problem}`),
+    );
   }
 
   #of(model: ModelClass): Target {
@@ -170,9 +177,14 @@ export function softDeleteProblems({ target, through }: Relation): string[] {
   });
 }
 
+/** Why no condition can be about the rows behind a relation. @returns ends of sentences */
+export function choiceProblems({ target, through }: Relation): string[] {
+  return [target, through?.model].flatMap((model) => (model && choiceProblem(model)) ?? []);
+}
+
 /** Why no record has the key of a relation as the database has it. @returns the end of a sentence */
-export function keyProblem({ parent, parentKey }: Relation, { attributes }: RecordInfo): string | null {
-  if (attributes.get(parentKey)?.type.kind !== 'date') return null;
+export function keyProblem({ parent, parentKey }: Relation): string | null {
+  if (describeRecords(parent).attributes.get(parentKey)?.type.kind !== 'date') return null;
   return `is found by ${parent.name}.${parentKey}, a date, of which records keep milliseconds alone; use a key of another type.`;
 }
 

@@ -8,7 +8,7 @@ import type { Comparison, Filter, RelatedFilter } from './list-query.js';
 export interface RelatedRows {
   /** Attributes of the target that the request may not read. */
   unreadable(plan: RelatedPlan): ReadonlySet<string>;
-  /** Whether the request may not know which rows belong together. */
+  /** Whether the request may not read a key of theirs: which rows belong together would tell it. */
   isHidden(plan: RelatedPlan): boolean;
   /** Whether a row has a related one that the request sees, and that meets a condition; null is any. */
   any(plan: RelatedPlan, condition: Filter | null): RelatedFilter;

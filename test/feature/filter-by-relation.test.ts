@@ -203,6 +203,38 @@ class Town extends Model {
   declare reviews?: Review[];
 }
 
+/** Its name is as long as a name of PostgreSQL can be. */
+@Crud<Branch>({
+  prefix: '/branches',
+  pageSize: { max: 20 },
+  include: {
+    parent: UNGUARDED,
+    'parent.parent': UNGUARDED,
+    children: UNGUARDED,
+    'children.parent': UNGUARDED,
+  },
+  filterAllow: { 'parent.name': true, 'parent.parent.name': true, children: ['name', 'parent.name'] },
+})
+@Table({ tableName: 'branches', modelName: 'B'.repeat(63), timestamps: false })
+class Branch extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare name: string;
+
+  @ForeignKey(() => Branch)
+  @Column(DataType.INTEGER)
+  declare parentId: number | null;
+
+  @BelongsTo(() => Branch, 'parentId')
+  declare parent?: Loaded<Branch> | null;
+
+  @HasMany(() => Branch, 'parentId')
+  declare children?: Branch[];
+}
+
 /** What an override passes on. */
 let passed: ListQuery | undefined;
 
@@ -213,7 +245,7 @@ class TownController extends crudController(Town) {
   }
 }
 
-const MODELS = [Country, City, Review, Tag, Town];
+const MODELS = [Country, City, Review, Tag, Town, Branch];
 
 const ALL = 'Paris Nice Rome Tokyo Atlantis Dangling Deleted';
 
@@ -223,7 +255,7 @@ describe('a filter by relations', () => {
 
   before(async () => {
     const bootstrap = { logger: new CapturedLog(), models: MODELS, controllers: [TownController] };
-    const tables = [Continent, Country, City, Review, Tag, Author, CityTag, Town];
+    const tables = [Continent, Country, City, Review, Tag, Author, CityTag, Town, Branch];
     const engine = { logging: sql.record, models: tables };
     site = await startTestApp({ models: MODELS, bootstrap, engine });
     await Continent.bulkCreate([
@@ -354,6 +386,27 @@ describe('a filter by relations', () => {
     const lists = statements.filter((each) => each.includes('"cities"') && each.includes('EXISTS'));
     expect(lists).to.have.length(2);
     for (const each of lists) expect(each.match(/EXISTS|JOIN/g)).to.deep.equal(['EXISTS']);
+  });
+
+  it('finds records of the same table, whatever the length of its name', async () => {
+    await Branch.bulkCreate([
+      { id: 1, name: 'root' },
+      { id: 2, name: 'child', parentId: 1 },
+      { id: 3, name: 'leaf', parentId: 2 },
+    ] as never);
+    for (const [q, found] of Object.entries({
+      'parent.name==root': [2],
+      'parent.parent.name==root': [3],
+      'children=any=(name==leaf)': [2],
+      'children=any=(parent.name==root)': [1],
+      'children=isempty=true': [3],
+    })) {
+      const { body } = await get('branches', q).expect(200);
+      expect(
+        body.items.map(({ id }: Branch) => id),
+        q,
+      ).to.deep.equal(found);
+    }
   });
 
   it('works for pages by cursor, whose cursors belong to it', async () => {

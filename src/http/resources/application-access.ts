@@ -7,7 +7,7 @@ import { ownModel } from '../../model/record.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { AccessPlan } from '../../plan/access-plan.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
-import { compileUnservedAccess, RULES } from '../../plan/compile-unserved-access.js';
+import { compileUnservedAccess, ROW_RULES } from '../../plan/compile-unserved-access.js';
 import { describeRecords } from '../../plan/describe-model.js';
 import { withMasks } from '../../response/record-masks.js';
 import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
@@ -33,7 +33,7 @@ export function accessOfApplication(
   const isRuled =
     resources.some(({ plan }) => plan.access !== null) ||
     Object.keys(shared.scope ?? {}).length > 0 ||
-    crudRecords().some(({ options }) => RULES.some((name) => options[name] !== undefined));
+    crudRecords().some(({ options }) => ROW_RULES.some((name) => options[name] !== undefined));
   if (!isRuled) return null;
   const known = new Map<ModelClass, ModelAccess | null>(
     resources.map(({ plan, access }) => [plan.model, plan.access && { plan: plan.access, access }]),
@@ -105,7 +105,8 @@ export function repositoryWithin<R extends Repository>(request: Request, reposit
 }
 
 function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {
-  const { plan, problems } = compileUnservedAccess(model, shared);
+  const problems: string[] = [];
+  const plan = compileUnservedAccess(model, shared, (problem) => void problems.push(problem));
   throwProblems(problems);
   return plan && { plan, access: compileRequestAccess({ info: describeRecords(model), access: plan }) };
 }

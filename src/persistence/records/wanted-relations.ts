@@ -196,7 +196,7 @@ function relationOf(model: ModelClass, name: string): FoundRelation {
   const { target, parent, through } = relation;
   if (target.sequelize !== parent.sequelize)
     throw new ConfigError([`'${name}' leads to ${target.name}, which is in another database.`]);
-  const unkept = keyProblem(relation, describeRecords(parent));
+  const unkept = keyProblem(relation);
   throwProblems(
     [...softDeleteProblems(relation), ...(unkept ? [unkept] : [])].map((each) => `'${name}' ${each}`),
   );
