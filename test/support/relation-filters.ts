@@ -24,6 +24,9 @@ export type AnyFilter =
 /** Limits have tests of their own. */
 const LIMITS = { length: 600, relations: 5, depth: 8, perName: 10 };
 
+const JUNCTION = fc.constantFrom('and' as const, 'or' as const);
+const QUANTIFIER = fc.constantFrom('any' as const, 'none' as const);
+
 /** A filter that an option of the model allows. */
 export function filterOver(model: AnyModel): fc.Arbitrary<AnyFilter> {
   return tree(model, model.filters, true).filter(isWithinLimits);
@@ -32,15 +35,14 @@ export function filterOver(model: AnyModel): fc.Arbitrary<AnyFilter> {
 /** A few of the comparisons, so that some of them are about the same relation. */
 function tree(model: AnyModel, filters: AnyFilters, isRoot: boolean): fc.Arbitrary<AnyFilter> {
   const some = comparisons(model, filters, '');
-  const related = isRoot ? conditions(model, filters) : [];
-  const all = [...some, ...related, ...related];
+  const all = isRoot ? [...some, ...conditions(model, filters), ...severalOf(model, filters)] : some;
   return fc.subarray(all, { minLength: 1, maxLength: Math.min(3, all.length) }).chain((leaves) => {
     const { node } = fc.letrec<{ node: AnyFilter }>((tie) => ({
       node: fc.oneof(
         { maxDepth: isRoot ? 3 : 2, depthSize: 'small', withCrossShrink: true },
         fc.oneof(...leaves),
         fc.record({
-          kind: fc.constantFrom('and' as const, 'or' as const),
+          kind: JUNCTION,
           operands: fc.array(tie('node'), { minLength: 2, maxLength: 3 }),
           isBare: fc.boolean(),
         }),
@@ -71,7 +73,7 @@ function comparison({ attributes, rows }: AnyModel, name: string, before: string
   if (!kind) throw new Error(`There is no ${name}.`);
   // Most others find nothing.
   const there = rows.map((row) => row[name]).filter((value) => value != null);
-  const values = [...kind.values, ...there];
+  const values = [...kind.values, ...there, ...there];
   return fc.constantFrom(...kind.operators).chain((operator) =>
     valuesFor({ values }, operator).map((operands) => ({
       kind: 'comparison',
@@ -95,9 +97,27 @@ function conditions(model: AnyModel, { relations }: AnyFilters): fc.Arbitrary<An
     const found = relationOf(model, relation);
     if (isOne(found) || comparisons(found.target, behind, '').length === 0) return [];
     return fc.record({
-      kind: fc.constantFrom('any' as const, 'none' as const),
+      kind: QUANTIFIER,
       relation: fc.constant(relation),
       condition: tree(found.target, behind, false),
+    });
+  });
+}
+
+/** Several conditions on the same relation, which may be about different rows. */
+function severalOf(model: AnyModel, filters: AnyFilters): fc.Arbitrary<AnyFilter>[] {
+  return [...filters.relations].map(([relation, behind]) => {
+    const { target, ...found } = relationOf(model, relation);
+    const within = comparisons(target, behind, isOne(found) ? `${relation}.` : '');
+    const each = isOne(found)
+      ? within
+      : within.map((condition) =>
+          fc.record({ kind: QUANTIFIER, relation: fc.constant(relation), condition }),
+        );
+    return fc.record({
+      kind: JUNCTION,
+      operands: fc.array(fc.oneof(...each, presence(relation, isOne(found))), { minLength: 2, maxLength: 3 }),
+      isBare: fc.boolean(),
     });
   });
 }
