@@ -72,6 +72,8 @@ export interface AnyModel {
   readonly isScoped: boolean;
   /** Whether `visible` hides rows whose number is 7, or unknown. */
   readonly isJudged: boolean;
+  /** Whether its default scope finds rows of the kind `x` only. */
+  readonly isUsual: boolean;
   readonly isParanoid: boolean;
   readonly pagination: 'offset' | 'cursor';
   readonly count: AnyCount | null;

@@ -2,7 +2,16 @@
 import { Exclude } from 'class-transformer';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
-import { BelongsTo, BelongsToMany, Column, HasMany, HasOne, Model, Table } from 'sequelize-typescript';
+import {
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DefaultScope,
+  HasMany,
+  HasOne,
+  Model,
+  Table,
+} from 'sequelize-typescript';
 import { type CountOptions, Crud, filter, type IncludeOptions, type ModelClass } from '../../src/index.js';
 import {
   type AnyCount,
@@ -32,6 +41,7 @@ export function declareWorld(models: readonly AnyModel[]): { served: ModelClass[
     }
     for (const relation of model.relations) declareRelation(prototype, relation, model, classOf, joins);
     tableOf(classOf(model), model.name, model.isParanoid);
+    if (model.isUsual) DefaultScope(() => ({ where: { kind: 'x' } }))(classOf(model));
     if (!model.isPlain) Crud(optionsOf(model))(classOf(model));
   }
   const served = models.filter(({ isServed }) => isServed).map(classOf);

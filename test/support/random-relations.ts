@@ -31,6 +31,7 @@ function bareModel(random: Dice, name: string, index: number): AnyModel {
     isPlain,
     isScoped: !isPlain && random.once(3),
     isJudged: !isPlain && random.once(5),
+    isUsual: random.once(8),
     isParanoid: random.once(3),
     pagination: random.once(3) ? 'cursor' : 'offset',
     count: anyCount(random),

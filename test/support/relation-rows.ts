@@ -14,7 +14,8 @@ import type { AnyFilter } from './relation-filters.js';
 type Truth = boolean | null;
 
 /** Whether a request sees a row at all. */
-export function isVisible({ isScoped, isJudged = false }: Partial<AnyModel>, row: Row): boolean {
+export function isVisible({ isScoped, isJudged, isUsual }: Partial<AnyModel>, row: Row): boolean {
+  if (isUsual && row['kind'] !== 'x') return false;
   if (isJudged && (row['whole'] === null || row['whole'] === '7')) return false;
   return row['deletedAt'] === null && (!isScoped || row['owner'] === TENANT);
 }
