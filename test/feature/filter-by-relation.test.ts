@@ -9,6 +9,7 @@ import {
   DataType,
   ForeignKey,
   HasMany,
+  HasOne,
   Model,
   PrimaryKey,
   Table,
@@ -66,6 +67,7 @@ const CITIES = {
     twin: UNGUARDED,
     twins: { ...UNGUARDED, size: { max: 5 } },
     reviews: { ...UNGUARDED, size: { max: 5 } },
+    review: UNGUARDED,
     tags: { ...UNGUARDED, size: { max: 5 } },
   },
   filterAllow: {
@@ -77,6 +79,8 @@ const CITIES = {
     'former.name': ['=='],
     'twin.name': true,
     reviews: { rating: true, text: true, 'author.name': true, cityId: ['=='] },
+    'review.rating': true,
+    'review.text': true,
     tags: ['name'],
     twins: [],
   },
@@ -118,6 +122,9 @@ class City extends Model {
 
   @HasMany(() => Review, 'cityId')
   declare reviews?: Review[];
+
+  @HasOne(() => Review, 'cityId')
+  declare review?: Loaded<Review> | null;
 
   @BelongsToMany(
     () => Tag,
@@ -326,6 +333,12 @@ describe('a filter by relations', () => {
       'country=isnull=true': 'Atlantis Dangling Deleted',
       'country=isnull=false': 'Paris Nice Rome Tokyo',
       'country=null=true;name!=Deleted': 'Atlantis Dangling',
+    },
+    'of one record where there are several, on any of them, however it is written': {
+      'review.rating==5': 'Paris',
+      'review.rating==2': 'Paris',
+      'review.rating==5;review.text==bad': 'Paris',
+      '(review.rating==5,name==x);review.text==bad': 'Paris',
     },
     'over two relations': {
       'country.continent.name==Europe': 'Paris Nice Rome',
