@@ -57,14 +57,45 @@ function fixedParts(plan: FoundRelation): FixedParts {
   return known;
 }
 
-/** The rows of a relation's target that belong to the parent whose key is in the slot `parent`. */
+/** The rows that requests without a filter have asked for last, by what they may see. */
+interface Unfiltered {
+  readonly seen: readonly (Predicate | string | null | undefined)[];
+  readonly rows: Predicate;
+}
+
+const unfiltered = new WeakMap<FoundRelation, Unfiltered>();
+
+/**
+ * The rows of a relation's target that belong to the parent whose key is in the slot `parent`. The same object for requests
+ * without a filter that may see the same, so that what is made of it is made once.
+ */
 export function relatedRows(
+  plan: FoundRelation,
+  access: RelatedAccess,
+  filter: Predicate | null = null,
+): Predicate {
+  if (filter !== null) return visibleRelated(plan, access, filter);
+  const seen = [
+    access.target.where,
+    access.where,
+    access.through?.where,
+    scopedRows(plan.target.info)?.text,
+    plan.through && scopedRows(plan.through)?.text,
+  ];
+  const known = unfiltered.get(plan);
+  if (known?.seen.every((each, index) => each === seen[index])) return known.rows;
+  const rows = visibleRelated(plan, access);
+  unfiltered.set(plan, { seen, rows });
+  return rows;
+}
+
+function visibleRelated(
   plan: FoundRelation,
   { target, where, through }: RelatedAccess,
   filter: Predicate | null = null,
 ): Predicate {
-  const { target: fixedRows } = fixedParts(plan);
   const link = linkOf(plan, through);
+  const { target: fixedRows } = fixedParts(plan);
   return allOf(link, fixedRows, scopedRows(plan.target.info), target.where, where, filter);
 }
 
