@@ -1,24 +1,26 @@
 /** Measures two revisions of ours in one run: one of git against the working tree. */
 import { execFile, execFileSync } from 'node:child_process';
 import { cp, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { StartProblem } from '../sample/support/start-problem.js';
 import { createTemporaryFolder } from '../test/support/temporary-folder.js';
-import { CONTENDERS, type Contender, OURS } from './contenders.js';
+import type { Contender } from './contenders.js';
 import type { Options } from './options.js';
 import { ROOT } from './paths.js';
 import { writeReport } from './report/report.js';
 import { runAll, toJson } from './run-contenders.js';
 import { say } from './say.js';
+import type { Suite } from './suite.js';
 import { writeResults } from './write-results.js';
 
 const run = promisify(execFile);
-const CONTENDERS_FOLDER = 'dist/bench/contenders';
+/** What contenders of ours are made of. */
+const FOLDERS = ['dist/bench/contenders', 'dist/bench/relations'];
 
 /** Measures, and writes the results; answers with whether all rows count. */
 export async function runCompare(options: Options, command: readonly string[]): Promise<boolean> {
-  const ours = CONTENDERS.find(({ name }) => name === OURS) as Contender;
+  const ours = oursOf(options.suite);
   const revision = resolveRevision(options.revision);
   const folder = await createTemporaryFolder('bench-revision');
   try {
@@ -28,7 +30,7 @@ export async function runCompare(options: Options, command: readonly string[]): 
       ...ours,
       name: 'before',
       title: `crud-controllers at ${revision}`,
-      script: join(folder.path, CONTENDERS_FOLDER, `${OURS}.js`),
+      script: join(folder.path, relative(ROOT, ours.script)),
     };
     const after = { ...ours, name: 'after', title: 'crud-controllers, working tree' };
     const result = await runAll(options, command, [before, after], { base: 'before', ours: 'after' });
@@ -37,6 +39,10 @@ export async function runCompare(options: Options, command: readonly string[]): 
   } finally {
     folder.remove();
   }
+}
+
+function oursOf({ contenders, ours }: Suite): Contender {
+  return contenders.find(({ name }) => name === ours) as Contender;
 }
 
 function resolveRevision(revision: string): string {
@@ -59,7 +65,7 @@ async function build(revision: string, folder: string): Promise<void> {
   await run(process.execPath, [compiler, '-p', project]).catch((error: { stdout?: string }) => {
     throw new StartProblem(`${revision} does not compile with these packages:\n${error.stdout}`);
   });
-  await cp(join(ROOT, CONTENDERS_FOLDER), join(folder, CONTENDERS_FOLDER), { recursive: true });
+  for (const each of FOLDERS) await cp(join(ROOT, each), join(folder, each), { recursive: true });
 }
 
 function git(...args: string[]): string {

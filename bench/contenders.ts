@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { feathers, finale, handWritten, nest, ours, type Wire } from './load/wires.js';
 import { BENCH } from './paths.js';
 
-/** One of those who are compared. */
-export interface Contender {
+/** One of those who are compared. `W` is how it is asked. */
+export interface Contender<W = unknown> {
   /** As `--only` takes it. */
   readonly name: string;
   readonly title: string;
@@ -12,11 +12,15 @@ export interface Contender {
   readonly group: 'limit' | 'hand-written' | 'peer' | 'ours' | 'extension';
   /** The compiled program. */
   readonly script: string;
-  readonly wire: Wire;
+  readonly wire: W;
   /** Packages whose versions the report names. */
   readonly packages: readonly string[];
   /** Whether the rows have to be of a tenant. */
   readonly isScoped?: boolean;
+  /** Workloads under which a request of it takes seconds. */
+  readonly omits?: readonly string[];
+  /** What it answers as soon as it is ready. Default: an article. */
+  readonly readyPath?: string;
 }
 
 /** The one that all ratios are to. */
@@ -33,7 +37,7 @@ const PEERS = join(BENCH, 'peers/dist');
  * They are measured in this order. Whoever is compared most stands side by side: where others work on the same machine, it
  * can be another one half a minute later.
  */
-export const CONTENDERS: readonly Contender[] = [
+export const CONTENDERS: readonly Contender<Wire>[] = [
   limit('node-http-pipelined', 'node:http + pg, pipelined', ['pg']),
   limit(LIMIT, 'node:http + pg', ['pg']),
   peer('fastify-pg', 'Fastify 5 + pg', handWritten, ['fastify', 'pg'], 'hand-written'),
@@ -63,16 +67,16 @@ export const CONTENDERS: readonly Contender[] = [
   peer('finale-rest', 'finale-rest', finale, ['finale-rest']),
 ];
 
-function limit(name: string, title: string, packages: readonly string[]): Contender {
+function limit(name: string, title: string, packages: readonly string[]): Contender<Wire> {
   return { name, title, group: 'limit', script: join(OWN, `${name}.js`), wire: handWritten, packages };
 }
 
 /** The limit with what an extension of ours does. */
-function byHand(name: string, title: string, isScoped = false): Contender {
+function byHand(name: string, title: string, isScoped = false): Contender<Wire> {
   return { ...limit(name, title, ['pg']), group: 'extension', isScoped };
 }
 
-function written(name: string, title: string, packages: readonly string[]): Contender {
+function written(name: string, title: string, packages: readonly string[]): Contender<Wire> {
   return { name, title, group: 'hand-written', script: join(OWN, `${name}.js`), wire: handWritten, packages };
 }
 
@@ -82,11 +86,16 @@ function peer(
   wire: Wire,
   packages: readonly string[],
   group: Contender['group'] = 'peer',
-): Contender {
+): Contender<Wire> {
   return { name, title, group, script: join(PEERS, `${name}.js`), wire, packages };
 }
 
-function own(name: string, title: string, group: Contender['group'] = 'ours', isScoped = false): Contender {
+function own(
+  name: string,
+  title: string,
+  group: Contender['group'] = 'ours',
+  isScoped = false,
+): Contender<Wire> {
   const packages = ['express', 'routing-controllers', 'sequelize', 'pg'];
   return { name, title, group, script: join(OWN, `${name}.js`), wire: ours, packages, isScoped };
 }

@@ -1,12 +1,12 @@
 /** The benchmark; `npm run bench -- --help` tells what it can do. */
 import { StartProblem } from '../sample/support/start-problem.js';
 import { runCompare } from './compare.js';
-import { CONTENDERS } from './contenders.js';
 import { provideWrk } from './load/wrk.js';
 import { HELP, type Options, readOptions } from './options.js';
 import { runContenders } from './run-contenders.js';
 import { say } from './say.js';
 import { runScaling } from './scaling/run-scaling.js';
+import { ARTICLES } from './suite.js';
 
 async function main(command: readonly string[]): Promise<void> {
   const options = readOptions(command);
@@ -36,7 +36,7 @@ function checkSystem(): void {
 /** What was started ends with this process. */
 function stopOnSignals(): void {
   // Each of them waits for it; Node would take that many for a mistake.
-  process.setMaxListeners(CONTENDERS.length + 10);
+  process.setMaxListeners(ARTICLES.contenders.length + 10);
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));
 }

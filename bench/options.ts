@@ -1,13 +1,13 @@
 /** The command line of the benchmark. */
 import { parseArgs } from 'node:util';
 import { StartProblem } from '../sample/support/start-problem.js';
-import { CONTENDERS } from './contenders.js';
-import { WORKLOADS } from './load/workloads.js';
 import type { Schedule } from './measure/measure.js';
+import { ARTICLES, RELATIONS, type Suite } from './suite.js';
 
 /** What is asked for. */
 export interface Options {
   readonly kind: 'contenders' | 'scaling' | 'compare' | 'help';
+  readonly suite: Suite;
   /** Names of contenders. */
   readonly only: readonly string[];
   /** Names of workloads. */
@@ -27,8 +27,7 @@ export interface Options {
 const FULL: Schedule = { rounds: 5, seconds: 2, warmUp: 1, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
-const contenderNames = CONTENDERS.map(({ name }) => name);
-const workloadNames = WORKLOADS.map(({ name }) => name);
+const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
@@ -36,8 +35,11 @@ export const HELP = `npm run bench -- [options]
 Without options everything is measured, which takes an hour and a quarter; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
-  --only NAME,NAME    some contenders only:${wrap(contenderNames)}
-  --work NAME,NAME    some workloads only:${wrap(workloadNames)}
+  --relations         lists with relations, which have contenders and workloads of their own
+  --only NAME,NAME    some contenders only:${wrap(namesOf(ARTICLES.contenders))}
+                      with --relations:${wrap(namesOf(RELATIONS.contenders))}
+  --work NAME,NAME    some workloads only:${wrap(namesOf(ARTICLES.workloads))}
+                      with --relations:${wrap(namesOf(RELATIONS.workloads))}
   --rounds N          measured rounds (${FULL.rounds})
   --seconds N         seconds of each measurement (${FULL.seconds})
   --warm-up N         seconds of the same load before each of them (${FULL.warmUp})
@@ -57,6 +59,9 @@ BENCH_DATABASE_URL is a PostgreSQL to use instead of one of its own; its process
 export function readOptions(args: readonly string[]): Options {
   const values = parse(args);
   const isQuick = values.quick ?? false;
+  const suite = values.relations ? RELATIONS : ARTICLES;
+  const contenderNames = namesOf(suite.contenders);
+  const workloadNames = namesOf(suite.workloads);
   const schedule = readSchedule(values, isQuick ? QUICK : FULL);
   const only = readNames('--only', values.only, contenderNames);
   const work = readNames('--work', values.work, workloadNames);
@@ -66,6 +71,7 @@ export function readOptions(args: readonly string[]): Options {
   if (kind === 'scaling' || kind === 'compare') refuseTogether(kind, values);
   return {
     kind,
+    suite,
     only,
     work,
     schedule,
@@ -82,6 +88,7 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         quick: { type: 'boolean' },
+        relations: { type: 'boolean' },
         only: { type: 'string' },
         work: { type: 'string' },
         rounds: { type: 'string' },
@@ -104,6 +111,8 @@ type Given = ReturnType<typeof parse>;
 /** The curves have workloads of their own, and a comparison is of ours only. */
 function refuseTogether(kind: 'scaling' | 'compare', given: Given): void {
   if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
+  if (given.relations && kind === 'scaling')
+    throw new StartProblem('Use --scaling or --relations, not both.');
   if (given.work && kind === 'scaling') throw new StartProblem('--work does not go with --scaling.');
 }
 

@@ -1,7 +1,5 @@
 /** Runs contenders against each other. */
-import { CONTENDERS, type Contender, LIMIT, OURS } from './contenders.js';
-import { ROWS } from './load/article.js';
-import { WORKLOADS } from './load/workloads.js';
+import type { Contender } from './contenders.js';
 import { ContenderProcess } from './measure/contender-process.js';
 import { type Database, SETTINGS, startServer } from './measure/database.js';
 import { type Entrant, measure } from './measure/measure.js';
@@ -16,12 +14,13 @@ import { writeResults } from './write-results.js';
 
 /** Measures, and writes the results; answers with whether all rows count. */
 export async function runContenders(options: Options, command: readonly string[]): Promise<boolean> {
-  const contenders = CONTENDERS.filter(({ name }) => options.only.includes(name));
+  const { suite } = options;
+  const contenders = suite.contenders.filter(({ name }) => options.only.includes(name));
   const has = (name: string): boolean => contenders.some((contender) => contender.name === name);
-  const base = has(LIMIT) ? LIMIT : (contenders[0]?.name ?? LIMIT);
-  const ours = has(OURS) ? OURS : (contenders.at(-1)?.name ?? OURS);
+  const base = has(suite.limit) ? suite.limit : (contenders[0]?.name ?? suite.limit);
+  const ours = has(suite.ours) ? suite.ours : (contenders.at(-1)?.name ?? suite.ours);
   const run = await runAll(options, command, contenders, { base, ours });
-  const name = options.isPartial ? 'partial' : 'latest';
+  const name = options.isPartial ? 'partial' : suite.results;
   await writeResults(name, { md: writeReport(run), svg: drawChart(run), json: toJson(run) });
   return run.rows.every(({ problem }) => problem === null);
 }
@@ -33,10 +32,10 @@ export async function runAll(
   contenders: readonly Contender[],
   { base, ours }: { readonly base: string; readonly ours: string },
 ): Promise<Run> {
-  say(`Creating ${ROWS.toLocaleString('en')} rows`);
+  const { rows, fill } = options.suite;
+  say(`Creating ${rows.toLocaleString('en')} rows`);
   await using server = await startServer();
-  const isScoped = contenders.some((contender) => contender.isScoped);
-  const database = await server.createArticles(ROWS, isScoped);
+  const database = await server.create(fill(contenders), rows);
   const entrants: Entrant[] = [];
   try {
     for (const contender of contenders) {
@@ -61,9 +60,9 @@ async function measureAll(
   database: Database,
   entrants: readonly Entrant[],
 ) {
-  const { schedule, isPartial } = options;
-  const workloads = WORKLOADS.filter(({ name }) => options.work.includes(name));
-  const rows = await measure({ sampler, database, schedule, say }, entrants, workloads);
+  const { schedule, isPartial, suite } = options;
+  const workloads = suite.workloads.filter(({ name }) => options.work.includes(name));
+  const rows = await measure({ sampler, database, schedule, checks: suite.checks, say }, entrants, workloads);
   const processes = Object.fromEntries(
     entrants.map(({ contender, process }) => [
       contender.name,

@@ -2,10 +2,11 @@
  * The leanest variant: reads go through two pipelined connections, whose packets of a turn of the event loop are written
  * at once; texts of PostgreSQL become JSON without being parsed. Writes have a pool, as they could block the reads.
  */
-import { Client, Pool } from 'pg';
+import { Pool } from 'pg';
 import { checkChanges, checkValues } from './support/article-values.js';
 import { CONNECTIONS, readEnvironment } from './support/environment.js';
 import { serveArticles } from './support/http.js';
+import { connectLanes, type Lane } from './support/lane.js';
 import { LeanQuery, type TextRow } from './support/lean-query.js';
 import { quote } from './support/quote.js';
 import {
@@ -17,42 +18,6 @@ import {
   type Statement,
   updateStatement,
 } from './support/statements.js';
-
-const LANES = 2;
-
-/** A pipelined connection. */
-class Lane {
-  readonly #client: Client & { readonly connection?: { readonly stream: { cork(): void; uncork(): void } } };
-  #isCorked = false;
-
-  constructor(connectionString: string) {
-    // The sessions' time zone decides how timestamps are written.
-    this.#client = new Client({ connectionString, pipeline: true, options: '-c TimeZone=UTC' } as object);
-  }
-
-  async connect(): Promise<this> {
-    await this.#client.connect();
-    return this;
-  }
-
-  query(statement: Statement): Promise<readonly TextRow[]> {
-    this.#cork();
-    return new Promise((resolve, reject) => {
-      this.#client.query(new LeanQuery(statement, (error, rows) => (error ? reject(error) : resolve(rows))));
-    });
-  }
-
-  #cork(): void {
-    if (this.#isCorked) return;
-    this.#isCorked = true;
-    const stream = this.#client.connection?.stream;
-    stream?.cork();
-    setImmediate(() => {
-      this.#isCorked = false;
-      stream?.uncork();
-    });
-  }
-}
 
 const { port, databaseUrl } = readEnvironment();
 const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS, options: '-c TimeZone=UTC' });
@@ -104,7 +69,7 @@ function first(rows: readonly TextRow[]): string | null {
 }
 
 async function main(): Promise<void> {
-  const lanes = await Promise.all(Array.from({ length: LANES }, () => new Lane(databaseUrl).connect()));
+  const lanes = await connectLanes(databaseUrl);
   serveArticles(
     {
       read: async (id) => first(await nextLane(lanes).query(readStatement(id))),

@@ -4,14 +4,14 @@ import type { Ask, Call } from './call.js';
 import { createRandom, type Random } from './random.js';
 import type { Wire } from './wires.js';
 
-/** A kind of load. */
-export interface Workload {
+/** A kind of load. `W` is how contenders are asked. */
+export interface Workload<W = unknown> {
   /** As `--work` takes it. */
-  readonly name: WorkloadName;
+  readonly name: string;
   readonly title: string;
   /** Whether it changes the table, which is put right afterwards. */
   readonly writes: boolean;
-  calls(wire: Wire, ask: Ask): Promise<readonly Call[]>;
+  calls(wire: W, ask: Ask): Promise<readonly Call[]>;
 }
 
 export type WorkloadName = (typeof NAMES)[number];
@@ -34,7 +34,7 @@ const VARIETY = 5_000;
 /** Of a hundred requests of the mix; the rest reads by id. */
 const MIX = { list20: 20, filter20: 10, update: 10, create: 5 };
 
-export const WORKLOADS: readonly Workload[] = [
+export const WORKLOADS: readonly Workload<Wire>[] = [
   reading('read', 'Read by id', (wire, random) => wire.read(randomId(random))),
   fixed('list20', 'List 20', (wire) => wire.list(20)),
   // Beside the first page, with which it is compared.
@@ -53,11 +53,11 @@ export const WORKLOADS: readonly Workload[] = [
 
 type Choose = (wire: Wire, random: Random) => Call;
 
-function reading(name: WorkloadName, title: string, choose: Choose): Workload {
+function reading(name: WorkloadName, title: string, choose: Choose): Workload<Wire> {
   return { name, title, writes: false, calls: async (wire) => repeat(wire, choose) };
 }
 
-function writing(name: WorkloadName, title: string, choose: Choose): Workload {
+function writing(name: WorkloadName, title: string, choose: Choose): Workload<Wire> {
   return { name, title, writes: true, calls: async (wire) => repeat(wire, choose) };
 }
 
@@ -66,7 +66,7 @@ function fixed(
   name: WorkloadName,
   title: string,
   call: (wire: Wire, ask: Ask) => Call | Promise<Call>,
-): Workload {
+): Workload<Wire> {
   return { name, title, writes: false, calls: async (wire, ask) => [await call(wire, ask)] };
 }
 

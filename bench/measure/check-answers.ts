@@ -11,8 +11,8 @@ import type { WorkloadName } from '../load/workloads.js';
 import type { Database } from './database.js';
 
 /** Who is asked, and who knows. */
-export interface Examination {
-  readonly wire: Wire;
+export interface Examination<W = Wire> {
+  readonly wire: W;
   readonly ask: Ask;
   /** The requests of the workload. */
   readonly calls: readonly Call[];
@@ -26,13 +26,16 @@ const SAMPLES = 25;
 const NO_SUCH_ID = 2_000_000_000;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
+/** Compares the answers to one kind of load. @throws Difference */
+export type Check<W = Wire> = (examination: Examination<W>) => Promise<void>;
+
 /** Answers with what is wrong, or with null. */
-export async function findDifference(
-  workload: WorkloadName,
-  examination: Examination,
+export async function findDifference<W>(
+  check: Check<W>,
+  examination: Examination<W>,
 ): Promise<string | null> {
   try {
-    await CHECKS[workload](examination);
+    await check(examination);
     return null;
   } catch (error) {
     if (error instanceof Difference) return error.message;
@@ -43,7 +46,8 @@ export async function findDifference(
 /** An answer that is not the one that was expected. */
 class Difference extends Error {}
 
-const CHECKS: Readonly<Record<WorkloadName, (examination: Examination) => Promise<void>>> = {
+/** By name of the workload. */
+export const CHECKS: Readonly<Record<WorkloadName, Check>> = {
   read: checkReads,
   list20: (examination) => checkList(examination, examination.wire.list(20), '', 20),
   list100: (examination) => checkList(examination, examination.wire.list(100), '', 100),
@@ -135,11 +139,11 @@ async function readRow(database: Database, id: number): Promise<Json | undefined
 }
 
 /** As JSON has it: dates are texts. */
-function toJson(value: unknown): unknown {
+export function toJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-async function askFor(ask: Ask, call: Call, status: number): Promise<Answer> {
+export async function askFor(ask: Ask, call: Call, status: number): Promise<Answer> {
   const answer = await ask(call);
   if (answer.status === status) return answer;
   const text = JSON.stringify(answer.body).slice(0, 200);
@@ -147,7 +151,7 @@ async function askFor(ask: Ask, call: Call, status: number): Promise<Answer> {
 }
 
 /** The order of properties does not count. */
-function expectSame(call: Call, actual: unknown, expected: unknown): void {
+export function expectSame(call: Call, actual: unknown, expected: unknown): void {
   if (expected !== undefined && isDeepStrictEqual(actual, expected)) return;
   throw new Difference(`${name(call)} gives ${show(actual)} instead of ${show(expected)}.`);
 }

@@ -63,7 +63,7 @@ export class ContenderProcess implements AsyncDisposable {
     });
     const running = new ContenderProcess(child, port);
     try {
-      await untilReady(child, port);
+      await untilReady(child, port, contender.readyPath ?? READY_PATH);
     } catch (cause) {
       await running[Symbol.asyncDispose]();
       const { message } = cause as Error;
@@ -99,11 +99,11 @@ export class ContenderProcess implements AsyncDisposable {
   }
 }
 
-async function untilReady(child: ChildProcess, port: number): Promise<void> {
+async function untilReady(child: ChildProcess, port: number, path: string): Promise<void> {
   const deadline = Date.now() + START_DEADLINE;
   let last = 'does not listen';
   while (child.exitCode === null && child.signalCode === null && Date.now() < deadline) {
-    if (isListening(port)) last = await statusOf(`http://127.0.0.1:${port}${READY_PATH}`);
+    if (isListening(port)) last = await statusOf(`http://127.0.0.1:${port}${path}`);
     if (last === '200') return;
     await sleep(10);
   }

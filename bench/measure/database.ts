@@ -6,13 +6,16 @@ import { dataFolder, startPostgresServer } from '../../sample/support/postgres-s
 import { readPostmaster } from '../../sample/support/postmaster-file.js';
 import { StartProblem } from '../../sample/support/start-problem.js';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
-import { fillStatements } from '../load/article.js';
 import { processorTimeOfFamily } from './processor-time.js';
 
 /** A server to measure on. Disposing it stops it, and deletes what it held. */
 export interface Server extends AsyncDisposable {
-  /** Creates a database with a table of that many rows, which are of a tenant where that is asked for. */
-  createArticles(rows: number, isScoped?: boolean): Promise<Database>;
+  /**
+   * Creates a database, and fills it.
+   *
+   * @param rows of the table that is written to
+   */
+  create(statements: readonly string[], rows: number): Promise<Database>;
   /** Microseconds, of all its processes; null where they are not of this machine. */
   processorTime(): number | null;
 }
@@ -70,8 +73,8 @@ function useServer(url: string): Server {
 function serverOf(url: string, processorTime: () => number | null, stop: () => Promise<void>): Server {
   const databases: Database[] = [];
   return {
-    async createArticles(rows, isScoped = false) {
-      const database = await createDatabase(url, rows, isScoped);
+    async create(statements, rows) {
+      const database = await createDatabase(url, statements, rows);
       databases.push(database);
       return database;
     },
@@ -83,14 +86,18 @@ function serverOf(url: string, processorTime: () => number | null, stop: () => P
   };
 }
 
-async function createDatabase(adminUrl: string, rows: number, isScoped: boolean): Promise<Database> {
+async function createDatabase(
+  adminUrl: string,
+  statements: readonly string[],
+  rows: number,
+): Promise<Database> {
   const name = `bench_${randomBytes(6).toString('hex')}`;
   const admin = await connect(adminUrl);
   await admin.query(`CREATE DATABASE ${name}`).finally(() => admin.end());
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
   const client = await connect(url.href);
-  for (const statement of fillStatements(rows, isScoped)) await client.query(statement);
+  for (const statement of statements) await client.query(statement);
   return new Database(url.href, name, client, adminUrl, rows);
 }
 
@@ -105,7 +112,7 @@ async function connect(connectionString: string): Promise<Client> {
   return client;
 }
 
-/** A database with the table `articles`. */
+/** A database; what is written to it is the table `articles`. */
 export class Database {
   readonly url: string;
   readonly rows: number;

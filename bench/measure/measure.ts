@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import type { Contender } from '../contenders.js';
 import { WalkFailed } from '../load/walk.js';
-import type { Workload, WorkloadName } from '../load/workloads.js';
+import type { Workload } from '../load/workloads.js';
 import { writeRequests } from '../load/wrk.js';
-import { findDifference } from './check-answers.js';
+import { type Check, findDifference } from './check-answers.js';
 import type { ContenderProcess } from './contender-process.js';
 import type { Database } from './database.js';
 import type { Sample, Sampler } from './sample.js';
@@ -31,7 +31,7 @@ export interface Entrant {
 /** One contender under one workload. */
 export interface Row {
   readonly contender: string;
-  readonly workload: WorkloadName;
+  readonly workload: string;
   readonly samples: readonly Sample[];
   /** Why the samples do not count; null where they do. */
   readonly problem: string | null;
@@ -42,6 +42,8 @@ export interface Bench {
   readonly sampler: Sampler;
   readonly database: Database;
   readonly schedule: Schedule;
+  /** How answers are compared, by name of the workload. */
+  readonly checks: Readonly<Record<string, Check<never>>>;
   say(text: string): void;
 }
 
@@ -109,7 +111,10 @@ async function prepareAll(
 ): Promise<Course> {
   bench.say(`Comparing answers: ${workload.title}`);
   const turns: Turn[] = [];
-  for (const entrant of entrants) turns.push(await prepare(bench, entrant, workload, folder));
+  for (const entrant of entrants) {
+    if (entrant.contender.omits?.includes(workload.name)) continue;
+    turns.push(await prepare(bench, entrant, workload, folder));
+  }
   return { workload, turns };
 }
 
@@ -123,7 +128,7 @@ function rowsOf({ say }: Bench, { workload, turns }: Course): Row[] {
 
 /** The answers are compared first; where they differ nothing is measured. */
 async function prepare(
-  { database }: Bench,
+  { database, checks }: Bench,
   entrant: Entrant,
   workload: Workload,
   folder: string,
@@ -134,7 +139,8 @@ async function prepare(
   const { ask } = process;
   const calls = await workload.calls(wire, ask).catch(orMessage);
   if (typeof calls === 'string') return { ...entrant, requests, samples: [], problem: calls };
-  const problem = await findDifference(workload.name, { wire, ask, calls, database });
+  const check = checks[workload.name] as Check<unknown>;
+  const problem = await findDifference(check, { wire, ask, calls, database });
   if (workload.writes) await database.restore();
   await writeRequests(requests, calls);
   return { ...entrant, requests, samples: [], problem };

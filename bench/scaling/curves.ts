@@ -31,14 +31,14 @@ export interface Series {
 
 /** A process: equal ones are shared among the steps. */
 export interface Place {
-  readonly contender: Contender;
+  readonly contender: Contender<Wire>;
   readonly rows: number;
   readonly variables: Readonly<Record<string, string>>;
 }
 
 const ours = contender(OURS);
 const limit = contender(LIMIT);
-const scaled: Contender = {
+const scaled: Contender<Wire> = {
   ...ours,
   name: 'scaled',
   script: ours.script.replace(/ours\.js$/, 'scaled.js'),
@@ -153,6 +153,6 @@ function reads(wire: Wire, rows: number): Call[] {
   return Array.from({ length: VARIETY }, () => wire.read(randomId(random, rows)));
 }
 
-function contender(name: string): Contender {
-  return CONTENDERS.find((each) => each.name === name) as Contender;
+function contender(name: string): Contender<Wire> {
+  return CONTENDERS.find((each) => each.name === name) as Contender<Wire>;
 }

@@ -1,7 +1,7 @@
 /** Runs the scaling curves: what a request costs as something grows. */
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
-import { ROWS } from '../load/article.js';
+import { fillStatements, ROWS } from '../load/article.js';
 import { writeRequests } from '../load/wrk.js';
 import { ContenderProcess } from '../measure/contender-process.js';
 import { type Database, type Server, startServer } from '../measure/database.js';
@@ -67,7 +67,7 @@ async function createTables(server: Server): Promise<ReadonlyMap<number, Databas
   const sizes = stepsOf('table-size');
   for (const rows of sizes) {
     say(`Creating ${rows.toLocaleString('en')} rows`);
-    databases.set(rows, await server.createArticles(rows));
+    databases.set(rows, await server.create(fillStatements(rows), rows));
   }
   const main = databases.get(ROWS) as Database;
   await indexOrders(main);

@@ -1,5 +1,5 @@
 /** Relations that are answered along with each record: `include`, and the parameters of each. */
-import type { Access, AccessForm } from '../operation/access.js';
+import { type Access, type AccessForm, perForm } from '../operation/access.js';
 import type {
   FeatureFactory,
   Input,
@@ -9,12 +9,13 @@ import type {
   ViewRegistry,
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
-import { withGranted } from '../operation/related-rows.js';
+import { grantedOf, withGranted } from '../operation/related-rows.js';
 import { compileAlso } from '../operation/selection.js';
 import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
 import type { Inclusion } from '../query/list-query.js';
 import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import { BoundedCache } from '../util/bounded-cache.js';
 import { chosenNames } from './chosen-names.js';
 import { describeCount, readCount } from './count.js';
 import { type FieldsReader, fieldsReader } from './fields.js';
@@ -49,6 +50,11 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
   const byPath = new Map(all.map((each) => [each.plan.path, each]));
   const paths = [...byPath.keys()];
   const also = compileAlso();
+  const parameters = all.flatMap(({ plan: { path }, parameters }) =>
+    parameters.map(({ name }) => `${path}.${name}`),
+  );
+  // The relations of the last request that named them without parameters of theirs.
+  const usual = perForm(() => new BoundedCache<{ last: readonly Inclusion[] | null }>());
   const rewrite = <O extends { readonly select: Selection }>(
     operation: O,
     { include: wanted }: Inputs,
@@ -64,11 +70,18 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
         name: 'include',
         endpoints: ENDPOINTS,
         turn: 3,
-        read: (text, reading) => {
+        read(text, reading) {
+          const { form } = reading.access;
+          const isUsual = !parameters.some((name) => reading.textOf(name) !== undefined);
+          const known = isUsual ? usual(form).get(text, () => ({ last: null })) : { last: null };
+          if (known.last && allIncluded(known.last).every((each) => isGranted(each, reading)))
+            return known.last;
           const plans = relations.include;
           const including = { plans, wanted: includedPaths(text, paths), reading };
           checkNames(text, paths, including);
-          return readInclude(plans, reading.access.form, including, byPath);
+          const found = readInclude(plans, form, including, byPath);
+          if (reading.issues.length === 0) known.last = found;
+          return found;
         },
         describe: () =>
           chosenNames(
@@ -229,4 +242,13 @@ function relationInput({ path }: IncludePlan, { name, describe }: Parameter): In
     },
     describe,
   };
+}
+
+/** Whether a request may see what another one, which the inclusion was made for, could see. */
+function isGranted(inclusion: Inclusion, { related }: Reading): boolean {
+  return related(inclusion.plan) === grantedOf(inclusion);
+}
+
+function allIncluded(include: readonly Inclusion[]): readonly Inclusion[] {
+  return include.flatMap((each) => [each, ...allIncluded(each.include)]);
 }

@@ -43,8 +43,12 @@ export const scope: FeatureFactory = ({ plan }) => {
 };
 
 /** Whether a rule can refuse a request that is about the rows behind a relation. */
-export function isRuled({ relation, target: { access }, where }: RelatedPlan): boolean {
-  return where !== null || (access !== null && mayRefuse(access, relation.isOne ? 'read' : 'list'));
+export function isRuled({ relation, target: { access }, throughAccess, where }: RelatedPlan): boolean {
+  return (
+    where !== null ||
+    (access !== null && mayRefuse(access, relation.isOne ? 'read' : 'list')) ||
+    (throughAccess !== null && hidesRows(throughAccess))
+  );
 }
 
 function withinList(operation: ListOperation, _inputs: unknown, { where }: Access): ListOperation {
@@ -52,9 +56,12 @@ function withinList(operation: ListOperation, _inputs: unknown, { where }: Acces
 }
 
 /** Whether a request may be refused as a whole. Rules of attributes refuse none. */
-export function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {
-  const isRuled = RULES_OF[operation].some((rule) => (can.get(rule) ?? true) !== true);
-  return scope.size > 0 || visible !== null || isRuled;
+export function mayRefuse(access: AccessPlan, operation: Endpoint): boolean {
+  return hidesRows(access) || RULES_OF[operation].some((rule) => (access.can.get(rule) ?? true) !== true);
+}
+
+function hidesRows({ scope, visible }: AccessPlan): boolean {
+  return scope.size > 0 || visible !== null;
 }
 
 /** A row stays where it is: one that belongs elsewhere than the new one would is not replaced. */

@@ -1,12 +1,13 @@
 /** One of the five generated operations, described. */
 import { exampleValue } from '../features/example-value.js';
+import { isRuled } from '../features/scope.js';
 import type { GeneratedRoute } from '../http/resources/generated-routes.js';
 import type { ActionDescription } from '../http/routes/describe-action.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
-import type { ResourcePlan, SubresourcePlan } from '../plan/resource-plan.js';
+import { hasRestrictedKey, type ResourcePlan, type SubresourcePlan } from '../plan/resource-plan.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
@@ -82,15 +83,18 @@ export function generatedOperation(
 export function subresourceOperation(
   parent: DescribedResource,
   target: DescribedResource,
-  { relation: { name } }: SubresourcePlan,
+  subresource: SubresourcePlan,
   { refusedStatus }: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
   const { plan, names, features } = parent;
+  const { name } = subresource.relation;
+  const isRefused = isRuled(subresource) || hasRestrictedKey(subresource, plan.access);
   const problems = new Set<ProblemStatus>([
     ...([400, 404, 405, 500, 503, 504] as const),
     ...features.read.problems,
     ...target.features.list.problems,
+    ...(isRefused ? ([403] as const) : []),
     ...(refusedStatus === undefined ? [] : [refusedStatus]),
   ]);
   return {

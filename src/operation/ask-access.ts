@@ -22,9 +22,14 @@ export type Maybe<T> = T | Promise<T>;
  * Asks the rules of a resource for a request.
  *
  * @param endpoint null for what is no operation of the resource
+ * @param before what the same request was granted for another operation: the rules of rows are not asked again
  * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
  */
-export type AskAccess = (request: Request, endpoint: Endpoint | null) => Maybe<Access>;
+export type AskAccess = (
+  request: Request,
+  endpoint: Endpoint | null,
+  before?: Maybe<Access>,
+) => Maybe<Access>;
 
 /** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
 export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
@@ -55,13 +60,14 @@ export function compileAskAccess(
   const makeAccess = compileAccessOf(info, [...plan.scope.keys()]);
   const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
-  return (request, endpoint) => {
+  return (request, endpoint, before) => {
     const can = endpoint ? allowsAll(plan, endpoint, request) : true;
     return then(can, (isAllowed) => {
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      const writes = WRITES[endpoint ?? 'list'] ?? NONE;
+      if (before && writes.length === 0 && !isPromise(before)) return before;
       const asked = scoped.map((rule) => guarded(rule, request));
       asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, askUnreadable(request));
-      const writes = WRITES[endpoint ?? 'list'] ?? NONE;
       for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
       return then(all(asked), (answers) => {
         const from = scoped.length + 2;
@@ -220,14 +226,23 @@ function recordValue({ attributes }: RecordInfo, attribute: string, text: string
   }
 }
 
-/** The condition that a rule has given. @throws RefusedRequestError 403 where it is missing */
-export function visibleRows(info: RecordInfo, answer: unknown): Predicate | null {
+/**
+ * The condition that a rule has given.
+ *
+ * @param rule its name, as the beginning of a sentence
+ * @throws RefusedRequestError 403 where it is missing
+ */
+export function visibleRows(
+  info: RecordInfo,
+  answer: unknown,
+  rule = `visible of ${info.name}`,
+): Predicate | null {
   if (answer === EVERYTHING) return null;
   if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
   if (!(answer instanceof FilterTemplate)) {
-    throw new TypeError(`visible of ${info.name} gave something else than a filter\`…\` or EVERYTHING.`);
+    throw new TypeError(`${rule} gave something else than a filter\`…\` or EVERYTHING.`);
   }
-  const filter = typeTemplate(info, answer);
+  const filter = typeTemplate(info, answer, rule);
   if (filter === null) throw denied(`This request has no access to ${info.name}.`);
   return filter;
 }

@@ -1,5 +1,5 @@
 /** The rows that belong to a row of another table, as a predicate. */
-import { choosesRows } from '../model/model-hooks.js';
+import { choiceProblem } from '../model/model-hooks.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { RelationScope } from '../model/relations.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
@@ -57,14 +57,45 @@ function fixedParts(plan: FoundRelation): FixedParts {
   return known;
 }
 
-/** The rows of a relation's target that belong to the parent whose key is in the slot `parent`. */
+/** The rows that requests without a filter have asked for last, by what they may see. */
+interface Unfiltered {
+  readonly seen: readonly (Predicate | string | null | undefined)[];
+  readonly rows: Predicate;
+}
+
+const unfiltered = new WeakMap<FoundRelation, Unfiltered>();
+
+/**
+ * The rows of a relation's target that belong to the parent whose key is in the slot `parent`. The same object for requests
+ * without a filter that may see the same, so that what is made of it is made once.
+ */
 export function relatedRows(
+  plan: FoundRelation,
+  access: RelatedAccess,
+  filter: Predicate | null = null,
+): Predicate {
+  if (filter !== null) return visibleRelated(plan, access, filter);
+  const seen = [
+    access.target.where,
+    access.where,
+    access.through?.where,
+    scopedRows(plan.target.info)?.text,
+    plan.through && scopedRows(plan.through)?.text,
+  ];
+  const known = unfiltered.get(plan);
+  if (known?.seen.every((each, index) => each === seen[index])) return known.rows;
+  const rows = visibleRelated(plan, access);
+  unfiltered.set(plan, { seen, rows });
+  return rows;
+}
+
+function visibleRelated(
   plan: FoundRelation,
   { target, where, through }: RelatedAccess,
   filter: Predicate | null = null,
 ): Predicate {
-  const { target: fixedRows } = fixedParts(plan);
   const link = linkOf(plan, through);
+  const { target: fixedRows } = fixedParts(plan);
   return allOf(link, fixedRows, scopedRows(plan.target.info), target.where, where, filter);
 }
 
@@ -103,13 +134,13 @@ export function anyRelated(
   const { relation } = plan;
   const parts = fixedParts(plan);
   const { info } = plan.target;
-  checkChoice(info, 'a filter by them');
+  checkChoice(info);
   const rows = allOf(parts.target, scopedRows(info), target.where, where, condition);
   const outer = { attribute: relation.parentKey };
   if (!relation.through || !plan.through) {
     return exists(info, { key: relation.targetKey, value: outer, where: rows });
   }
-  checkChoice(plan.through, 'a filter by them');
+  checkChoice(plan.through);
   const beyond = exists(info, {
     key: relation.targetKey,
     value: { attribute: relation.through.targetKey },
@@ -122,23 +153,16 @@ export function anyRelated(
   });
 }
 
-/**
- * Which rows it would hide is known only when Sequelize asks for them.
- *
- * @param work what would pass it by, such as `a filter by them`
- * @throws TypeError where hooks or methods choose the rows
- */
-function checkChoice({ model, name }: RecordInfo, work: string): void {
-  if (!choosesRows(model)) return;
-  throw new TypeError(
-    `Code of ${name} decides which rows its queries find, which ${work} would pass by; write what it asks for as a default scope, or as visible.`,
-  );
+/** Which rows it would hide is known only when Sequelize asks for them. @throws TypeError where hooks or methods choose the rows */
+function checkChoice({ model }: RecordInfo): void {
+  const problem = choiceProblem(model);
+  if (problem !== null) throw new TypeError(`Relations cannot be filtered by, or counted: ${problem}`);
 }
 
 /** Checks that the rows behind a relation can be counted. @throws TypeError where hooks or methods choose them */
 export function checkCountable({ target, through }: FoundRelation): void {
-  checkChoice(target.info, 'a count of them');
-  if (through) checkChoice(through, 'a count of them');
+  checkChoice(target.info);
+  if (through) checkChoice(through);
 }
 
 const GRANTED = Symbol('granted');

@@ -26,4 +26,9 @@ export class SqlLog {
   }
 }
 
+/** Those that read or count what is behind a relation: keys of their parents are an array with the type of its column. */
+export function relatedStatements(statements: readonly string[]): readonly string[] {
+  return statements.filter((each) => each.includes('CASE WHEN false THEN ARRAY('));
+}
+
 const BORDER = /^(?:START TRANSACTION|COMMIT|ROLLBACK)\b/;

@@ -11,8 +11,12 @@ export type Fields = readonly string[] | null | undefined;
 export interface ShownRecords {
   /** The value of an attribute in each, in the text form of its column. */
   column(attribute: string): readonly (string | null)[];
-  /** The records as JSON text. */
-  texts(fields: Fields): readonly string[];
+  /**
+   * The records as JSON text.
+   *
+   * @param more JSON of members that each record has behind its own
+   */
+  texts(fields: Fields, more?: readonly string[]): readonly string[];
   /** The records as plain values, for code that looks at them. */
   values(fields: Fields): readonly WireRecord[];
   /**

@@ -19,6 +19,7 @@ const ASKED = new WeakMap<Request, Map<RelatedPlan, Maybe<RelatedAccess>>>();
 
 /** Asks what a request may see of the rows behind a relation; a second time it gives the same. */
 export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<RelatedAccess> {
+  if (isOpen(request, plan)) return OPEN;
   const asked = ASKED.get(request) ?? new Map<RelatedPlan, Maybe<RelatedAccess>>();
   ASKED.set(request, asked);
   let known = asked.get(plan);
@@ -37,9 +38,8 @@ export function askRelated(
   plans: readonly RelatedPlan[],
 ): Maybe<(plan: RelatedPlan) => RelatedAccess> {
   return then(all(plans.map((plan) => relatedAccess(request, plan))), (granted) => {
-    const known = new Map(plans.map((plan, index) => [plan, granted[index] as RelatedAccess]));
     return (plan: RelatedPlan) => {
-      const access = known.get(plan);
+      const access = granted[plans.indexOf(plan)];
       if (access) return access;
       throw new TypeError(`Nothing has asked what the request may see of ${plan.relation.name}.`);
     };
@@ -76,6 +76,18 @@ export function compileWantedRelations(
 
 const NONE: readonly RelatedPlan[] = Object.freeze([]);
 
+/** Of relations without any rule: one for all requests. */
+const OPEN: RelatedAccess = Object.freeze({ target: OPEN_ACCESS, where: null, through: null });
+
+/** Whether neither the relation nor the models behind it have rules. */
+function isOpen(request: Request, { relation, where }: RelatedPlan): boolean {
+  if (where) return false;
+  const rules = accessRules(request);
+  if (!rules) return true;
+  const { target, through } = relation;
+  return !rules.accessTo(target) && !(through && rules.accessTo(through.model));
+}
+
 /** Whoever includes a record, or filters by it, must be allowed to read it by itself. */
 function ask(request: Request, { relation, target, through, where }: RelatedPlan): Maybe<RelatedAccess> {
   const endpoint: Endpoint = relation.isOne ? 'read' : 'list';
@@ -83,7 +95,7 @@ function ask(request: Request, { relation, target, through, where }: RelatedPlan
   const parts: Maybe<unknown>[] = [
     accessOf(request, relation.target, endpoint),
     through ? accessOf(request, through.model, null) : null,
-    where ? seenThrough(request, where, target) : null,
+    where ? seenThrough(request, where, target, relation) : null,
   ];
   return then(all(parts), ([granted, between, rows]) => ({
     target: granted as Access,
@@ -100,6 +112,8 @@ function seenThrough(
   request: Request,
   where: VisibleRule,
   { info }: RelatedPlan['target'],
+  { parent, name }: RelatedPlan['relation'],
 ): Maybe<Predicate | null> {
-  return then(guarded(where, request), (answer) => visibleRows(info, answer));
+  const rule = `where of '${name}' of ${parent.name}`;
+  return then(guarded(where, request), (answer) => visibleRows(info, answer, rule));
 }

@@ -49,14 +49,16 @@ export function compileRequestAccess({
 const NONE: readonly string[] = Object.freeze([]);
 
 /** What was asked for no operation has not asked whether the request may do it. */
-function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null) => T) {
+function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null, before?: T) => T) {
   return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
     let known = request[ASKED];
+    let before: T | undefined;
     while (known && (known.ask !== ask || (endpoint !== null && known.endpoint !== endpoint))) {
+      if (known.ask === ask) before = known.answer as T;
       known = known.earlier;
     }
     if (known) return known.answer as T;
-    const answer = ask(request, endpoint);
+    const answer = ask(request, endpoint, before);
     // Asking may have asked for more.
     const entry: Asked = { ask, endpoint, answer, earlier: request[ASKED] };
     request[ASKED] = entry;

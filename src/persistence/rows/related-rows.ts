@@ -1,6 +1,6 @@
 /** Reads the rows behind a relation, of many parents with one statement. */
 import type { Sequelize } from 'sequelize';
-import type { ModelInfo } from '../../model/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type { Relation } from '../../model/relations.js';
 import type { Predicate, Selection } from '../../operation/operation.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
@@ -11,8 +11,9 @@ import type { TextRow } from '../protocol/batch.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
-import { liftValues } from '../sql/lift-values.js';
+import { type LiftedPredicate, liftValues } from '../sql/lift-values.js';
 import {
+  compileByKey,
   compileRelated,
   describeParents,
   KEYS,
@@ -49,12 +50,16 @@ export class RelatedRows {
   readonly #table: TableSql;
   readonly #parents: ParentsSql;
   readonly #statements = new BoundedCache<Statement>();
+  readonly #lifted = new WeakMap<Predicate, LiftedPredicate>();
+  /** The key of the target, where its text tells which row belongs to which parent. */
+  #key: string | null;
 
   /** @param info of the target */
   constructor(relation: Relation, info: ModelInfo) {
     this.#info = info;
     this.#table = describeTable(info);
     this.#parents = describeParents(relation);
+    this.#key = ownKeyOf(relation, info, this.#parents.key);
   }
 
   /**
@@ -69,20 +74,29 @@ export class RelatedRows {
     on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<RelatedRowsFound> {
     if (keys.length === 0) return NOTHING;
-    const sorted = order
-      .map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`)
-      .join('\0');
-    const shape = `${limit} ${select.columns.join('\0')} ${sorted}`;
-    const { rows, parsers } = await this.#read(shape, where, keys, slots, on, (lifted) =>
-      compileRelated(this.#table, {
+    const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
+    let shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} `;
+    for (const { attribute, descending } of order) shape += `${descending ? '-' : '+'}${attribute}\0`;
+    // Integers need no quotes.
+    const literal = byKey === null ? arrayLiteral(keys) : `{${keys.join()}}`;
+    const { rows, parsers } = await this.#read(shape, where, literal, slots, on, (lifted) => {
+      const wanted = {
         parents: this.#parents,
         where: lifted,
         selection: describeSelection(this.#table, select, 0),
-        order: keyTerms(this.#info, order),
-        limit,
-      }),
-    );
-    return { rows, parents: placesOf(rows, select.columns.length), parsers };
+      };
+      return byKey === null
+        ? compileRelated(this.#table, { ...wanted, order: keyTerms(this.#info, order), limit })
+        : compileByKey(this.#table, wanted, byKey);
+    });
+    const column = select.columns.length;
+    if (byKey === null) return { rows, parents: placesOf(rows, column), parsers };
+    const places = new Map(keys.map((key, place) => [key, place]));
+    const parents = rows.map((row) => places.get(row[column] as string));
+    if (!parents.includes(undefined)) return { rows, parents: parents as readonly number[], parsers };
+    // The column is no integer, as the model has it: its texts differ where values are equal.
+    this.#key = null;
+    return this.run({ where, select, order, limit }, keys, slots, on);
   }
 
   /**
@@ -99,7 +113,7 @@ export class RelatedRows {
     on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<readonly number[]> {
     if (keys.length === 0) return [];
-    const { rows } = await this.#read(`count:${limit}`, where, keys, slots, on, (lifted) =>
+    const { rows } = await this.#read(`count:${limit}`, where, arrayLiteral(keys), slots, on, (lifted) =>
       toStatement(selectRelatedCounts(this.#table, { parents: this.#parents, where: lifted }, limit)),
     );
     const counted: number[] = [];
@@ -107,26 +121,53 @@ export class RelatedRows {
     return counted;
   }
 
-  /** @param shape what the statement depends on beside the predicate */
+  /**
+   * @param shape what the statement depends on beside the predicate
+   * @param keys the text of an array
+   */
   async #read(
     shape: string,
     where: Predicate,
-    keys: readonly string[],
+    keys: string,
     slots: Slots,
     on: StatementTarget,
     compile: (where: Predicate) => Statement,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly parsers: readonly TextParser[] }> {
-    const lifted = liftValues(where);
+    const lifted = this.#lift(where);
     const { bound } = lifted;
     const statement = this.#statements.get(`${shape} ${lifted.shape}`, () =>
       compile(lifted.predicate as Predicate),
     );
-    const filled = { ...joinSlots(slots, bound ?? NO_SLOTS), [KEYS.slot]: arrayLiteral(keys) };
+    const filled = joinSlots(slots, bound ?? NO_SLOTS);
+    filled[KEYS.slot] = keys;
     const values = fillSlots(statement, filled);
     // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
     const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);
     return { rows: rows as readonly TextRow[], parsers };
   }
+
+  #lift(where: Predicate): LiftedPredicate {
+    const known = this.#lifted.get(where);
+    if (known) return known;
+    const lifted = liftValues(where);
+    if (Object.isFrozen(where) && lifted.bound === null) this.#lifted.set(where, lifted);
+    return lifted;
+  }
+}
+
+/** An integer as PostgreSQL writes it. */
+const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
+
+/** Integers are equal where their texts are. A row with a primary key is the only one that its parent has. */
+function ownKeyOf(
+  { isOne, through, targetKey }: Relation,
+  { primaryKey }: ModelInfo,
+  parentKey: AttributeInfo,
+): string | null {
+  const isInteger = [primaryKey, parentKey].every(
+    ({ type: { kind } }) => kind === 'integer' || kind === 'bigint',
+  );
+  return isOne && !through && isInteger && targetKey === primaryKey.name ? targetKey : null;
 }
 
 /** The place of each row's parent among the keys, from 0. */

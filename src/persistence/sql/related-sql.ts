@@ -87,7 +87,7 @@ export function selectRelatedCounts(
 
 /** What follows the columns of a SELECT of the rows of one parent. */
 function rowsOf({ source, column }: TableSql, where: Predicate): SqlFragment {
-  const condition = inlineSlot(compilePredicate(where, column), PARENT, `${PARENTS}.k`);
+  const condition = inlineSlot(compilePredicate(where, column), PARENT, raw(`${PARENTS}.k`));
   return sql` FROM ${source} WHERE ${condition}`;
 }
 
@@ -114,8 +114,27 @@ function selectRelated(
   )} ORDER BY ${joinSql([PLACE, ...around], ', ')}`;
 }
 
-/** The keys as rows. The array gets the type of the parents' column; the SELECT in it is never executed. */
-function parentsSql({ table, key }: ParentsSql): SqlFragment {
-  const typed = sql`CASE WHEN false THEN ARRAY(SELECT ${columnName(key)} FROM ${raw(table)}) ELSE ${KEYS} END`;
-  return sql`unnest(${typed}) WITH ORDINALITY AS ${raw(PARENTS)}(k, n)`;
+/**
+ * Selects the one row of each parent, in no order, where the parents have its primary key. PostgreSQL looks up all keys in one
+ * scan of the index. The last column is the key.
+ */
+export function compileByKey(
+  { info, source, column }: TableSql,
+  { parents, where, selection: { attributes } }: Pick<RelatedSql, 'parents' | 'where' | 'selection'>,
+  key: string,
+): Statement {
+  const columns = [...attributes, attributeOf(info, key)].map(columnName);
+  const any = sql`ANY(${typedKeys(parents)})`;
+  const condition = inlineSlot(compilePredicate(where, column), PARENT, any);
+  return toStatement(sql`SELECT ${joinSql(columns, ', ')} FROM ${source} WHERE ${condition}`);
+}
+
+/** The keys as rows. */
+function parentsSql(parents: ParentsSql): SqlFragment {
+  return sql`unnest(${typedKeys(parents)}) WITH ORDINALITY AS ${raw(PARENTS)}(k, n)`;
+}
+
+/** The keys. The array gets the type of the parents' column; the SELECT in it is never executed. */
+function typedKeys({ table, key }: ParentsSql): SqlFragment {
+  return sql`CASE WHEN false THEN ARRAY(SELECT ${columnName(key)} FROM ${raw(table)}) ELSE ${KEYS} END`;
 }

@@ -31,11 +31,11 @@ export function raw(text: string): SqlFragment {
   return { texts: [text], values: [] };
 }
 
-/** The same fragment with a text from the model in the place of a slot. */
-export function inlineSlot({ texts, values }: SqlFragment, slot: Slot, text: string): SqlFragment {
+/** The same fragment with another one in the place of a slot. */
+export function inlineSlot({ texts, values }: SqlFragment, slot: Slot, other: SqlFragment): SqlFragment {
   const whole = { texts: [texts[0] ?? ''], values: [] };
   for (const [index, value] of values.entries()) {
-    const part = typeof value === 'object' && value.slot === slot.slot ? raw(text) : sql`${value}`;
+    const part = typeof value === 'object' && value.slot === slot.slot ? other : sql`${value}`;
     append(whole, part);
     appendText(whole, texts[index + 1] ?? '');
   }

@@ -1,0 +1,3 @@
+import { serveSequelize } from './sequelize-library.js';
+
+serveSequelize(true);

@@ -1,0 +1,53 @@
+/** What is compared with what in one run: the articles, or the library with its relations. */
+import { CONTENDERS, type Contender, LIMIT, OURS } from './contenders.js';
+import { fillStatements, ROWS } from './load/article.js';
+import { WORKLOADS, type Workload } from './load/workloads.js';
+import { CHECKS, type Check } from './measure/check-answers.js';
+import { RELATION_CHECKS } from './relations/check-relations.js';
+import { RELATION_CONTENDERS } from './relations/contenders.js';
+import { BOOKS, fillStatements as fillLibrary } from './relations/library.js';
+import { RELATION_WORKLOADS } from './relations/workloads.js';
+
+/** One of them. */
+export interface Suite {
+  readonly contenders: readonly Contender[];
+  readonly workloads: readonly Workload[];
+  /** By name of the workload. */
+  readonly checks: Readonly<Record<string, Check<never>>>;
+  /** The contender that all ratios are to. */
+  readonly limit: string;
+  /** The contender that the ratios to the others are of. */
+  readonly ours: string;
+  /** The results of a full run. */
+  readonly results: string;
+  /** Rows of the largest table. */
+  readonly rows: number;
+  /** Makes the tables. */
+  fill(contenders: readonly Contender[]): readonly string[];
+}
+
+export const ARTICLES: Suite = {
+  contenders: CONTENDERS,
+  workloads: WORKLOADS,
+  checks: CHECKS,
+  limit: LIMIT,
+  ours: OURS,
+  results: 'latest',
+  rows: ROWS,
+  fill: (contenders) =>
+    fillStatements(
+      ROWS,
+      contenders.some(({ isScoped }) => isScoped),
+    ),
+};
+
+export const RELATIONS: Suite = {
+  contenders: RELATION_CONTENDERS,
+  workloads: RELATION_WORKLOADS,
+  checks: RELATION_CHECKS,
+  limit: 'lean-levels',
+  ours: OURS,
+  results: 'relations',
+  rows: BOOKS,
+  fill: fillLibrary,
+};
