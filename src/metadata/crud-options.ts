@@ -4,10 +4,10 @@ import type { Model, ModelStatic } from 'sequelize';
 import type { AccessOptions } from './access-options.js';
 import type { Attribute, RelationName } from './attributes.js';
 import type { CountOptions } from './count-options.js';
-import type { Endpoint } from './endpoint.js';
+import type { BulkEndpoint, Endpoint } from './endpoint.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 
-export { ENDPOINTS, type Endpoint, OPERATIONS } from './endpoint.js';
+export { BULK_ENDPOINTS, type BulkEndpoint, ENDPOINTS, type Endpoint, OPERATIONS } from './endpoint.js';
 
 /** A sequelize-typescript model class. */
 export type ModelClass<M extends Model = Model> = ModelStatic<M>;
@@ -16,7 +16,7 @@ export type ModelClass<M extends Model = Model> = ModelStatic<M>;
 export type Class<T = unknown> = new (...args: never[]) => T;
 
 /** The same, by the name that users import. */
-export type Operation = Endpoint;
+export type Operation = Endpoint | BulkEndpoint;
 
 /** The comparison operators of the `q` parameter, by their canonical names. */
 export const FILTER_OPERATORS = [
@@ -124,10 +124,18 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /**
    * The operations that get a route. `restore` and `purge` are for models that are `paranoid`: `POST /{id}/restore` brings a
    * soft-deleted record back, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients give:
-   * `PUT /{id}` creates the record, or gives it other values; what the body leaves out takes its default.
+   * `PUT /{id}` creates the record, or gives it other values; what the body leaves out takes its default. `createMany`,
+   * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
+   * `DELETE /` with `q`.
    * Default: `list`, `read`, `create`, `update` and `delete`.
    */
-  endpoints?: Iterable<Endpoint>;
+  endpoints?: Iterable<Operation>;
+  /**
+   * Limits of `createMany`, `updateMany` and `deleteMany`: `max` records in a request, from 1 to 1000. Default: 100.
+   *
+   * @example { max: 500 }
+   */
+  bulk?: { max?: number };
   /** How the list is paged. Default: `'offset'`. */
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */

@@ -9,6 +9,15 @@ export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge', 'replace'] as const
 /** One of them. */
 export type Endpoint = (typeof ENDPOINTS)[number];
 
+/** The endpoints for many records at once, and the endpoint for one of them, whose rules, schema and methods each uses. */
+export const SINGLE_OF = { createMany: 'create', updateMany: 'update', deleteMany: 'delete' } as const;
+
+/** One of them. */
+export type BulkEndpoint = keyof typeof SINGLE_OF;
+
+/** In the order of their routes. */
+export const BULK_ENDPOINTS = Object.keys(SINGLE_OF) as BulkEndpoint[];
+
 /** What the rules of `can` are about: the five operations, and whether soft-deleted records may be seen and used. */
 export const RULES = [...OPERATIONS, 'deleted'] as const;
 

@@ -166,7 +166,11 @@ const BUILDABLE_FIELDS = 'rawAttributes _schema _schemaDelimiter _dataTypeSaniti
 /** A model, as far as constraints are named after it. */
 export interface ConstrainedModel {
   readonly tableName: string;
-  readonly _indexes?: readonly { readonly name?: string; readonly fields?: readonly unknown[] }[];
+  readonly _indexes?: readonly {
+    readonly name?: string;
+    readonly unique?: boolean;
+    readonly fields?: readonly unknown[];
+  }[];
   readonly uniqueKeys?: Readonly<Record<string, { readonly fields: readonly string[] }>>;
 }
 

@@ -9,9 +9,9 @@ import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import { hasRestrictedKey, type ResourcePlan, type SubresourcePlan } from '../plan/resource-plan.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
-import type { JsonSchema } from '../schema/json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
 import type { PathParameter } from './document-path.js';
+import { idSchema } from './id-schema.js';
 import {
   jsonContent,
   type OperationObject,
@@ -178,7 +178,8 @@ export function listParameters({ features }: DescribedResource): readonly Parame
   return features.list.inputs.flatMap(inputParameter);
 }
 
-function inputParameter({ in: place, name, describe }: Input): ParameterObject[] {
+/** A parameter, unless it accepts no value. */
+export function inputParameter({ in: place, name, describe }: Input): ParameterObject[] {
   const description = describe?.();
   return description ? [{ name, in: place, required: false, ...description }] : [];
 }
@@ -193,29 +194,6 @@ export function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParamet
     ...(isId ? { description: `The ${plan.info.primaryKey.name}.` } : {}),
     schema: isId ? idSchema(plan) : { type: 'string' },
   };
-}
-
-/** An id beyond the range of its column is no mistake: there is no such record. */
-function idSchema({ idKind, info }: ResourcePlan): JsonSchema {
-  const { type } = info.primaryKey;
-  switch (idKind) {
-    case 'integer':
-      return { type: 'integer' };
-    case 'bigint':
-      return { type: 'string', pattern: '^(?:0|-?[1-9][0-9]*)$' };
-    case 'uuid':
-      return { type: 'string', format: 'uuid' };
-    case 'enum':
-      return { type: 'string', enum: type.kind === 'enum' ? type.values : [] };
-    case 'string':
-      return {
-        type: 'string',
-        minLength: 1,
-        ...(type.kind === 'string' && type.maxLength !== null ? { maxLength: type.maxLength } : {}),
-      };
-    case 'custom':
-      return { type: 'string', minLength: 1 };
-  }
 }
 
 function requestBody({ plan, names }: DescribedResource, operation: Endpoint): RequestBodyObject | undefined {

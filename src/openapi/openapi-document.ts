@@ -1,13 +1,14 @@
 /** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
 import type { HealthOptions } from '../health/health-options.js';
 import type { ControllerRoute } from '../http/resources/controller-metadata.js';
-import { generatedRouteOf } from '../http/resources/generated-routes.js';
+import { bulkRouteOf, generatedRouteOf } from '../http/resources/generated-routes.js';
 import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import { type SubresourcePlan, subresourceOf } from '../plan/resource-plan.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { addedOperation } from './added-operation.js';
+import { bulkOperation, withMany } from './bulk-operation.js';
 import { documentPath, shownParameters, templateShape } from './document-path.js';
 import { type DescribedResource, generatedOperation, subresourceOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
@@ -91,9 +92,11 @@ class DocumentDraft {
     const operations = new Set<Endpoint>();
     // Express asks them the other way round; people look for the generated ones first.
     const isAdded = ({ method }: ControllerRoute): number =>
-      generatedRouteOf(method) || subresourceOf(resource.plan, method) ? 0 : 1;
+      generatedRouteOf(method) || bulkRouteOf(method) || subresourceOf(resource.plan, method) ? 0 : 1;
+    const isShared = !routes.some((route) => bulkRouteOf(route.method)?.endpoint === 'createMany');
     for (const route of routes.toSorted((first, second) => isAdded(first) - isAdded(second))) {
-      const operation = this.#addRoute(resource, route, describe(route.method), targetOf);
+      const describedAs = bulkRouteOf(route.method)?.single.method ?? route.method;
+      const operation = this.#addRoute(resource, route, describe(describedAs), targetOf, isShared);
       if (operation) operations.add(operation);
     }
     const own = resourceSchemas(resource.plan, resource.names, operations, this.giveName);
@@ -128,6 +131,7 @@ class DocumentDraft {
     { verb, path, method }: ControllerRoute,
     action: ActionDescription,
     targetOf: (subresource: SubresourcePlan) => DescribedResource,
+    isShared: boolean,
   ): Endpoint | undefined {
     const expressible = documentPath(path);
     const documented = DOCUMENT_METHODS.find((each) => each === verb);
@@ -138,14 +142,20 @@ class DocumentDraft {
     const generated = generatedRouteOf(method);
     const parameters = shownParameters(expressible, known.template);
     const subresource = subresourceOf(resource.plan, method);
-    const described = generated
-      ? generatedOperation(resource, generated, action, parameters)
-      : subresource
-        ? subresourceOperation(resource, targetOf(subresource), subresource, action, parameters)
-        : addedOperation(resource, method, action, parameters);
-    known.item[documented] ??= this.#withOwnId(described);
+    const bulk = bulkRouteOf(method);
+    const takesMany =
+      isShared && generated?.operation === 'create' && resource.plan.bulk?.endpoints.has('createMany');
+    const describe = (): OperationObject => {
+      if (bulk) return bulkOperation(resource, bulk, action);
+      if (subresource)
+        return subresourceOperation(resource, targetOf(subresource), subresource, action, parameters);
+      if (!generated) return addedOperation(resource, method, action, parameters);
+      const one = generatedOperation(resource, generated, action, parameters);
+      return takesMany ? withMany(resource, one) : one;
+    };
+    known.item[documented] ??= this.#withOwnId(describe());
     // What a method with a list query answers is made of the same schemas.
-    return generated?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
+    return (bulk?.single ?? generated)?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
   }
 
   /** One method of a controller can have several routes. */

@@ -2,6 +2,20 @@
 import { kebabCase } from '../plan/compile-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 
+/** What a schema of a resource is for. */
+type SchemaRole =
+  | 'record'
+  | 'written'
+  | 'partial'
+  | 'page'
+  | 'create'
+  | 'update'
+  | 'replace'
+  | 'change'
+  | 'items'
+  | 'results'
+  | 'deleted';
+
 /** How a resource is called. */
 export interface ResourceNames {
   /** `BlogPost` */
@@ -13,9 +27,7 @@ export interface ResourceNames {
   /** `blog posts` */
   readonly phrases: string;
   /** The names of its schemas. */
-  readonly schemas: Readonly<
-    Record<'record' | 'written' | 'partial' | 'page' | 'create' | 'update' | 'replace', string>
-  >;
+  readonly schemas: Readonly<Record<SchemaRole, string>>;
 }
 
 /** The names of all resources, in their order. Models of the same name are numbered. */
@@ -42,6 +54,10 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
         create: `${one}Create`,
         update: `${one}Update`,
         replace: `${one}Replace`,
+        change: `${one}Change`,
+        items: `${one}Items`,
+        results: `${one}Results`,
+        deleted: `${one}Deleted`,
       },
     };
   });

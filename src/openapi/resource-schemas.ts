@@ -6,6 +6,7 @@ import type { ResourcePlan } from '../plan/resource-plan.js';
 import { partialRecord, recordJsonSchema } from '../response/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
+import { bulkSchemas } from './bulk-schemas.js';
 import { COUNTED_PROPERTIES, TOTAL } from './count-schemas.js';
 import { includedSchemas, type NameGiver, withRelations } from './included-schemas.js';
 import { schemaRef } from './openapi-object.js';
@@ -33,6 +34,7 @@ export function resourceSchemas(
     ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
     ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
     ...(has('replace') ? { [schemas.replace]: bodyJsonSchema(plan, 'replace') } : {}),
+    ...bulkSchemas(plan, names),
   };
 }
 

@@ -9,14 +9,12 @@ import { FilterError } from '../query/filter-error.js';
 import { parseFilterValue } from '../query/filter-value.js';
 import { exactText, typeTemplate } from '../query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
+import { all, isPromise, type Maybe, then } from '../util/maybe.js';
 import type { Access, AccessForm, ScopeMode } from './access.js';
 import type { ByEndpoint } from './feature.js';
 import type { Comparison, Predicate } from './operation.js';
 import { allOf, equalTo } from './predicates.js';
 import { RefusedRequestError } from './refused-request-error.js';
-
-/** A value, or a promise of it: without a promise nothing waits. */
-export type Maybe<T> = T | Promise<T>;
 
 /**
  * Asks the rules of a resource for a request.
@@ -284,19 +282,4 @@ export function guarded(rule: (request: Request) => unknown, request: Request): 
 function fail(thrown: unknown): never {
   if (typeof thrown === 'object' && thrown !== null) throw thrown;
   throw new TypeError('A rule of access threw something that is not an error.');
-}
-
-/** Whether something has to be waited for. */
-export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
-}
-
-/** Waits only where there is a promise. */
-export function all<T>(values: readonly Maybe<T>[]): Maybe<readonly T[]> {
-  return values.some(isPromise) ? Promise.all(values) : (values as readonly T[]);
-}
-
-/** Goes on at once where there is no promise. */
-export function then<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe<R> {
-  return isPromise(value) ? (value as Promise<T>).then(next) : next(value as T);
 }

@@ -1,6 +1,7 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
 import { ENDPOINTS, type Endpoint } from '../metadata/crud-options.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
 import { parameterIssues, parseQueryString } from '../query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
@@ -78,7 +79,7 @@ function compileEndpoint(
     headers: Object.assign({}, ...features.map(({ headers }) => headers?.[endpoint])),
     absentFor,
     readQuery: queryReader(
-      context,
+      context.plan,
       inputs.filter((input) => input.in === 'query'),
       absentFor,
     ),
@@ -86,6 +87,15 @@ function compileEndpoint(
     operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
   });
+}
+
+/** Reads a query string that has these parameters alone; an unknown one is wrong, whatever the resource says. */
+export function compileQueryReader(
+  plan: ResourcePlan,
+  inputs: readonly Input[],
+): EndpointFeatures['readQuery'] {
+  const absentFor = perForm((form) => absentInputs(inputs, [], form));
+  return queryReader({ ...plan, unknownQuery: 'reject' }, inputs, absentFor);
 }
 
 function absentInputs(
@@ -101,7 +111,7 @@ function absentInputs(
 }
 
 function queryReader(
-  { plan }: FeatureContext,
+  plan: ResourcePlan,
   inputs: readonly Input[],
   absentFor: EndpointFeatures['absentFor'],
 ): EndpointFeatures['readQuery'] {

@@ -154,6 +154,53 @@ export interface DeleteOperation {
   readonly mark: string | null;
 }
 
+/** Many new rows, given in the order asked. The values are as JavaScript has them, by attribute. */
+export interface InsertMany {
+  /** One at least. */
+  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  /** Each row is asked for those of the attributes that it has a value for. Default: none. */
+  readonly references?: readonly Reference[];
+  readonly returning: Selection;
+}
+
+/** Changes of many rows, each with values of its own. */
+export interface UpdateMany {
+  /** On the rows, beside their keys; null is every row. */
+  readonly where: Predicate | null;
+  /** One at least. */
+  readonly items: readonly UpdateItem[];
+  /** The attribute with the state of a row. Default: null, no state is asked for. */
+  readonly state?: string | null;
+  /** As for new rows. */
+  readonly references?: readonly Reference[];
+  readonly returning: Selection;
+}
+
+/** The change of one row. */
+export interface UpdateItem {
+  /** A value that the type of the primary key has; the text of one beyond its range is an error of the database's. */
+  readonly key: unknown;
+  /** Without the key. Attributes that are left out stay as they are. */
+  readonly values: Readonly<Record<string, unknown>>;
+  /** The state that the row must be in, in the text form of its column. Default: any. */
+  readonly state?: string;
+}
+
+/** A change of all rows of a predicate. */
+export interface UpdateMatching {
+  /** Null is every row. */
+  readonly where: Predicate | null;
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly references?: readonly Reference[];
+  /** Where more rows are found, nothing is written. */
+  readonly maximum: number;
+}
+
+/** The end of all rows of a predicate. */
+export interface DeleteMatching
+  extends Pick<UpdateMatching, 'where' | 'maximum'>,
+    Pick<DeleteOperation, 'mark'> {}
+
 /** One of them. */
 export type Operation =
   | ReadOperation

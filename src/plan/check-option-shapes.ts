@@ -20,6 +20,7 @@ const OPTIONS: Readonly<Record<keyof CrudOptions, Shape | null>> = {
   tags: { fits: Array.isArray, text: 'a list of names' },
   description: { fits: (value) => typeof value === 'string', text: 'a text' },
   endpoints: { fits: isIterable, text: 'a list of operations' },
+  bulk: { fits: isPlain, text: 'an object such as { max: 500 }' },
   pagination: null,
   pageSize: { fits: isObject, text: 'an object such as { default: 20, max: 100 }' },
   count: null,

@@ -1,5 +1,13 @@
 /** Checks of the single options of `@Crud`, each returning a value and adding to a list of problems. */
-import { type CrudOptions, ENDPOINTS, type Endpoint, OPERATIONS } from '../metadata/crud-options.js';
+import {
+  BULK_ENDPOINTS,
+  type BulkEndpoint,
+  type CrudOptions,
+  ENDPOINTS,
+  type Endpoint,
+  OPERATIONS,
+  type Operation,
+} from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
@@ -51,22 +59,29 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
   return prefix;
 }
 
-/** The operations that get a route. */
+const ALL_ENDPOINTS: readonly string[] = [...ENDPOINTS, ...BULK_ENDPOINTS];
+
+/** The operations on one record, or a page of them, that get a route. */
 export function compileEndpoints({ info, options, report }: OptionCheck): ReadonlySet<Endpoint> {
   const endpoints = new Set<Endpoint>();
   for (const name of options.endpoints ?? OPERATIONS) {
-    if (!ENDPOINTS.includes(name)) {
+    if (!ALL_ENDPOINTS.includes(name)) {
       report(
-        `${info.name}: endpoints has ${showValue(name)}; use ${ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
-          didYouMean(typeof name === 'string' ? name : '', ENDPOINTS),
+        `${info.name}: endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
+          didYouMean(typeof name === 'string' ? name : '', ALL_ENDPOINTS),
       );
     } else if ((name === 'restore' || name === 'purge') && !info.paranoid) {
       report(
         `${info.name}: endpoints has '${name}', and a delete removes the rows; make the model paranoid, or leave it out.`,
       );
-    } else endpoints.add(name);
+    } else if (!isBulk(name)) endpoints.add(name);
   }
   return endpoints;
+}
+
+/** Whether an endpoint writes many records at once. */
+export function isBulk(name: Operation): name is BulkEndpoint {
+  return (BULK_ENDPOINTS as readonly Operation[]).includes(name);
 }
 
 /** Rows per page; a given maximum below 20 lowers the default too. */

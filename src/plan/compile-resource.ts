@@ -9,6 +9,7 @@ import { showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
 import { replaceProblems } from './check-replace.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
+import { bulkProblems, compileBulk, singleEndpoints } from './compile-bulk.js';
 import { compileCount } from './compile-count.js';
 import { compileEntityTag, compileIfMatch } from './compile-entity-tag.js';
 import { compileFilters } from './compile-filters.js';
@@ -82,6 +83,7 @@ export function compileResource(
     tags: Object.freeze([...(options.tags ?? [info.name])]),
     description: options.description ?? null,
     endpoints: compileEndpoints(check),
+    bulk: compileBulk(check),
     pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
     pageSize: compilePageSize(check),
     count: compileCount(
@@ -103,11 +105,15 @@ export function compileResource(
   };
   const entityTag = compileEntityTag(check);
   const ifMatch = compileIfMatch(check, entityTag);
-  const access = compileAccess(check, compiled, shared);
-  problems.push(...bodyProblems({ ...compiled, access }));
+  const endpoints = singleEndpoints(compiled);
+  const access = compileAccess(check, { ...compiled, endpoints }, shared);
+  problems.push(...bodyProblems({ ...compiled, endpoints, access }));
   problems.push(
-    ...replaceProblems({ ...compiled, access }, (schema) => decorators.classProperties(schema, 'write')),
+    ...replaceProblems({ ...compiled, endpoints, access }, (schema) =>
+      decorators.classProperties(schema, 'write'),
+    ),
   );
+  problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }));
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   const include = new Map<string, IncludePlan>();

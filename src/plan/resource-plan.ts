@@ -2,6 +2,7 @@
 import type { VisibleRule } from '../metadata/access-options.js';
 import type { CountMode } from '../metadata/count-options.js';
 import type {
+  BulkEndpoint,
   CanonicalFilterOperator,
   Class,
   CrudOptions,
@@ -60,6 +61,13 @@ export interface EntityTagPlan {
   readonly maximum: bigint;
 }
 
+/** The endpoints that write many records at once. */
+export interface BulkPlan {
+  readonly endpoints: ReadonlySet<BulkEndpoint>;
+  /** Records in a request. */
+  readonly max: number;
+}
+
 /** A resource, compiled. */
 export interface ResourcePlan {
   readonly name: string;
@@ -72,6 +80,8 @@ export interface ResourcePlan {
   /** What the records are, for the documentation. */
   readonly description: string | null;
   readonly endpoints: ReadonlySet<Endpoint>;
+  /** Null where each write is of one record. */
+  readonly bulk: BulkPlan | null;
   readonly pagination: 'offset' | 'cursor';
   readonly pageSize: PageSize;
   /** Null where answers say nothing of it. */

@@ -20,6 +20,11 @@ export function bodyPointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replace(/~/g, '~0').replace(/\//g, '~1')}`).join('');
 }
 
+/** What is wrong with an item of a body, as it is wrong with the body. */
+export function withinItem(index: number, issue: RequestIssue): RequestIssue {
+  return 'pointer' in issue ? { ...issue, pointer: `/${index}${issue.pointer}` } : issue;
+}
+
 /** What is wrong with a body that has an attribute that the request may not set. */
 export function readOnlyIssue(name: string): RequestIssue {
   return { pointer: bodyPointer(name), code: 'readOnly', detail: `${name} cannot be set.` };

@@ -1,10 +1,12 @@
 /** The proof that tenants are kept apart can fail: wherever one step leaves the scope out, it finds that. */
 import { expect } from 'chai';
 import express from 'express';
+import type { Model } from 'sequelize';
 import { buildApplication } from '../../src/bootstrap.js';
 import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
-import type { Endpoint } from '../../src/metadata/crud-options.js';
+import type { Endpoint, Operation as Served } from '../../src/metadata/crud-options.js';
+import { SINGLE_OF } from '../../src/metadata/endpoint.js';
 import type { FeatureFactory } from '../../src/operation/feature.js';
 import type { Operation, Predicate } from '../../src/operation/operation.js';
 import { BoundRepository } from '../../src/persistence/records/bound-repository.js';
@@ -89,8 +91,24 @@ describe('a scope that is left out', function () {
 
   after(async () => ground[Symbol.asyncDispose]());
 
+  /** Runs work with repositories of every row. */
+  async function withoutScopes(work: () => Promise<unknown>): Promise<void> {
+    const own = Object.getOwnPropertyDescriptor(BoundRepository.prototype, 'within') as PropertyDescriptor;
+    Object.defineProperty(BoundRepository.prototype, 'within', {
+      ...own,
+      value(this: BoundRepository<Model>) {
+        return this;
+      },
+    });
+    try {
+      await work();
+    } finally {
+      Object.defineProperty(BoundRepository.prototype, 'within', own);
+    }
+  }
+
   /** What is found of the routes of an endpoint. */
-  async function findings(endpoint: Endpoint, features = FEATURES, fastPath = true): Promise<string> {
+  async function findings(endpoint: Served, features = FEATURES, fastPath = true): Promise<string> {
     const models = [endpoint === 'replace' ? Card : Note];
     const { application, router } = buildApplication({ models, fastPath }, features);
     await using listening = await listen(express().use(router));
@@ -115,18 +133,30 @@ describe('a scope that is left out', function () {
     });
 
     it(`is found in ${endpoint} of repositories`, async () => {
-      const own = Object.getOwnPropertyDescriptor(BoundRepository.prototype, 'within') as PropertyDescriptor;
-      Object.defineProperty(BoundRepository.prototype, 'within', {
-        ...own,
-        value(this: object) {
-          return this;
-        },
+      await withoutScopes(async () => expect(await findings(endpoint, FEATURES, false)).to.not.equal(''));
+    });
+  }
+
+  // New records have one route, be they one or many.
+  for (const endpoint of ['updateMany', 'deleteMany'] as const) {
+    it(`is found in ${endpoint}`, async () => {
+      const found = await findings(endpoint, without(SINGLE_OF[endpoint]));
+      expect(found).to.include('It has no condition of the scope');
+      if (endpoint === 'updateMany') expect(found).to.include("has changed others' rows");
+    });
+
+    it(`is found in ${endpoint} of repositories`, async () => {
+      await withoutScopes(async () => expect(await findings(endpoint, FEATURES, false)).to.not.equal(''));
+    });
+  }
+
+  for (const endpoint of ['updateMany', 'deleteMany'] as const) {
+    it(`is found where ${endpoint} looks for rows`, async () => {
+      await withoutScopes(async () => {
+        const found = await findings(endpoint);
+        expect(found).to.include("differs with others' rows");
+        expect(found).to.include('It has no condition of the scope');
       });
-      try {
-        expect(await findings(endpoint, FEATURES, false)).to.not.equal('');
-      } finally {
-        Object.defineProperty(BoundRepository.prototype, 'within', own);
-      }
     });
   }
 

@@ -6,6 +6,7 @@ interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly items?: JsonSchema;
+  readonly oneOf?: readonly JsonSchema[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
 }
@@ -14,6 +15,7 @@ interface DescribedParameter {
   readonly name: string;
   readonly in: string;
   readonly description?: string;
+  readonly required?: boolean;
   readonly schema: JsonSchema;
 }
 
@@ -57,7 +59,8 @@ export function requestsOf(route: DescribedRoute, samples: Samples): WholeReques
     .filter((each) => each.in === 'query')
     .flatMap((each) =>
       valuesOf(each, samples).map(
-        (value) => `${includeFor(each, relations)}${each.name}=${encodeURIComponent(value)}`,
+        (value) =>
+          `${includeFor(each, relations)}${filterFor(each, parameters)}${each.name}=${encodeURIComponent(value)}`,
       ),
     );
   const headers = parameters
@@ -66,9 +69,17 @@ export function requestsOf(route: DescribedRoute, samples: Samples): WholeReques
   const bodies = bodiesOf(route, samples);
   const [body] = bodies;
   const given = body === undefined ? {} : { body };
+  // What is asked of many records is asked with many of them, unless a filter finds them.
+  const many = bodies.find((each) => Array.isArray(each));
+  const one = bodies.find((each) => !Array.isArray(each));
+  const bodyFor = (query: string) => {
+    const isOfMany = /(?:^|&)(?:atomic|dry_run)=/.test(query) && !/(?:^|&)q=/.test(query);
+    const fitting = isOfMany ? (many ?? one) : (one ?? many);
+    return fitting === undefined ? {} : { body: fitting };
+  };
   const requests: WholeRequest[] = [
     ...paths.map((path) => ({ method, path, ...given })),
-    ...queries.map((query) => ({ method, path: `${first}?${query}`, ...given })),
+    ...queries.map((query) => ({ method, path: `${first}?${query}`, ...bodyFor(query) })),
     ...both.flatMap((path) => headers.map((each) => ({ method, path, headers: each, ...given }))),
     ...bodies.slice(1).map((each) => ({ method, path: first, body: each })),
   ];
@@ -111,6 +122,12 @@ function relationsOf(parameters: readonly DescribedParameter[]): readonly string
 function includeFor({ name }: DescribedParameter, relations: readonly string[]): string {
   const path = name.slice(0, name.lastIndexOf('.'));
   return relations.includes(path) ? `include=${path}&` : '';
+}
+
+/** A write of what a filter finds has one. */
+function filterFor({ name }: DescribedParameter, all: readonly DescribedParameter[]): string {
+  const isNeeded = all.some((each) => each.name === 'q' && each.required);
+  return name !== 'q' && (isNeeded || name === 'max_affected') ? 'q=points=ge=-9&' : '';
 }
 
 /** Filters by what is behind relations, as far as the description of `q` names it: by all of it, and by what only others have. */
@@ -158,10 +175,20 @@ function filtersOf({ own, foreign }: Samples): string[] {
 }
 
 /** The first one is right, where there are any. */
-function bodiesOf({ operation, schemas }: DescribedRoute, { own, foreign, fresh }: Samples): unknown[] {
+function bodiesOf({ operation, schemas }: DescribedRoute, samples: Samples): unknown[] {
   const content = operation.requestBody?.content['application/json'];
   if (!content) return [];
-  const { properties = {}, required = [] } = resolve(content.schema, schemas);
+  return (content.schema.oneOf ?? [content.schema]).flatMap((schema) => {
+    if (!schema.items) return recordsOf(resolve(schema, schemas), samples);
+    // What is wrong with a record alone is asked of one alone.
+    const [right, ...others] = recordsOf(resolve(schema.items, schemas), samples);
+    const foreign = others.filter((_, index) => index % 2 === 1);
+    return [[right], ...foreign.map((each) => [each]), ...foreign.slice(0, 3).map((each) => [right, each])];
+  });
+}
+
+function recordsOf(schema: JsonSchema, { own, foreign, fresh }: Samples): unknown[] {
+  const { properties = {}, required = [] } = schema;
   const base = Object.fromEntries(required.map((name) => [name, fresh[name] ?? own[name]]));
   const right = {
     ...base,

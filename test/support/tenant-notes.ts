@@ -13,6 +13,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, filter, type ModelClass } from '../../src/index.js';
+import { BULK_ENDPOINTS, OPERATIONS } from '../../src/metadata/endpoint.js';
 
 const tenant = (request: Request): string | undefined => request.get('tenant');
 
@@ -131,6 +132,7 @@ const LISTS = {
   sortAllow: ATTRIBUTES,
   include: RELATIONS,
   count: { cap: 2 },
+  endpoints: [...OPERATIONS, ...BULK_ENDPOINTS],
 } as const;
 
 /** Pages by number; a request acts for one tenant. */

@@ -4,12 +4,13 @@ import type { ErrorRequestHandler, Express, NextFunction, Request, Response } fr
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import { requestLogger } from '../request/application-logger.js';
+import { currentItem } from '../request/current-item.js';
 import { describePath } from '../request/describe-path.js';
 import { layersOf } from '../request/express-internals.js';
 import { requestResource } from '../request/request-resource.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { toldNames } from '../request/told-names.js';
-import { type Problem, toProblem, UNEXPECTED } from './problem.js';
+import { ofItem, type Problem, toProblem, UNEXPECTED } from './problem.js';
 
 /**
  * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
@@ -77,30 +78,37 @@ export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
  * What to answer, or null when nothing went wrong here and nobody waits for an answer. Reading a thrown value, even asking
  * for its class, can itself throw: a proxy, a getter.
  */
-function problemOf(error: unknown, request: Request): Problem | null {
+export function problemOf(error: unknown, request: Request): Problem | null {
   try {
     if (error instanceof ClientGone) return null;
     // What refuses a delete is no attribute of the record's body: others still refer to it.
     const plan = request.method === 'DELETE' ? undefined : requestResource(request);
-    return toProblem(error, {
+    const problem = toProblem(error, {
       plan,
       told: toldNames(request, plan),
       isSafe: SAFE_METHODS.has(request.method),
     });
+    const item = currentItem(request);
+    return item === null ? problem : ofItem(problem, item);
   } catch {
     return UNEXPECTED;
   }
 }
 
+/** The body of a problem. */
+export function problemBody({ detail, errors }: Problem): object {
+  return errors ? { detail, errors } : { detail };
+}
+
 /** Writes a problem as `application/problem+json` (RFC 9457). */
 export function sendProblem(request: Request, response: Response, problem: Problem): void {
-  const { status, detail, errors, retryAfter, headers = {} } = problem;
+  const { status, retryAfter, headers = {} } = problem;
   for (const name of response.getHeaderNames()) if (name.startsWith('content-')) response.removeHeader(name);
   if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
   for (const name in headers) response.setHeader(name, headers[name] as string);
   // The rest of a body that is too large is not read (RFC 9110, 15.5.14), so the connection cannot be used again.
   if (status === 413 && !request.complete) response.setHeader('Connection', 'close');
-  const body = Buffer.from(JSON.stringify(errors ? { detail, errors } : { detail }));
+  const body = Buffer.from(JSON.stringify(problemBody(problem)));
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/problem+json');
   response.setHeader('Content-Length', body.length);

@@ -12,7 +12,12 @@ import {
 import { PersistenceError } from '../../persistence/errors/errors.js';
 import { refusedAttributes } from '../../persistence/errors/refused-attributes.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-import { bodyPointer, InvalidRequestError, type RequestIssue } from '../../schema/request-issue.js';
+import {
+  bodyPointer,
+  InvalidRequestError,
+  type RequestIssue,
+  withinItem,
+} from '../../schema/request-issue.js';
 import { quotesValue } from '../../util/quoted-value.js';
 import type { ToldNames } from '../request/told-names.js';
 import { statusFor } from './http-exception.js';
@@ -97,6 +102,23 @@ export function toProblem(error: unknown, context: ProblemContext = {}): Problem
   if (fault && isSafe && isBusy(fault)) return BUSY;
   if (fault) return faultProblem(fault, context);
   return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
+}
+
+/** Words for what says nothing about an attribute. */
+const ITEM_CODES: Readonly<Record<number, string>> = {
+  403: 'forbidden',
+  404: 'notFound',
+  409: 'conflict',
+  412: 'changed',
+  428: 'conditionRequired',
+};
+
+/** A problem of one item of a body, as a problem of the body. What the server cannot do is not about an item. */
+export function ofItem(problem: Problem, index: number): Problem {
+  const { status, detail, errors } = problem;
+  if (status >= 500) return problem;
+  const own = errors ?? [{ pointer: '', code: ITEM_CODES[status] ?? 'refused', detail }];
+  return { status, detail, errors: own.map((each) => withinItem(index, each)) };
 }
 
 function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {

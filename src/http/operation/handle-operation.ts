@@ -181,7 +181,7 @@ function withoutInputs({ access, features }: Resource, operation: Endpoint): Req
 }
 
 /** Whether no session of the user's has to see what the request does. */
-function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
+export function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
   return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
 }
 

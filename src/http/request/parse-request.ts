@@ -6,7 +6,6 @@ import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { type Access, closedAttributes, perForm } from '../../operation/access.js';
-import { then } from '../../operation/ask-access.js';
 import type { RelatedAsked, ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
@@ -14,10 +13,12 @@ import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { quote } from '../../query/query-string.js';
 import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema.js';
+import type { BodyKind } from '../../schema/derive-body-class.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
+import { then } from '../../util/maybe.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
-import { readBody } from './read-body.js';
+import { type BodyLimits, readBody } from './read-body.js';
 import { accessToWrite } from './reference-access.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
 import type { RequestAccess } from './request-access.js';
@@ -49,8 +50,8 @@ export interface ParserSettings {
 const JSON_TYPES = ['application/json'];
 
 /** The same parser for those who ask several times: a request is parsed once. */
-export function parseOnce(parse: RequestParser): (request: Request) => Promise<RequestArguments> {
-  const parsed = new WeakMap<Request, Promise<RequestArguments>>();
+export function parseOnce<T>(parse: (request: Request) => T | Promise<T>): (request: Request) => Promise<T> {
+  const parsed = new WeakMap<Request, Promise<T>>();
   return (request) => {
     const known = parsed.get(request) ?? Promise.resolve().then(() => parse(request));
     parsed.set(request, known);
@@ -79,27 +80,57 @@ export function compileParser(
         return then(askRelated(request, wanted), (related) => readHead(request, access, related));
       });
   }
-  const schemaFor = perForm((form) =>
-    operation === 'replace'
-      ? replacementSchema(plan, form)
-      : bodySchema(plan, operation, closedAttributes(form, operation)),
-  );
-  const types = operation === 'update' ? patchTypes(plan) : { mediaTypes: JSON_TYPES };
-  const limits = { limit: bodyLimit, ...types };
+  if (operation === 'replace') return compileReplacementParser(plan, bodyLimit, askAccess, readHead);
+  const limits = bodyLimits(plan, operation, bodyLimit);
+  const parseValues = compileValuesParser(plan, operation);
   return async (request) => {
     const access = await askAccess(request, operation);
     const head = readHead(request, access);
     const body = await readBody(request, limits);
+    return { ...head, ...(await parseValues(request, access, body)) };
+  };
+}
+
+function compileReplacementParser(
+  plan: ResourcePlan,
+  bodyLimit: number,
+  askAccess: RequestAccess,
+  readHead: (request: Request, access: Access) => RequestArguments,
+): RequestParser {
+  const schemaFor = perForm((form) => replacementSchema(plan, form));
+  const limits = bodyLimits(plan, 'create', bodyLimit);
+  return async (request) => {
+    const access = await askAccess(request, 'replace');
+    const head = readHead(request, access);
+    const body = await readBody(request, limits);
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
-    const schema = schemaFor(access.form);
-    if (operation === 'replace') {
-      const values = await parseReplacement(plan, schema, body, head.id, access);
-      const written = { ...values, [plan.info.primaryKey.name]: head.id };
-      return { ...head, access: await accessToWrite(request, plan.model, access, written), values };
-    }
-    const values = await parseBody(schema, body);
-    checkScopedValues(operation, values, access);
-    return { ...head, access: await accessToWrite(request, plan.model, access, values), values };
+    const values = await parseReplacement(plan, schemaFor(access.form), body, head.id, access);
+    const written = { ...values, [plan.info.primaryKey.name]: head.id };
+    return { ...head, access: await accessToWrite(request, plan.model, access, written), values };
+  };
+}
+
+/** What the body of a write may be. */
+export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): BodyLimits {
+  return { limit, ...(kind === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan)) };
+}
+
+/** Reads what one record is written with, and asks what the values may refer to. */
+export type ValuesParser = (
+  request: Request,
+  access: Access,
+  body: unknown,
+) => Promise<Required<Pick<RequestArguments, 'access' | 'values'>>>;
+
+/** The parser of one record's values. */
+export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesParser {
+  const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
+  const isRuled = Boolean(plan.access?.fields.size);
+  return async (request, access, body) => {
+    if (isRuled) setToldNames(request, access.form, body);
+    const values = await parseBody(schemaFor(access.form), body);
+    checkScopedValues(kind, values, access);
+    return { access: await accessToWrite(request, plan.model, access, values), values };
   };
 }
 
@@ -155,7 +186,7 @@ function parseId(plan: ResourcePlan, raw: string): unknown {
 }
 
 /** A user's `idType` function refuses an id by throwing; an HTTP error of his choice stays his. */
-function tryParseId(plan: ResourcePlan, raw: string): ParsedId {
+export function tryParseId(plan: ResourcePlan, raw: string): ParsedId {
   try {
     return plan.parseId(raw);
   } catch (error) {

@@ -1,11 +1,11 @@
 /** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
 import type { Request } from 'express';
 import { isHidden } from '../../features/include-names.js';
-import { then } from '../../operation/ask-access.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { compileSubresourceAccess, type SubresourceAccess } from '../../operation/subresource-access.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { SubresourcePlan } from '../../plan/resource-plan.js';
+import { then } from '../../util/maybe.js';
 import { type ParserSettings, parsePathId, type RequestArguments } from './parse-request.js';
 import { askRelated, compileWantedRelations, relatedAccess } from './related-access.js';
 

@@ -9,7 +9,7 @@ import {
   openReadSession,
   openUnit,
   type ReadSession,
-  type UnitOfWork,
+  type RequestUnit,
 } from '../../persistence/records/unit-of-work.js';
 import { currentSession, runInSession } from '../../persistence/session/session.js';
 import { DatabaseSession, SNAPSHOT } from '../../persistence/transactions/database-session.js';
@@ -62,7 +62,7 @@ export class RequestSessions {
   }
 
   /** The unit of work of the request, begun. */
-  unit(sequelize: Sequelize): Promise<UnitOfWork> {
+  unit(sequelize: Sequelize): Promise<RequestUnit> {
     return openUnit(this.#session('write', sequelize));
   }
 

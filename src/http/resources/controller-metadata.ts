@@ -112,6 +112,26 @@ function copyTargeted(
   }
 }
 
+/** Puts what decorators have before and around a method before and around a route beside it. */
+export function copyGuards(
+  lineage: readonly object[],
+  method: string,
+  route: string,
+  controller: new () => object,
+): void {
+  const storage = routingStorage();
+  for (const target of [...lineage].reverse()) {
+    const copies = <T extends { target: unknown; method?: string }>(all: readonly T[]): T[] =>
+      all
+        .filter((args) => args.target === target && args.method === method)
+        .map((args) => ({ ...args, target: controller, method: route }));
+    storage.uses.push(...copies(storage.uses));
+    storage.useInterceptors.push(...copies(storage.useInterceptors));
+    const guards = storage.responseHandlers.filter(({ type }) => (type as string) === 'authorized');
+    storage.responseHandlers.unshift(...copies(guards));
+  }
+}
+
 /** Takes the metadata of registered controllers out of the storage that all applications of the process share. */
 export function forgetControllers(controllers: ReadonlySet<unknown>): void {
   const storage = routingStorage();

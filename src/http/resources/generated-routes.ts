@@ -1,5 +1,5 @@
 /** The routes that a resource can have, as data. */
-import type { Endpoint } from '../../metadata/crud-options.js';
+import { BULK_ENDPOINTS, type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../metadata/endpoint.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { CrudController } from './crud-controller.js';
 
@@ -58,6 +58,27 @@ export const GENERATED_ROUTES: readonly GeneratedRoute[] = [
 /** The generated route that a controller's method serves, if it is one of them. */
 export function generatedRouteOf(method: string): GeneratedRoute | undefined {
   return GENERATED_ROUTES.find((route) => route.method === method);
+}
+
+/** A route for many records. */
+export interface BulkRoute {
+  readonly endpoint: BulkEndpoint;
+  /** What stands in the place of a method's name: `bulk.createMany`. No method has a dot. */
+  readonly method: string;
+  /** The route for one of them, whose method is called for each. */
+  readonly single: GeneratedRoute;
+}
+
+/** In the order they are mounted. */
+export const BULK_ROUTES: readonly BulkRoute[] = BULK_ENDPOINTS.map((endpoint) => ({
+  endpoint,
+  method: `bulk.${endpoint}`,
+  single: GENERATED_ROUTES.find(({ operation }) => operation === SINGLE_OF[endpoint]) as GeneratedRoute,
+}));
+
+/** The route for many records that has this name in the place of a method's, if it is one. */
+export function bulkRouteOf(method: string): BulkRoute | undefined {
+  return BULK_ROUTES.find((route) => route.method === method);
 }
 
 /** The path of a generated route. An empty path would match nothing, so the root of a router is `/`. */

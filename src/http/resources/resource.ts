@@ -1,6 +1,6 @@
 /** A resource at work: its plan, and what the later phases made of it. */
 import { FEATURES } from '../../features/features.js';
-import { ENDPOINTS, type Endpoint, type ModelClass } from '../../metadata/crud-options.js';
+import { type BulkEndpoint, ENDPOINTS, type Endpoint, type ModelClass } from '../../metadata/crud-options.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory, ModelView } from '../../operation/feature.js';
 import type { Repository } from '../../persistence/records/repository.js';
@@ -16,6 +16,7 @@ import {
 } from '../../response/record-serializer.js';
 import { nestedRecords } from '../../response/result-serializer.js';
 import { compileRowView, type RowView } from '../../response/row-view.js';
+import { type BulkParser, compileBulkParser } from '../request/parse-bulk.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
@@ -44,6 +45,8 @@ export interface Resource extends ShownModel {
   /** What a request may see and write of the resource. */
   readonly access: RequestAccess;
   readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
+  /** Compiles the parser of an endpoint for many records. @param hasSingle whether its route takes a single one, too */
+  compileBulk(endpoint: BulkEndpoint, hasSingle: boolean): BulkParser;
   /** The same for those who ask several times about a request. */
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
 }
@@ -123,6 +126,8 @@ function createResource(
     features,
     access,
     parsers,
+    compileBulk: (endpoint: BulkEndpoint, hasSingle: boolean) =>
+      compileBulkParser(settings, endpoint, hasSingle),
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
   });
 }

@@ -14,6 +14,7 @@ import { forgetControllers, type RegisteredController } from '../resources/contr
 import type { Resource } from '../resources/resource.js';
 import type { RouterSettings } from '../resources/settings.js';
 import { closePaths, pathShape } from './allowed-methods.js';
+import { bulkProblems } from './bulk-routes.js';
 import { SafeExpressDriver } from './express-driver.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
@@ -57,7 +58,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
   ];
   const classes = registered.map(({ controller }) => controller);
   try {
-    checkDuplicates(routes);
+    checkRoutes(routes);
     createServer(driver, {
       validation: STRICT_VALIDATION,
       ...routing,
@@ -103,7 +104,7 @@ function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
   return (classes.length > 0 ? [...classes] : [class Nothing {}]) as ClassList;
 }
 
-function checkDuplicates(routes: MountedRouter['routes']): void {
+function checkRoutes(routes: MountedRouter['routes']): void {
   const problems = routes.flatMap(({ resource, registered }) => {
     const seen = new Map<string, string>();
     return registered.routes.flatMap(({ verb, path, method }) => {
@@ -119,6 +120,7 @@ function checkDuplicates(routes: MountedRouter['routes']): void {
           ];
     });
   });
+  problems.push(...routes.flatMap(({ resource }) => bulkProblems(resource)));
   if (problems.length > 0) throw new ConfigError(problems);
 }
 

@@ -1,6 +1,6 @@
 /** Resources and hand-written controllers -> controller classes for routing-controllers. */
 import { type Action, getFromContainer } from 'routing-controllers';
-import type { Class, Endpoint, ModelClass } from '../../metadata/crud-options.js';
+import type { Class, ModelClass } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import { writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
@@ -12,14 +12,13 @@ import {
   sequelizeReasons,
 } from '../operation/decide-route.js';
 import { addedRouteHandler } from '../operation/handle-added-route.js';
-import { compileHandler } from '../operation/handle-operation.js';
+import { compileHandler, type RouteDecisions } from '../operation/handle-operation.js';
 import { compileArguments, type ResourceArguments } from '../operation/resource-arguments.js';
-import { type Controller, contextOf, controllerFor } from '../operation/run-method.js';
+import { type Controller, controllerFor } from '../operation/run-method.js';
 import { compileRowRunners } from '../operation/run-rows.js';
 import { listShaper, pageShaper } from '../operation/shape-page.js';
 import { setAccessRules } from '../request/reference-access.js';
 import { setRequestResource } from '../request/request-resource.js';
-import { setToldNames } from '../request/told-names.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -32,6 +31,7 @@ import {
 } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
 import {
+  bulkRouteOf,
   GENERATED_ROUTES,
   type GeneratedRoute,
   generatedRouteOf,
@@ -41,6 +41,8 @@ import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import { askSettings } from './ask-settings.js';
 import { bindArguments } from './bind-arguments.js';
+import { bulkActions, bulkHandler, guardBulkActions, sharedHandler, sharedRoute } from './bulk-routes.js';
+import { addGeneratedMetadata } from './generated-metadata.js';
 import {
   subresourceActions,
   subresourceHandler,
@@ -62,11 +64,9 @@ export function registerResourceController(
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
   const subresources = subresourcesOf(resource, resourceOf);
-  const actions = [
-    ...declared,
-    ...generatedActions(resource, declared),
-    ...subresourceActions(subresources, controller),
-  ];
+  const single = [...declared, ...generatedActions(resource, declared)];
+  const many = bulkActions(resource, single);
+  const actions = [...single, ...subresourceActions(subresources, controller), ...many];
   const takes = new Map(
     actions.flatMap(({ method }) => {
       const given = compileArguments(resource, lineage, method, settings);
@@ -83,11 +83,11 @@ export function registerResourceController(
       const subresource = subresources.get(method);
       const found = subresource
         ? subresourceReasons(subresource, settings)
-        : sequelizeReasons(resource, method, settings);
+        : sequelizeReasons(resource, bulkRouteOf(method)?.single.method ?? method, settings);
       return [method, found] as const;
     }),
   );
-  const handlerFor = compileHandlers(resource, shaper, reasons, lineage, takes, settings);
+  const handlerFor = compileHandlers(resource, shaper, many, lineage, takes, settings);
   registerActions(
     actions.map((action) => inWireForm(action, takes.get(action.method))),
     lineage,
@@ -99,6 +99,7 @@ export function registerResourceController(
         : handlerFor(action);
     },
   );
+  guardBulkActions(many, lineage, controller);
   for (const method of reasons.keys()) {
     askSettings(controller, method, settings, isUserCodeRun(resource, method, lineage, settings));
     addGeneratedMetadata(resource, method, controller, lineage);
@@ -134,25 +135,6 @@ function rememberResource({ plan }: Resource, { access }: PathSettings) {
   };
 }
 
-/** Asks what the parameters of a method must not be read before. */
-function accessGuard({ access, features }: Resource, operation: Endpoint) {
-  const { readHeaders, absentFor } = features[operation];
-  return async (
-    request: Action['request'],
-    _response: unknown,
-    next: (error?: unknown) => void,
-  ): Promise<void> => {
-    try {
-      const granted = await access(request, operation);
-      setToldNames(request, granted.form);
-      readHeaders(request, absentFor(granted.form), granted);
-    } catch (error) {
-      return next(error);
-    }
-    next();
-  };
-}
-
 /**
  * The generated routes, after the user's: `/stats` must be asked before `/:id`. A method that the user gave a route of
  * his own keeps that one.
@@ -170,60 +152,32 @@ function generatedActions({ plan, controller }: Resource, declared: readonly Act
   }));
 }
 
-/** Parameters and status of a generated route, where the user's decorators say nothing else. */
-function addGeneratedMetadata(
-  resource: Resource,
-  method: string,
-  controller: new () => object,
-  lineage: readonly object[],
-): void {
-  const storage = routingStorage();
-  const route = generatedRouteOf(method);
-  if (!route) return;
-  const object = controller.prototype;
-  const declared = declaredParameters(lineage, method);
-  if (declared.length > 0) {
-    if (route.verb !== 'get' || resource.plan.access) {
-      // The parameters would read the body and begin a unit of work before the parser is asked.
-      const middleware = accessGuard(resource, route.operation);
-      storage.uses.push({ target: controller, method, middleware, afterAction: false });
-    }
-    const indexes = new Set(declared.map(({ index }) => index));
-    route.parameters.forEach((parameter, index) => {
-      if (indexes.has(index)) return;
-      const transform = parameterReader(resource, route, parameter);
-      const options = { type: 'custom-converter', parse: false, required: false } as const;
-      storage.params.push({ ...options, object, method, index, transform });
-    });
-  }
-  if (route.verb === 'delete') {
-    storage.responseHandlers.push({ target: controller, method, type: 'on-undefined', value: 204 });
-  }
-}
-
-/** For a method of which the user has decorated some parameters: routing-controllers reads those, and asks for the others. */
-function parameterReader(
-  resource: Resource,
-  { operation }: GeneratedRoute,
-  parameter: GeneratedRoute['parameters'][number],
-): (action: Action) => unknown {
-  if (parameter === 'context') return (action) => contextOf(resource, action);
-  return async ({ request }) => (await resource.parseOnce[operation](request))[parameter];
-}
-
 /** What answers each of the routes, compiled now. */
 function compileHandlers(
   resource: Resource,
   shaper: ResultShaper,
-  reasons: ReadonlyMap<string, readonly string[]>,
+  many: readonly ActionArgs[],
   lineage: readonly object[],
   takes: ReadonlyMap<string, ResourceArguments>,
   settings: PathSettings,
 ): (action: ActionArgs) => ActionRunner {
   const isOurs = (route: GeneratedRoute): boolean =>
-    reasons.get(route.method)?.length === 0 && !isMethodAsked(resource, route);
+    sequelizeReasons(resource, route.method, settings).length === 0 && !isMethodAsked(resource, route);
   const rowRunner = GENERATED_ROUTES.some(isOurs) ? compileRowRunners(resource) : null;
+  const decide = (route: GeneratedRoute): RouteDecisions => ({
+    rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
+    isSeen: isAnswerSeen(route.method, lineage, settings),
+    shapedBy: {
+      isMethodAsked: isMethodAsked(resource, route),
+      isChanged: isAnswerChanged(route.method, lineage, settings),
+    },
+    isShapedByUser: resource.rowView.runsUserCode,
+    isDecorated: declaredParameters(lineage, route.method).length > 0,
+    settings,
+  });
   return ({ method }) => {
+    const bulk = bulkRouteOf(method);
+    if (bulk) return bulkHandler(resource, bulk, decide(bulk.single), shaper);
     const route = generatedRouteOf(method);
     if (!route) {
       const given = takes.get(method);
@@ -235,18 +189,10 @@ function compileHandlers(
         : pageShaper(resource, method);
       return addedRouteHandler(controllerFor(resource), shaper, settings, shapePage);
     }
-    const decisions = {
-      rows: rowRunner && isOurs(route) ? rowRunner(route.operation) : null,
-      isSeen: isAnswerSeen(method, lineage, settings),
-      shapedBy: {
-        isMethodAsked: isMethodAsked(resource, route),
-        isChanged: isAnswerChanged(method, lineage, settings),
-      },
-      isShapedByUser: resource.rowView.runsUserCode,
-      isDecorated: declaredParameters(lineage, method).length > 0,
-      settings,
-    };
-    return compileHandler(resource, route, decisions, shaper);
+    const decisions = decide(route);
+    const compile = (each: Resource) => compileHandler(each, route, decisions, shaper);
+    const shared = sharedRoute(resource, method, many);
+    return shared ? sharedHandler(resource, shared, decisions, shaper, compile) : compile(resource);
   };
 }
 

@@ -1,9 +1,9 @@
 /** The routes of an application, for people and programs to look at. */
-import type { Endpoint } from '../../metadata/crud-options.js';
+import type { Endpoint, Operation } from '../../metadata/crud-options.js';
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { presentModelBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import { type ResourcePlan, type SubresourcePlan, subresourceOf } from '../../plan/resource-plan.js';
-import { generatedRouteOf } from '../resources/generated-routes.js';
+import { bulkRouteOf, generatedRouteOf } from '../resources/generated-routes.js';
 import type { MountedRouter } from './mount-resources.js';
 
 /** One route. */
@@ -15,7 +15,7 @@ export interface RouteInfo {
   /** The name of the model; of a sub-resource, of that whose records are listed. */
   readonly resource: string;
   /** The generated operation, or null for a route that a subclass added. A sub-resource is a list. */
-  readonly operation: Endpoint | null;
+  readonly operation: Operation | null;
   /** The controller's method that answers; of a sub-resource its option, such as `subresources.reviews`. */
   readonly handler: string;
   /** Why it does not run our SQL now but Sequelize's, such as `the model has a hook beforeFind`; none when it does. */
@@ -29,14 +29,16 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
       registered.routes.map(({ verb, path, method, generalPathReasons }) => {
         const { plan } = resource;
         const subresource = subresourceOf(plan, method);
-        const operation = subresource ? 'list' : (generatedRouteOf(method)?.operation ?? null);
+        const bulk = bulkRouteOf(method);
+        const single = (bulk?.single ?? generatedRouteOf(method))?.operation ?? null;
+        const operation = subresource ? 'list' : single;
         const isFixed = operation === null || sequelizeProblem() !== undefined;
         const present = isFixed ? [] : presentReasons(plan, operation, subresource);
         return Object.freeze({
           method: verb.toUpperCase(),
           path: `${routePrefix}${path}`,
           resource: (subresource?.target ?? plan).name,
-          operation,
+          operation: bulk?.endpoint ?? operation,
           handler: method,
           generalPathReasons: Object.freeze([...new Set([...generalPathReasons, ...present])]),
         });

@@ -12,14 +12,24 @@ export interface TableTriggers {
   readonly hideUpdates: boolean;
   /** Whether a write may do something that the statement does not say, now or at the commit. */
   readonly areThere: boolean;
+  /** Whether it is a table without rules: a view may write anything else. */
+  readonly isPlain: boolean;
+  /** Whether a new row may be another one than the statement says, or none. */
+  readonly changeInserts: boolean;
+  /** The sequences that give new rows their keys, as their identifiers, by column. One that may not be drawn from is left out. */
+  readonly sequences: Readonly<Record<string, string>>;
 }
 
-const NONE: TableTriggers = { hideUpdates: false, areThere: false };
-const VISIBLE: TableTriggers = { hideUpdates: false, areThere: true };
-const HIDING: TableTriggers = { hideUpdates: true, areThere: true };
+const NONE: TableTriggers = Object.freeze({
+  hideUpdates: false,
+  areThere: false,
+  isPlain: true,
+  changeInserts: false,
+  sequences: Object.freeze({}),
+});
 
 /**
- * With partitions; views and foreign tables may do anything. 2 and 16 are BEFORE and UPDATE (`pg_trigger.h`). A foreign key
+ * With partitions; views and foreign tables may do anything. 1, 2, 4 and 16 are ROW, BEFORE, INSERT and UPDATE (`pg_trigger.h`). A foreign key
  * that refers to its own table may have the row follow itself, unless it is the primary key that it follows.
  */
 const TRIGGERS = `
@@ -34,9 +44,23 @@ const TRIGGERS = `
       SELECT FROM pg_constraint
       WHERE conrelid = id AND condeferrable
         OR confrelid = id AND (condeferrable OR confupdtype NOT IN ('a', 'r'))) THEN 1
-    ELSE 0 END) AS kind
+    ELSE 0 END) AS kind,
+    max(CASE WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 2 WHEN tgtype & 7 = 7 THEN 1 ELSE 0 END) AS inserts,
+    (SELECT json_object_agg(attname, seqrelid::text)::text
+      FROM (
+        SELECT attname, objid AS made FROM pg_attribute JOIN pg_depend
+          ON refclassid = 'pg_class'::regclass AND refobjid = attrelid AND refobjsubid = attnum
+        WHERE attrelid = to_regclass($1) AND attidentity <> '' AND classid = 'pg_class'::regclass AND deptype = 'i'
+        UNION ALL
+        SELECT attname, refobjid FROM pg_attrdef
+          JOIN pg_attribute ON attrelid = adrelid AND attnum = adnum
+          JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid
+        WHERE adrelid = to_regclass($1) AND attgenerated = '' AND refclassid = 'pg_class'::regclass
+          AND pg_get_expr(adbin, adrelid) LIKE 'nextval(''%''::regclass)'
+          AND pg_get_expr(adbin, adrelid) NOT LIKE '%(%(%'
+      ) AS keys JOIN pg_sequence ON seqrelid = made
+      WHERE has_sequence_privilege(seqrelid, 'USAGE')) AS sequences
   FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal`;
-const BY_KIND = [NONE, VISIBLE, HIDING];
 
 /** Sends a query with values for its parameters to the primary, and gives the rows. */
 type AskPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
@@ -89,13 +113,19 @@ async function find(
     answers.delete(table);
     throw error;
   });
-  const [kind] = Object.values(row);
+  const [kind, inserts, sequences] = Object.values(row);
   // The table is not there, or not yet.
   if (kind === null) {
     answers.delete(table);
     return NONE;
   }
-  const triggers = BY_KIND[Number(kind)] ?? HIDING;
+  const triggers: TableTriggers = Object.freeze({
+    hideUpdates: Number(kind) > 1,
+    areThere: Number(kind) > 0,
+    isPlain: Number(inserts) < 2,
+    changeInserts: Number(inserts) > 0,
+    sequences: Object.freeze(JSON.parse(sequences ?? '{}') as Record<string, string>),
+  });
   answers.set(table, { triggers, askedAt });
   return triggers;
 }

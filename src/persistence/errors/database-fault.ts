@@ -143,6 +143,21 @@ function readFault(error: unknown): DatabaseFault | null {
   return error instanceof Error && saysConnectionLost(error.message) ? fault('unavailable') : null;
 }
 
+const REFUSALS: ReadonlySet<FaultKind> = new Set([
+  'unique',
+  'foreignKey',
+  'exclusion',
+  'invalid',
+  'refused',
+  'forbidden',
+]);
+
+/** Whether the database has refused values: it has written nothing, and other values may be right. */
+export function isRefusal(error: unknown): boolean {
+  const known = describeFault(error);
+  return known !== null && REFUSALS.has(known.kind);
+}
+
 /** Whether what has failed came into the way of something else, so that a read may succeed elsewhere or a little later. */
 export function isBusy({ kind, isRetryable }: DatabaseFault): boolean {
   return kind === 'locked' || isRetryable;

@@ -3,6 +3,7 @@
  * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
  */
 import type { ModelInfo } from '../../model/model-info.js';
+import { fieldName } from '../../model/rival-attributes.js';
 import { constrainedModel } from '../../model/sequelize-internals.js';
 import type { DatabaseFault } from './database-fault.js';
 
@@ -34,10 +35,6 @@ function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly str
     if (name) names.set(name, attributesOf(info, fields.map(fieldName)));
   }
   return names;
-}
-
-function fieldName(field: unknown): string {
-  return typeof field === 'string' ? field : String((field as { name?: unknown } | null)?.name);
 }
 
 /** Names are those of columns; only an index may name an attribute, whose name can be that of another one's column. */

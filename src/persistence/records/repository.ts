@@ -2,6 +2,7 @@
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import type { Filter } from '../../query/list-query.js';
 import { MultipleResultsFound, noSuchRecord, notDeleted, relationNotLoaded } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
@@ -75,6 +76,16 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     const record = await this.findLocked(id);
     const { access } = await this.context('other');
     return record && (replacementWithin(values, record.dataValues, access) as UpdateValues<M> | null);
+  }
+
+  /**
+   * The keys of the rows that match, in their order, which nothing else may change until the transaction has ended.
+   *
+   * @internal
+   */
+  async lockKeys(filter: Filter, limit: number): Promise<readonly unknown[]> {
+    const { access, scope } = await this.context('other');
+    return new SequelizeRecords(this.model, access).lockKeys(filter, limit, scope);
   }
 
   /**

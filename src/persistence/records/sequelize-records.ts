@@ -19,8 +19,14 @@ import { countOf } from '../../operation/count.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
+import type { Filter } from '../../query/list-query.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
-import { hasDestroyHooks, hasPlainQueries, hookOptions } from '../customization/plain-queries.js';
+import {
+  hasDestroyHooks,
+  hasFindHooks,
+  hasPlainQueries,
+  hookOptions,
+} from '../customization/plain-queries.js';
 import { ConcurrentModificationError, noSuchRecord, notDeleted } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
@@ -85,6 +91,17 @@ export class SequelizeRecords<M extends Model> {
     const source = keysetRecordSource(this.#finder(request, scope));
     const page = await findCursorPage(source, request, countOf(request, 'none'));
     return { ...page, items: page.items.map(({ record }) => record) };
+  }
+
+  /** The keys of the rows that match, in their order, which nothing else may change until the transaction has ended. */
+  async lockKeys(filter: Filter, limit: number, scope: TransactionOption): Promise<readonly unknown[]> {
+    const key = this.#model.primaryKeyAttribute;
+    const finder = this.#finder({ filter, sort: [{ attribute: key, descending: false }] }, scope);
+    const lock = { level: Transaction.LOCK.UPDATE, of: this.#model };
+    // Hooks may look at all of a record.
+    const attributes = hasFindHooks(this.#model) ? {} : { attributes: [key] };
+    const records = await finder.find(finder.terms(), null, { ...attributes, limit, lock });
+    return records.map(({ dataValues }) => (dataValues as Readonly<Record<string, unknown>>)[key]);
   }
 
   /** Inserts a row. */

@@ -34,6 +34,12 @@ export interface UnitOfWork extends ReadSession {
   afterCommit(callback: () => unknown): void;
 }
 
+/** The unit of work of a request. */
+export interface RequestUnit extends UnitOfWork {
+  /** Runs work, checks what a commit would check, and undoes all of it, what it wanted after the commit, too. */
+  rehearse<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /** Options of `unitOfWork` and `dbSession`. */
 export interface SessionOptions {
   /** Default: the current engine. */
@@ -148,15 +154,18 @@ export function joinableSession(sequelize: Sequelize, mode: SessionMode): Databa
 }
 
 /** The unit of work over a database session; the same one at every call. */
-export async function openUnit(session: DatabaseSession): Promise<UnitOfWork> {
+export async function openUnit(session: DatabaseSession): Promise<RequestUnit> {
   const transaction = await session.begin();
   const unit = UNITS.get(session) ?? new ActiveUnit(session, transaction);
   UNITS.set(session, unit);
   return unit;
 }
 
+/** What ends a rehearsal that went well. */
+const REHEARSED = new Error('All of it is undone.');
+
 /** A unit of work under way. */
-class ActiveUnit implements UnitOfWork {
+class ActiveUnit implements RequestUnit {
   readonly transaction: Transaction;
   readonly #session: DatabaseSession;
   #isInSavepoint = false;
@@ -187,6 +196,28 @@ class ActiveUnit implements UnitOfWork {
       this.#isInSavepoint = false;
     }
   }
+
+  async rehearse<T>(work: () => Promise<T>): Promise<T> {
+    const done: T[] = [];
+    const execute = executorOf(this.#session, this.transaction);
+    await this.#session
+      .runUndoable(async (checkParts) => {
+        await execute('SAVEPOINT rehearsal');
+        done.push(await work());
+        checkParts();
+        await execute('SET CONSTRAINTS ALL IMMEDIATE');
+        await execute('ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal');
+        throw REHEARSED;
+      })
+      .catch((error: unknown) => {
+        if (error !== REHEARSED) throw error;
+      });
+    return done[0] as T;
+  }
+}
+
+function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
+  return (statement: string) => sequelize.query(statement, { transaction });
 }
 
 /** Runs work in a session; a throw undoes what it did, and the session can go on. */
@@ -196,7 +227,7 @@ export async function runInSavepoint<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const transaction = await session.begin();
-  const execute = (statement: string) => session.sequelize.query(statement, { transaction });
+  const execute = executorOf(session, transaction);
   return session.runUndoable(async (checkParts) => {
     await execute(`SAVEPOINT ${name}`);
     try {

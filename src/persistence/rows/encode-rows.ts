@@ -12,6 +12,13 @@ export type WriteValues = Readonly<Record<string, unknown>>;
 /** Which columns a row is written with: a digit for each. */
 export type RowShape = string;
 
+/** A value of a row, with its text. */
+export interface Cell {
+  readonly attribute: AttributeInfo;
+  readonly value: unknown;
+  readonly text: string | null;
+}
+
 /** A column that rows are written with. */
 interface WrittenColumn {
   readonly attribute: AttributeInfo;
@@ -45,17 +52,28 @@ export class RowEncoder {
 
   /** The values of a new row, with those that are made for columns without one. */
   newRow(given: WriteValues, row: number, slots: Record<string, string | null>): RowShape | null {
-    const moment = now();
-    const shape = this.#encode(given, row, slots, ({ isTimestamp, makeDefault }) =>
-      isTimestamp ? moment : makeDefault?.(),
-    );
-    const lacksValue = this.#columns.some(({ isRequired }, index) => isRequired && shape?.[index] === '0');
-    return lacksValue ? null : shape;
+    return this.#new(given, ({ attribute, slot }, text) => {
+      slots[row === 0 ? slot : writtenSlot(attribute.name, row).slot] = text;
+    });
+  }
+
+  /** The same, as cells in the order of the columns. */
+  newCells(given: WriteValues, cells: Cell[]): RowShape | null {
+    return this.#new(given, ({ attribute }, text, value) => cells.push({ attribute, text, value }));
   }
 
   /** The values that a row is changed to. */
   changes(given: WriteValues, slots: Record<string, string | null>): RowShape | null {
-    return this.#encode(given, 0, slots, () => undefined);
+    return this.#encode(given, makeNothing, ({ slot }, text) => {
+      slots[slot] = text;
+    });
+  }
+
+  /** The same, as cells in the order of the columns. */
+  changedCells(given: WriteValues, cells: Cell[]): RowShape | null {
+    return this.#encode(given, makeNothing, ({ attribute }, text, value) =>
+      cells.push({ attribute, text, value }),
+    );
   }
 
   /** The attributes of a shape. */
@@ -63,12 +81,15 @@ export class RowEncoder {
     return this.#columns.filter((_, index) => shape[index] === '1').map(({ attribute }) => attribute);
   }
 
-  #encode(
-    given: WriteValues,
-    row: number,
-    slots: Record<string, string | null>,
-    make: (column: WrittenColumn) => unknown,
-  ): RowShape | null {
+  #new(given: WriteValues, take: TakeText): RowShape | null {
+    const moment = now();
+    const make = ({ isTimestamp, makeDefault }: WrittenColumn) => (isTimestamp ? moment : makeDefault?.());
+    const shape = this.#encode(given, make, take);
+    const lacksValue = this.#columns.some(({ isRequired }, index) => isRequired && shape?.[index] === '0');
+    return lacksValue ? null : shape;
+  }
+
+  #encode(given: WriteValues, make: (column: WrittenColumn) => unknown, take: TakeText): RowShape | null {
     // Sequelize takes the moment of the write instead.
     if (this.#updatedAt !== undefined && given[this.#updatedAt] !== undefined) return null;
     let shape = '';
@@ -82,11 +103,15 @@ export class RowEncoder {
       const isText = isTimestamp && typeof value === 'string';
       const text = isText ? value : encodeParameter(attribute.type, value);
       if (text === undefined) return null;
-      slots[row === 0 ? column.slot : writtenSlot(attribute.name, row).slot] = text;
+      take(column, text, value);
     }
     return shape;
   }
 }
+
+type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
+
+const makeNothing = () => undefined;
 
 let lastMoment = 0;
 let lastText = '';

@@ -1,6 +1,4 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
-import type { Sequelize } from 'sequelize';
-import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type {
   DeleteOperation,
@@ -14,9 +12,7 @@ import type {
   UpdateOperation,
   Value,
 } from '../../operation/operation.js';
-import { currentTarget } from '../connections/current-target.js';
 import type { StatementTarget } from '../connections/statement-target.js';
-import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
 import { ConcurrentModificationError } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
@@ -25,9 +21,10 @@ import type { Page } from '../paging/page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
-import { NOW, type Stamps } from '../sql/write-sql.js';
+import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
 import { now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
+import { tableTarget, triggersOf } from './table-target.js';
 
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
 export type FoundRows = TextResult;
@@ -55,10 +52,7 @@ export class RowExecutor {
     this.#info = info;
     this.#compiler = new OperationCompiler(info);
     this.#encoder = new RowEncoder(info);
-    this.#stamps = Object.freeze({
-      updatedAt: info.attributes.get(timestampsOf(info.model).updatedAt ?? '') ?? null,
-      version: info.attributes.get(versionOf(info.model) ?? '') ?? null,
-    });
+    this.#stamps = stampsOf(info);
   }
 
   /** Reads a row, or none. */
@@ -83,7 +77,7 @@ export class RowExecutor {
   run(
     operation: Operation,
     slots: Slots = NO_SLOTS,
-    on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
+    on: StatementTarget = tableTarget(this.#info),
   ): Promise<RowPage | null> {
     switch (operation.kind) {
       case 'read': {
@@ -139,13 +133,14 @@ export class RowExecutor {
     const { where, set, references = [], returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#encoder.changes(set, filled);
-    if (shape === null || (await this.#triggers(on)).hideUpdates) return null;
+    if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
     if (shape.includes('1')) {
       const attributes = () => this.#encoder.attributesOf(shape);
       const statement = this.#compiler.update(shape, attributes, this.#stamps, operation);
       const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
-      if (changed.rows.length > 0 && !(await this.#triggers(on)).hideUpdates) return changed;
+      if (changed.rows.length > 0 && !(await triggersOf(this.#compiler.table, on)).hideUpdates)
+        return changed;
       if (references.length > 0) return this.#explain(operation, attributes(), statement, filled, on);
     }
     return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
@@ -198,7 +193,8 @@ export class RowExecutor {
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shapes = [this.#encoder.changes(set, filled), this.#encoder.newRow(row, 0, filled)] as const;
     const [changes, values] = shapes;
-    if (changes === null || values === null || (await this.#triggers(on)).hideUpdates) return null;
+    if (changes === null || values === null || (await triggersOf(this.#compiler.table, on)).hideUpdates)
+      return null;
     const setOf = () => this.#encoder.attributesOf(changes);
     const isChanged = only === null && changes.includes('1');
     const rowOf = () => this.#encoder.attributesOf(values);
@@ -229,11 +225,6 @@ export class RowExecutor {
     );
   }
 
-  #triggers(on: StatementTarget): TableTriggers | Promise<TableTriggers> {
-    const ask = async (text: string, values: string[]) => (await on.write(text, values)).rows;
-    return tableTriggers(this.#info.model.sequelize as Sequelize, this.#compiler.table.name, ask);
-  }
-
   /**
    * Together with others of the same statement, unless a trigger may do what could not be undone.
    *
@@ -245,7 +236,8 @@ export class RowExecutor {
     key: string | null | undefined,
     on: StatementTarget,
   ): Promise<TextResult> {
-    const isShared = key !== undefined && on.sharesWrites && !(await this.#triggers(on)).areThere;
+    const isShared =
+      key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
     return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
 }

@@ -112,7 +112,7 @@ export interface TransactionState<Client> {
 export interface TransactionInternals<Client> extends TransactionState<Client> {
   readonly sequelize: Sequelize;
   readonly options: object;
-  readonly _afterCommitHooks: readonly ((transaction: unknown) => unknown)[];
+  readonly _afterCommitHooks: ((transaction: unknown) => unknown)[];
   /** Gives the connection back. */
   cleanup(): void;
   /** Closes it. */

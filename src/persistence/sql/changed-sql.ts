@@ -7,7 +7,7 @@ import { type SqlFragment, sql } from './sql-fragment.js';
  * The condition that the column has another value: texts, numbers of any length and times by how they are written, floats by
  * the number that JavaScript reads, moments by their milliseconds.
  */
-export function changedSql(type: ColumnType, column: SqlFragment, value: Value): SqlFragment {
+export function changedSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
   switch (type.kind) {
     case 'string':
     case 'bigint':

@@ -31,6 +31,24 @@ export function liftValues(predicate: Predicate | null): LiftedPredicate {
   return { predicate: lifted, shape, bound, slotted: hasOtherSlots ? null : slotted };
 }
 
+/** Several predicates of one statement without bound values, and these. */
+export interface LiftedPredicates {
+  readonly where: Predicate | null;
+  /** The others, in their order. */
+  readonly rows: readonly Predicate[];
+  readonly shape: string;
+  readonly bound: Readonly<Record<string, string>>;
+}
+
+/** Lifts the bound values out of several predicates, which stay apart. */
+export function liftAll(where: Predicate | null, rows: readonly Predicate[]): LiftedPredicates {
+  const lifting = new Lifting();
+  const lifted = where && lifting.predicate(where);
+  lifting.shape += `${END}${where === null}`;
+  const others = rows.map((row) => lifting.predicate(row));
+  return { where: lifted, rows: others, shape: lifting.shape, bound: lifting.bound ?? {} };
+}
+
 class Lifting {
   shape = '';
   bound: Record<string, string> | null = null;

@@ -1,5 +1,6 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
-import type { AttributeInfo } from '../../model/model-info.js';
+import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
+import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
 import { changedSql } from './changed-sql.js';
@@ -65,6 +66,14 @@ export interface Stamps {
   readonly updatedAt: AttributeInfo | null;
   /** Counts the changes. */
   readonly version: AttributeInfo | null;
+}
+
+/** The stamps of a model. */
+export function stampsOf({ model, attributes }: ModelInfo): Stamps {
+  return Object.freeze({
+    updatedAt: attributes.get(timestampsOf(model).updatedAt ?? '') ?? null,
+    version: attributes.get(versionOf(model) ?? '') ?? null,
+  });
 }
 
 /** An UPDATE. */
@@ -139,14 +148,16 @@ export function compileDelete(
   return toStatement(sql`UPDATE ${source} SET ${assign(attributeOf(info, mark), NOW)}${conditions}`);
 }
 
-function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
+/** What a change writes along. */
+export function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
   return [
     ...(updatedAt ? [assign(updatedAt, NOW)] : []),
     ...(version ? [sql`${columnName(version)} = ${column(version.name)} + 1`] : []),
   ];
 }
 
-function assign(attribute: AttributeInfo, value: Slot): SqlFragment {
+/** Gives a column a value. */
+export function assign(attribute: AttributeInfo, value: Slot): SqlFragment {
   return sql`${columnName(attribute)} = ${value}`;
 }
 

@@ -8,6 +8,7 @@ import { runInSession, type SessionScope } from '../session/session.js';
 import {
   beginTransaction,
   commitTransaction,
+  forgetCallbacks,
   ownCallbacks,
   rollbackTransaction,
 } from './transaction-bounds.js';
@@ -134,7 +135,9 @@ export class DatabaseSession implements SessionScope {
 
   /** Runs work that can be undone alone; when it throws, what it failed with and wanted after the commit is forgotten. */
   async runUndoable<T>(work: (checkParts: () => void) => Promise<T>): Promise<T> {
+    const transaction = await this.begin();
     const count = this.#callbacks.length;
+    const ownCount = ownCallbacks(transaction).length;
     const failure = this.#failure;
     const checkParts = (): void => {
       if (this.#failure !== failure) this.#refuseFailure();
@@ -143,6 +146,7 @@ export class DatabaseSession implements SessionScope {
       return await work(checkParts);
     } catch (error) {
       this.#callbacks.length = count;
+      forgetCallbacks(transaction, ownCount);
       this.#failure = failure;
       throw error;
     }

@@ -103,6 +103,11 @@ export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
   return hooks.map((hook) => () => hook(transaction));
 }
 
+/** Forgets those that were given to it since it had this many. */
+export function forgetCallbacks(transaction: Transaction, count: number): void {
+  transactionInternals<Connection>(transaction)?._afterCommitHooks?.splice(count);
+}
+
 /** What the driver reports as executed; undefined where something of the user's stands between and passes on less. */
 function tagOf(answer: unknown): unknown {
   const [, result] = Array.isArray(answer) ? (answer as [unknown, { readonly command?: unknown }?]) : [];

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DataTypes, type Options, QueryTypes, Sequelize } from 'sequelize';
-import type { Operation } from '../../../../src/metadata/crud-options.js';
+import type { Endpoint } from '../../../../src/metadata/crud-options.js';
 import {
   modelFastPathBlockers,
   needsRecords,
@@ -8,7 +8,7 @@ import {
 import { defineModel, infoOf } from '../../../support/offline-models.js';
 
 /** The reasons of a model with a name, on an instance with these options. */
-function reasonsWith(options: Options, operation: Operation = 'read', Instance = Sequelize): string[] {
+function reasonsWith(options: Options, operation: Endpoint = 'read', Instance = Sequelize): string[] {
   const sequelize = new Instance({ dialect: 'postgres', logging: false, ...options });
   const info = infoOf(sequelize.define('Pet', { name: DataTypes.STRING }, { timestamps: false }));
   return modelFastPathBlockers(info, operation, false);

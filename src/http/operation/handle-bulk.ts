@@ -1,0 +1,135 @@
+/** The story of a request that writes many records: run, shape, commit, send. A dry run is undone before the commit. */
+import type { Response } from 'express';
+import type { Action, ActionMetadata } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
+import type { AnswerDraft } from '../../operation/feature.js';
+import type { StatementTarget } from '../../persistence/connections/statement-target.js';
+import { isRefusal } from '../../persistence/errors/database-fault.js';
+import { checkJson, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
+import { problemBody } from '../error/exception-handler.js';
+import type { BulkArguments } from '../request/parse-bulk.js';
+import { requestSessions } from '../request/request-sessions.js';
+import { answering } from '../resources/application-access.js';
+import type { GeneratedRoute } from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+import { commitRequest, operationSession } from './commit-request.js';
+import { isAlone, type RouteDecisions, send } from './handle-operation.js';
+import { type BulkResult, compileBulkRunner, mostAffected } from './run-bulk.js';
+import { compileManyRunner, type ManyWritten } from './run-many-rows.js';
+import { aloneTarget, sessionTarget } from './run-rows.js';
+import type { Format } from './shape-answer.js';
+
+/** Answers a request that was read. */
+export type BulkHandler = (
+  metadata: ActionMetadata,
+  action: Action,
+  input: BulkArguments,
+) => Promise<unknown>;
+
+const STATUSES: Readonly<Record<string, number>> = { create: 201, update: 200, delete: 204 };
+
+/**
+ * Compiles what answers.
+ *
+ * @param single the route of one record
+ */
+export function compileBulkHandler(
+  resource: Resource,
+  single: GeneratedRoute,
+  { rows, isSeen, isShapedByUser, settings }: RouteDecisions,
+  shaper: ResultShaper,
+): BulkHandler {
+  const { operation } = single;
+  const { plan, features } = resource;
+  const sequelize = plan.model.sequelize as Sequelize;
+  const run = compileBulkRunner(resource, single, rows, shaper);
+  const inSession = operationSession(resource, single, settings)(true);
+  const status = STATUSES[operation] ?? 200;
+  const write = rows && compileManyRunner(resource, operation);
+  /** With one statement; null where nothing was written that way. */
+  const writeMany = async (input: BulkArguments, runOn: <T>(work: OnTarget<T>) => Promise<T>) => {
+    if (!write || !rows.isOpen() || !input.inputs.isAtomic) return null;
+    try {
+      return await runOn((on) => write(input, mostAffected(plan, input.inputs), on));
+    } catch (error) {
+      if (isRefusal(error)) return null;
+      throw error;
+    }
+  };
+  const inSavepoint =
+    ({ request, response }: Action) =>
+    async <T>(work: OnTarget<T>): Promise<T> => {
+      const unit = await requestSessions(request, response).unit(sequelize);
+      return unit.savepoint(async () => work(await sessionTarget(sequelize, single.verb)));
+    };
+  const formatFor = (response: Response): Format =>
+    isSeen || !writesPlainJson(response) ? 'values' : 'text';
+  const shapeMany = ({ request, response }: Action, input: BulkArguments, { shown, count }: ManyWritten) => {
+    const format = formatFor(response);
+    const { fields } = features[operation].absentFor(input.access.form);
+    const items =
+      shown && answering(request, () => (format === 'text' ? shown.texts(fields) : shown.values(fields)));
+    return draftOf(status, items ?? { affected: count }, format);
+  };
+  const perform = async (action: Action, input: BulkArguments, isTried: boolean): Promise<AnswerDraft> => {
+    const { request, response } = action;
+    const written = isTried ? null : await writeMany(input, inSavepoint(action));
+    if (written) return shapeMany(action, input, written);
+    const format = formatFor(response);
+    const results = await run(action, input, (outcome, { query: { fields } }): unknown => {
+      if (operation === 'delete') return undefined;
+      const [shown] = answering(request, () =>
+        format === 'text' ? outcome.texts(fields) : outcome.values(fields),
+      );
+      return shown;
+    });
+    if (!input.inputs.isAtomic)
+      return draftOf(
+        207,
+        results.map((each) => entryOf(each, status, format)),
+        format,
+      );
+    const items = input.items && results.map(({ item }) => item);
+    return draftOf(status, items ?? { affected: results.length }, format);
+  };
+  return async (metadata, action, input) => {
+    const { request, response } = action;
+    const { isDryRun } = input.inputs;
+    const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
+    const isTried = !isDryRun && !isShaped && isAlone(sequelize, request);
+    const written = isTried ? await writeMany(input, (work) => work(aloneTarget(sequelize, request))) : null;
+    if (written) return send(shapeMany(action, input, written), response, metadata, shaper);
+    const draft = await commitRequest(action, inSession, async () => {
+      const work = () => perform(action, input, isTried);
+      const unit = isDryRun ? await requestSessions(request, response).unit(sequelize) : null;
+      const made = await (unit ? unit.rehearse(work) : work());
+      if (typeof made.body === 'object') checkJson(made.body, response);
+      return made;
+    });
+    return send(draft, response, metadata, shaper);
+  };
+}
+
+/** Work where statements run; undefined is any connection of the pool. */
+type OnTarget<T> = (on: StatementTarget | undefined) => Promise<T>;
+
+/** @param content the items as texts or values, or all of the body */
+function draftOf(status: number, content: readonly unknown[] | object, format: Format): AnswerDraft {
+  if (!Array.isArray(content)) {
+    return { status: 200, headers: {}, body: format === 'text' ? JSON.stringify(content) : content };
+  }
+  return {
+    status,
+    headers: {},
+    body: format === 'text' ? `{"items":[${content.join()}]}` : { items: content },
+  };
+}
+
+function entryOf({ item, problem, key }: BulkResult<unknown>, status: number, format: Format): unknown {
+  const head = { status: problem?.status ?? status, ...(key === undefined ? {} : { key }) };
+  const tail = problem ? { problem: problemBody(problem) } : null;
+  if (format === 'values') return { ...head, ...(tail ?? (item === undefined ? {} : { item })) };
+  const text = JSON.stringify({ ...head, ...tail });
+  return item === undefined ? text : `${text.slice(0, -1)},"item":${item}}`;
+}

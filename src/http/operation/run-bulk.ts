@@ -1,0 +1,180 @@
+/**
+ * Writes many records in one transaction, one by one as single requests would: overrides, hooks and rules see each. All happens or
+ * nothing, unless each record stands for itself, in a savepoint of its own.
+ */
+import type { Action } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
+import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../../features/bulk-inputs.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { NotFoundError } from '../../persistence/errors/errors.js';
+import type { UnitOfWork } from '../../persistence/records/unit-of-work.js';
+import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
+import type { Filter } from '../../query/list-query.js';
+import type { ResultShaper } from '../answer/result-shaper.js';
+import { problemOf } from '../error/exception-handler.js';
+import type { Problem } from '../error/problem.js';
+import { setCurrentItem } from '../request/current-item.js';
+import type { BulkArguments } from '../request/parse-bulk.js';
+import type { BulkItem } from '../request/parse-item.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { requestSessions } from '../request/request-sessions.js';
+import { setToldNames } from '../request/told-names.js';
+import type { GeneratedRoute } from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+import { compileConditionCheck } from './check-condition.js';
+import { withoutAnswer } from './hold-answer.js';
+import type { Outcome } from './outcome.js';
+import { compileMethod, contextOf, outcomeOf } from './run-method.js';
+import { type RowRunner, sessionTarget } from './run-rows.js';
+
+/** What became of a record: what was shown of it, or why it was refused. */
+export type BulkResult<T> =
+  | { readonly item: T; readonly problem?: never; readonly key?: unknown }
+  | { readonly item?: never; readonly problem: Problem; readonly key?: unknown };
+
+/**
+ * Runs the writes of a request, in the session of the running code.
+ *
+ * @param show what is kept of a record
+ */
+export type BulkRunner = <T>(
+  action: Action,
+  input: BulkArguments,
+  show: (outcome: Outcome, input: RequestArguments) => T,
+) => Promise<readonly BulkResult<T>[]>;
+
+/** Writes one record. */
+type SingleRunner = (action: Action, input: RequestArguments) => Promise<Outcome>;
+
+/** Compiles the runner of an endpoint. */
+export function compileBulkRunner(
+  resource: Resource,
+  single: GeneratedRoute,
+  rows: RowRunner | null,
+  shaper: ResultShaper,
+): BulkRunner {
+  const { plan } = resource;
+  const { operation } = single;
+  const sequelize = plan.model.sequelize as Sequelize;
+  const isRuled = Boolean(plan.access?.fields.size);
+  const runSingle = compileSingle(resource, single, rows, shaper);
+  const runFound = operation === 'delete' ? unlessGone(resource, runSingle) : runSingle;
+  return async (action, input, show) => {
+    const { request, response } = action;
+    const { items, inputs, access } = input;
+    const targets = items ?? (await findTargets(resource, action, input));
+    if (items && operation === 'update') await lockTargets(resource, action, items);
+    const unit = inputs.isAtomic ? null : await requestSessions(request, response).unit(sequelize);
+    const run = items ? runSingle : runFound;
+    const results: BulkResult<ReturnType<typeof show>>[] = [];
+    for (const [index, { input: wanted, problem, body }] of targets.entries()) {
+      // What `q` has found is no item of the body.
+      if (items) setCurrentItem(request, index);
+      if (isRuled && items) setToldNames(request, access.form, body);
+      const key = items || plan.exposure.unreadable.has(plan.info.primaryKey.name) ? {} : { key: wanted?.id };
+      const write = async () => {
+        if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
+        return show(await run(action, wanted), wanted);
+      };
+      results.push({ ...(await settle(action, unit, write)), ...key });
+    }
+    setCurrentItem(request, null);
+    return results;
+  };
+}
+
+/** Runs a write; in a savepoint, where it may fail alone. What the server cannot do stops all. */
+async function settle<T>(
+  { request }: Action,
+  unit: UnitOfWork | null,
+  write: () => Promise<T>,
+): Promise<BulkResult<T>> {
+  if (!unit) return { item: await write() };
+  try {
+    return { item: await unit.savepoint(write) };
+  } catch (error) {
+    const problem = problemOf(error, request);
+    if (problem === null || problem.status >= 500) throw error;
+    return { problem };
+  }
+}
+
+function compileSingle(
+  resource: Resource,
+  single: GeneratedRoute,
+  rows: RowRunner | null,
+  shaper: ResultShaper,
+): SingleRunner {
+  const { plan, isGenerated } = resource;
+  const runMethod = compileMethod(resource, single, shaper);
+  const checkCondition = compileConditionCheck(resource, single.operation);
+  return async (action, input) => {
+    const on = await sessionTarget(plan.model.sequelize, single.verb);
+    const ran = rows?.isOpen() ? await rows.run(input, on) : null;
+    if (ran) return ran;
+    if (input.query.ifMatch) await checkCondition?.(action, input);
+    const run = () => runMethod(action, input);
+    const found = await (isGenerated ? run() : withoutAnswer(action.response, run));
+    if (found) return found;
+    throw new TypeError(
+      `The ${single.method} method of the ${plan.name} controller must return what it wrote.`,
+    );
+  };
+}
+
+/** A row that was found may have gone with one that was deleted before it: its key refers to that one. */
+function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
+  return async (action, input) => {
+    try {
+      return await run(action, input);
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+      const filter = byKeys(resource.plan, [input.id]);
+      const left = await contextOf(resource, action).repository.lockKeys(filter, 1);
+      if (left.length > 0) throw error;
+      return outcomeOf(resource, 'delete', undefined);
+    }
+  };
+}
+
+/** How many rows `q` may find. */
+export function mostAffected({ bulk }: ResourcePlan, { maxAffected }: BulkInputs): number {
+  return maxAffected ?? Math.min(DEFAULT_MAX_AFFECTED, bulk?.max ?? DEFAULT_MAX_AFFECTED);
+}
+
+/** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
+async function findTargets(
+  resource: Resource,
+  action: Action,
+  { inputs, each }: BulkArguments,
+): Promise<readonly BulkItem[]> {
+  const { plan } = resource;
+  const { filter } = inputs;
+  if (!filter || !each) throw new TypeError('Nothing says which records are meant.');
+  const limit = mostAffected(plan, inputs);
+  const keys = await contextOf(resource, action).repository.lockKeys(filter, limit + 1);
+  if (keys.length > limit) {
+    const detail = `q finds more than ${limit} records, and nothing was written; narrow it, or raise max_affected.`;
+    throw new RefusedRequestError(409, detail);
+  }
+  return keys.map((key) => ({ body: null, input: { ...each, id: idOf(plan, key) }, problem: null }));
+}
+
+/** In one order, whatever that of the request: two of them cannot wait for each other. */
+async function lockTargets(resource: Resource, action: Action, items: readonly BulkItem[]): Promise<void> {
+  const ids = items.flatMap(({ input }) => (input ? [input.id] : []));
+  if (ids.length > 1)
+    await contextOf(resource, action).repository.lockKeys(byKeys(resource.plan, ids), ids.length);
+}
+
+function byKeys({ info: { primaryKey } }: ResourcePlan, ids: readonly unknown[]): Filter {
+  const values = ids.flatMap((id) => encodeParameter(primaryKey.type, id) ?? []);
+  return { kind: 'comparison', attribute: primaryKey.name, operator: '=in=', values };
+}
+
+/** A key of a record, as a path would give it. */
+function idOf({ parseId, idKind }: ResourcePlan, key: unknown): unknown {
+  const parsed = idKind === 'custom' ? null : parseId(String(key));
+  return parsed?.kind === 'id' ? parsed.value : key;
+}

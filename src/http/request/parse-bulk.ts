@@ -1,0 +1,160 @@
+/**
+ * A request that writes many records -> what is done with each. What is wrong with any of them is told of all at once; where
+ * each record stands for itself, it is kept for the answer.
+ */
+import type { Request } from 'express';
+import { type BulkInputs, bulkInputs } from '../../features/bulk-inputs.js';
+import { type BulkEndpoint, SINGLE_OF } from '../../metadata/endpoint.js';
+import type { Access } from '../../operation/access.js';
+import { compileQueryReader } from '../../operation/compile-features.js';
+import type { Inputs } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { BodyError, InvalidBodyError, InvalidQueryError, withinItem } from '../../schema/request-issue.js';
+import { setCurrentItem } from './current-item.js';
+import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
+import {
+  bodyLimits,
+  compileValuesParser,
+  type ParserSettings,
+  type RequestArguments,
+} from './parse-request.js';
+import { readBody } from './read-body.js';
+import { askRelated, compileWantedRelations } from './related-access.js';
+
+/** What a request does with many records. */
+export interface BulkArguments {
+  readonly inputs: BulkInputs;
+  readonly access: Access;
+  /** Null where `q` finds the rows. */
+  readonly items: readonly BulkItem[] | null;
+  /** What is done with each row that `q` finds; the key is not known yet. */
+  readonly each: RequestArguments | null;
+}
+
+/** Reads a request for many records. One for a single record is left to its own parser, with the body that was read. */
+export type BulkParser = (request: Request) => Promise<BulkArguments | RequestArguments>;
+
+/** Whether a request is for many records. */
+export function isForMany(input: BulkArguments | RequestArguments): input is BulkArguments {
+  return 'items' in input;
+}
+
+/**
+ * The parser of an endpoint.
+ *
+ * @param hasSingle whether the same route takes a single record, too
+ */
+export function compileBulkParser(
+  settings: ParserSettings,
+  endpoint: BulkEndpoint,
+  hasSingle: boolean,
+): BulkParser {
+  const { plan, features, access: askAccess } = settings;
+  const single = SINGLE_OF[endpoint];
+  const filter = features.list.inputs.find(({ name }) => name === 'q');
+  const readInputs = compileQueryReader(plan, bulkInputs(plan.bulk?.max ?? 0, endpoint, filter));
+  const relations = compileWantedRelations(plan, endpoint !== 'createMany');
+  const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
+  const { absentFor, readQuery } = features[single];
+  return async (request) => {
+    const access = await askAccess(request, single);
+    const related = await askRelated(request, relations(request.url, access.form));
+    const inputs = readInputs(request.url, access, [], related) as BulkInputs;
+    refuseCondition(request, plan.name);
+    // Who may not list must not learn by conditions what there is.
+    if (inputs.filter) await askAccess(request, 'list');
+    const absent = absentFor(access.form);
+    if (inputs.filter && plan.ifMatch === 'required') {
+      throw new RefusedRequestError(
+        428,
+        `A change of a ${plan.name} needs its version; send an array of records.`,
+      );
+    }
+    if (!parseBody) {
+      if (inputs.filter) return { inputs, access, items: null, each: { query: absent, access } };
+      throw missingFilter('A delete of many records needs q.');
+    }
+    return parseBody(request, { inputs, access, absent }, () => readQuery(request.url, access));
+  };
+}
+
+interface Head {
+  readonly inputs: BulkInputs;
+  readonly access: Access;
+  readonly absent: Inputs;
+}
+
+function compileBodyParser(
+  { plan, bodyLimit }: ParserSettings,
+  kind: 'create' | 'update',
+  hasSingle: boolean,
+) {
+  const limits = bodyLimits(plan, kind, bodyLimit);
+  const listLimits = { ...limits, mediaTypes: ['application/json'] };
+  const parseValues = compileValuesParser(plan, kind);
+  const parseItem = compileItemParser(plan, kind, parseValues);
+  return async (
+    request: Request,
+    { inputs, access, absent }: Head,
+    readQuery: () => Inputs,
+  ): Promise<BulkArguments | RequestArguments> => {
+    const body = await readBody(request, inputs.filter ? limits : listLimits);
+    if (inputs.filter) {
+      const each = { query: absent, ...(await parseValues(request, access, body)) };
+      return { inputs, access, items: null, each };
+    }
+    if (Array.isArray(body)) {
+      checkLength(body, plan.bulk?.max ?? 0);
+      const items = await parseItems(request, { inputs, access, absent }, body, parseItem);
+      return { inputs, access, items, each: null };
+    }
+    // What only many records have is no parameter of one.
+    if (hasSingle) return { query: readQuery(), ...(await parseValues(request, access, body)) };
+    if (kind === 'update')
+      throw missingFilter('A change of many records needs q, or a body that is an array.');
+    const detail = 'The body must be a JSON array.';
+    throw new InvalidBodyError([{ pointer: '', code: 'isArray', detail }]);
+  };
+}
+
+/** @throws InvalidBodyError, and what refuses an item, where one stands for all */
+async function parseItems(
+  request: Request,
+  { inputs, access, absent }: Head,
+  body: readonly unknown[],
+  parse: ItemParser,
+): Promise<readonly BulkItem[]> {
+  const items: BulkItem[] = [];
+  const keys = new Map<string, number>();
+  for (const [index, each] of body.entries()) {
+    items.push(await parse(request, { access, absent, index, keys }, each));
+  }
+  if (!inputs.isAtomic) return items;
+  const issues = items.flatMap(({ problem }, index) =>
+    problem instanceof InvalidBodyError ? problem.errors.map((each) => withinItem(index, each)) : [],
+  );
+  if (issues.length > 0) throw new InvalidBodyError(issues);
+  const refused = items.findIndex(({ problem }) => problem !== null);
+  const { problem = null } = items[refused] ?? {};
+  if (problem === null) return items;
+  setCurrentItem(request, refused);
+  throw problem;
+}
+
+function checkLength({ length }: readonly unknown[], max: number): void {
+  if (length === 0)
+    throw new BodyError(400, 'empty', 'The body is an array without items; send one at least.');
+  if (length <= max) return;
+  throw new BodyError(413, 'tooMany', `The body has ${length} items; at most ${max} are accepted.`);
+}
+
+function missingFilter(detail: string): InvalidQueryError {
+  return new InvalidQueryError([{ parameter: 'q', code: 'required', detail }]);
+}
+
+/** A tag is that of one record. */
+function refuseCondition(request: Request, name: string): void {
+  if (request.get('If-Match') === undefined) return;
+  const detail = `If-Match names states of one ${name}, and nothing was done; give each record its version, or leave it out.`;
+  throw new RefusedRequestError(412, detail);
+}

@@ -1,0 +1,129 @@
+/** One of many records in a body -> the arguments of its write, or what is wrong with it. */
+import type { Request } from 'express';
+import type { Access } from '../../operation/access.js';
+import type { Inputs } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { noSuchRecord } from '../../persistence/errors/errors.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
+import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
+import { type RequestArguments, tryParseId, type ValuesParser } from './parse-request.js';
+
+/** An item of a body: what it asks for, or what is wrong with it. */
+export interface BulkItem {
+  /** As it was sent. */
+  readonly body: unknown;
+  /** Null where the item is wrong. */
+  readonly input: RequestArguments | null;
+  /** With pointers into the item. */
+  readonly problem: Error | null;
+}
+
+/** What an item is read with. */
+export interface ItemContext {
+  readonly access: Access;
+  /** What a single write without parameters has. */
+  readonly absent: Inputs;
+  /** From 0. */
+  readonly index: number;
+  /** Where the keys of earlier items stand. */
+  readonly keys: Map<string, number>;
+}
+
+/** Reads an item. */
+export type ItemParser = (request: Request, context: ItemContext, body: unknown) => Promise<BulkItem>;
+
+const MAX_VERSION = 2_147_483_647;
+
+/** Compiles the reader of items. */
+export function compileItemParser(
+  plan: ResourcePlan,
+  kind: 'create' | 'update',
+  parseValues: ValuesParser,
+): ItemParser {
+  const key = plan.info.primaryKey.name;
+  const readHead = kind === 'update' ? compileHead(plan) : null;
+  return async (request, { access, absent, index, keys }, body) => {
+    const issues: RequestIssue[] = [];
+    const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
+      body,
+      input: null,
+      problem: new InvalidBodyError(errors),
+    });
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      return wrong([{ pointer: '', code: 'isObject', detail: 'An item must be a JSON object.' }]);
+    }
+    const sent = body as Readonly<Record<string, unknown>>;
+    const head = readHead?.(sent, issues);
+    const rest = readHead ? bodyOf(plan, sent) : sent;
+    const parsed = await parseValues(request, access, rest).catch((error: unknown) => {
+      if (!(error instanceof InvalidBodyError)) throw error;
+      issues.push(...error.errors);
+      return null;
+    });
+    const text = head ? textOf(head.id) : textOf(parsed?.values[key]);
+    const before = text === undefined ? undefined : keys.get(text);
+    if (before !== undefined) {
+      const detail = `${key} is that of the item ${before}, too; a record may stand in a body once.`;
+      issues.push({ pointer: bodyPointer(key), code: 'repeated', detail });
+    } else if (text !== undefined) keys.set(text, index);
+    if (issues.length > 0 || !parsed) return wrong(issues);
+    if (head?.refusal) return { body, input: null, problem: head.refusal };
+    const query = head?.states ? Object.freeze({ ...absent, ifMatch: head.states }) : absent;
+    return { body, input: { query, ...(head ? { id: head.id } : {}), ...parsed }, problem: null };
+  };
+}
+
+interface ItemHead {
+  readonly id: unknown;
+  /** The version that the record has to have. */
+  readonly states: readonly string[] | null;
+  readonly refusal: Error | null;
+}
+
+/** Reads which record an item is about, and in which state that has to be. */
+function compileHead(plan: ResourcePlan) {
+  const { entityTag, ifMatch, idKind, info } = plan;
+  const key = info.primaryKey.name;
+  const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
+  const isNumber = idKind === 'integer';
+  return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[]): ItemHead => {
+    const wrong = (name: string, code: string, detail: string) =>
+      void issues.push({ pointer: bodyPointer(name), code, detail });
+    const given = Object.hasOwn(sent, key) ? sent[key] : undefined;
+    const states = version !== null && Object.hasOwn(sent, version) ? readVersion(sent[version]) : null;
+    if (states === undefined) wrong(String(version), 'isInt', `${version} must be an integer from 0.`);
+    let refusal: Error | null = null;
+    if (states === null && ifMatch === 'required') {
+      refusal = new RefusedRequestError(
+        428,
+        `A change of a ${plan.name} needs its ${version}, which a read of it has given.`,
+      );
+    }
+    const isFitting =
+      typeof given === (isNumber ? 'number' : 'string') || (idKind === 'custom' && typeof given === 'number');
+    const parsed = isFitting ? tryParseId(plan, String(given)) : null;
+    if (given === undefined) wrong(key, 'isDefined', `${key} is required.`);
+    else if (!parsed) wrong(key, 'id', `${key} must be a ${isNumber ? 'number' : 'text'}.`);
+    else if (parsed.kind === 'malformed') wrong(key, 'id', `${key} must be ${parsed.expected}.`);
+    else if (parsed.kind === 'impossible') refusal = noSuchRecord({ name: plan.name, key });
+    return { id: parsed?.kind === 'id' ? parsed.value : undefined, states: states ?? null, refusal };
+  };
+}
+
+function readVersion(value: unknown): readonly string[] | undefined {
+  const isVersion = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_VERSION;
+  return isVersion ? Object.freeze([String(value)]) : undefined;
+}
+
+/** What of an item is written. */
+function bodyOf({ info, entityTag }: ResourcePlan, sent: Readonly<Record<string, unknown>>) {
+  const heads = [info.primaryKey.name, ...(entityTag?.kind === 'version' ? [entityTag.attribute] : [])];
+  return Object.fromEntries(Object.entries(sent).filter(([name]) => !heads.includes(name)));
+}
+
+/** By which keys are compared; undefined where there is none. */
+function textOf(key: unknown): string | undefined {
+  return typeof key === 'string' || typeof key === 'number' || typeof key === 'bigint'
+    ? String(key)
+    : undefined;
+}

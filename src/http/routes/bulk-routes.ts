@@ -1,0 +1,115 @@
+/** The routes for many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
+import type { ResultShaper } from '../answer/result-shaper.js';
+import { compileBulkHandler } from '../operation/handle-bulk.js';
+import type { RouteDecisions } from '../operation/handle-operation.js';
+import { type BulkParser, isForMany } from '../request/parse-bulk.js';
+import { parseOnce, type RequestArguments } from '../request/parse-request.js';
+import {
+  type ActionArgs,
+  type ActionRunner,
+  copyGuards,
+  declaredParameters,
+  lineageOf,
+} from '../resources/controller-metadata.js';
+import { CrudController } from '../resources/crud-controller.js';
+import { BULK_ROUTES, type BulkRoute, bulkRouteOf, routePath } from '../resources/generated-routes.js';
+import type { Resource } from '../resources/resource.js';
+import { withoutSlash } from './allowed-methods.js';
+
+/**
+ * The routes of a resource as routing-controllers records them. Where a route takes a new record at the same path, it takes
+ * many, too.
+ */
+export function bulkActions({ plan, controller }: Resource, others: readonly ActionArgs[]): ActionArgs[] {
+  const isRoot = ({ route }: ActionArgs) => typeof route === 'string' && withoutSlash(route || '/') === '/';
+  const isShared = ({ single }: BulkRoute) =>
+    others.some((each) => each.method === single.method && each.type === 'post' && isRoot(each));
+  return BULK_ROUTES.filter((route) => plan.bulk?.endpoints.has(route.endpoint) && !isShared(route)).map(
+    ({ method, single }) => ({
+      target: controller,
+      type: single.verb,
+      method,
+      route: routePath(plan.prefix, { ...single, isItem: false }).slice(plan.prefix.length),
+      options: { transformResponse: false },
+    }),
+  );
+}
+
+/** The route for many records that is answered where this method is. */
+export function sharedRoute(
+  { plan }: Resource,
+  method: string,
+  bulk: readonly ActionArgs[],
+): BulkRoute | undefined {
+  return BULK_ROUTES.find(
+    ({ endpoint, method: own, single }) =>
+      single.method === method &&
+      plan.bulk?.endpoints.has(endpoint) &&
+      !bulk.some((each) => each.method === own),
+  );
+}
+
+/** What the user's decorators put before the method of one record comes before the route of many. */
+export function guardBulkActions(
+  actions: readonly ActionArgs[],
+  lineage: readonly object[],
+  controller: new () => object,
+): void {
+  for (const { method } of actions) {
+    const route = bulkRouteOf(method);
+    if (route) copyGuards(lineage, route.single.method, method, controller);
+  }
+}
+
+/** What answers a route for many records alone. */
+export function bulkHandler(
+  resource: Resource,
+  { endpoint, single }: BulkRoute,
+  decisions: RouteDecisions,
+  shaper: ResultShaper,
+): ActionRunner {
+  const parse = resource.compileBulk(endpoint, false);
+  const handle = compileBulkHandler(resource, single, decisions, shaper);
+  return async (metadata, action) => {
+    const input = await parse(action.request);
+    if (isForMany(input)) return handle(metadata, action, input);
+    throw new TypeError('A route for many records has read a request for one.');
+  };
+}
+
+/**
+ * What answers a route for one record or many.
+ *
+ * @param compileSingle compiles what answers a single one
+ */
+export function sharedHandler(
+  resource: Resource,
+  { endpoint, single }: BulkRoute,
+  decisions: RouteDecisions,
+  shaper: ResultShaper,
+  compileSingle: (resource: Resource) => ActionRunner,
+): ActionRunner {
+  const parse = parseOnce(resource.compileBulk(endpoint, true));
+  // It is asked for what is no array alone.
+  const parseSingle = async (request: Parameters<BulkParser>[0]) =>
+    (await parse(request)) as RequestArguments;
+  const parsers = { ...resource.parsers, [single.operation]: parseSingle };
+  const handle = compileBulkHandler(resource, single, decisions, shaper);
+  const handleSingle = compileSingle({ ...resource, parsers });
+  return async (metadata, action, params) => {
+    const input = await parse(action.request);
+    return isForMany(input) ? handle(metadata, action, input) : handleSingle(metadata, action, params);
+  };
+}
+
+/** What of a controller cannot be called for each of many records. */
+export function bulkProblems({ plan, controller }: Resource): string[] {
+  const lineage = lineageOf(controller, CrudController);
+  return BULK_ROUTES.flatMap(({ endpoint, single: { method } }) => {
+    if (!plan.bulk?.endpoints.has(endpoint) || declaredParameters(lineage, method).length === 0) return [];
+    return [
+      `${controller.name}.${method} has decorated parameters, which are read once for a request, and endpoints has '${endpoint}', ` +
+        'which calls it for each record; read them from context.request in the method, or leave one of both out.',
+    ];
+  });
+}

@@ -1,0 +1,21 @@
+/** Where the writes of a table run, and what it does with them. */
+import type { Sequelize } from 'sequelize';
+import type { RecordInfo } from '../../model/model-info.js';
+import { currentTarget } from '../connections/current-target.js';
+import type { StatementTarget } from '../connections/statement-target.js';
+import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
+import type { TableSql } from '../sql/table-sql.js';
+
+/** Any connection of the pool, with the settings of the running code. */
+export function tableTarget({ model }: RecordInfo): StatementTarget {
+  return currentTarget(model.sequelize as Sequelize);
+}
+
+/** The triggers of the table; asked where the writes run. */
+export function triggersOf(
+  { info, name }: TableSql,
+  on: StatementTarget,
+): TableTriggers | Promise<TableTriggers> {
+  const ask = async (text: string, values: string[]) => (await on.write(text, values)).rows;
+  return tableTriggers(info.model.sequelize as Sequelize, name, ask);
+}

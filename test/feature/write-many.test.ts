@@ -1,0 +1,494 @@
+/** Many records in one request: `POST /` with an array, `PATCH /` and `DELETE /`. All happens, or nothing. */
+import { expect } from 'chai';
+import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { ConfigError, Crud, type CrudContext, crudController, type UpdateValues } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
+import { except } from '../support/combination.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany', 'deleteMany'],
+  bulk: { max: 5 },
+  filterAllow: ['title', 'rank', 'code'],
+  scope: { tenant: (request) => Number(request.get('x-tenant') ?? 1) },
+  can: { list: (request) => request.get('x-blind') === undefined },
+  fields: { rank: { write: (request) => request.get('x-guest') === undefined } },
+})
+@Table({ tableName: 'papers', version: true, timestamps: false })
+class Paper extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER, autoIncrement: true })
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+
+  @Column({ type: DataType.STRING(10), allowNull: false })
+  declare title: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
+  declare rank: number;
+
+  @Column({ type: DataType.STRING(10), unique: true })
+  declare code: string | null;
+
+  @ForeignKey(() => Paper)
+  @Column({ type: DataType.INTEGER, references: { model: 'papers', key: 'id' }, onDelete: 'CASCADE' })
+  declare parentId: number | null;
+}
+
+@Crud({ endpoints: ['createMany'] })
+@Table({ tableName: 'labels', timestamps: false })
+class Label extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(5))
+  declare name: string;
+}
+
+@Table({ tableName: 'plain_labels', timestamps: false })
+class PlainLabel extends Model {}
+
+const wire = (id: number, title: string, more: object = {}) => ({
+  id,
+  tenant: 1,
+  title,
+  rank: 0,
+  code: null,
+  parentId: null,
+  version: 0,
+  ...more,
+});
+
+const issue = (pointer: string, code: string, detail: string) => ({
+  detail,
+  errors: [{ pointer, code, detail }],
+});
+
+const DECORATED =
+  'parameters with decorators are read once for a request, so no method with them serves many records';
+
+except({ session: DECORATED }).describe('many records in one request', () => {
+  let site: TestApp;
+
+  const rows = async () =>
+    (await Paper.findAll({ order: ['id'] })).map(({ id, title, version }) => [id, title, version]);
+  const post = (query: string, body: unknown) => site.agent.post(`/papers${query}`).send(body as object);
+  const patch = (query: string, body: unknown) => site.agent.patch(`/papers${query}`).send(body as object);
+  const remove = (query: string) => site.agent.delete(`/papers${query}`);
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Paper, Label, PlainLabel],
+      bootstrap: { models: [Paper, Label] },
+      minPool: 2,
+    });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'papers', 'labels');
+    await Paper.bulkCreate([
+      { tenant: 1, title: 'one', code: 'a' },
+      { tenant: 1, title: 'two' },
+      { tenant: 2, title: 'foreign' },
+      { tenant: 1, title: 'four' },
+    ]);
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const BEFORE = [
+    [1, 'one', 0],
+    [2, 'two', 0],
+    [3, 'foreign', 0],
+    [4, 'four', 0],
+  ];
+
+  describe('that are new', () => {
+    it('are created in the order asked', async () => {
+      expectJson(await post('', [{ title: 'x', rank: 3 }, { title: 'y' }, { title: 'z', code: 'q' }]), 201, {
+        items: [wire(5, 'x', { rank: 3 }), wire(6, 'y'), wire(7, 'z', { code: 'q' })],
+      });
+      expect(await rows()).to.have.length(7);
+    });
+
+    it('are created one at a time as before', async () => {
+      const one = await post('', { title: 'x' });
+      expectJson(one, 201, wire(5, 'x'));
+      expect(one.headers['location']).to.equal('/papers/5');
+      expect(one.headers['etag']).to.match(/^"0[".]/);
+      expectProblem(await post('?dry_run=true', { title: 'x' }), 400, {
+        detail: "This route has no parameter 'dry_run'. It accepts none.",
+        errors: [
+          {
+            parameter: 'dry_run',
+            code: 'unknown',
+            detail: "This route has no parameter 'dry_run'. It accepts none.",
+          },
+        ],
+      });
+    });
+
+    it('are refused with all that is wrong with any of them', async () => {
+      const refused = await post('', [
+        { title: 'x' },
+        { title: 5 },
+        'text',
+        { titel: 'x', tenant: 2, version: 1 },
+      ]);
+      expect(refused.status).to.equal(422);
+      expect(
+        refused.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
+      ).to.deep.equal([
+        ['/1/title', 'isString'],
+        ['/2', 'isObject'],
+        ['/3/titel', 'unknownProperty'],
+        ['/3/tenant', 'readOnly'],
+        ['/3/version', 'readOnly'],
+        ['/3/title', 'isDefined'],
+      ]);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('are refused together where the database refuses one', async () => {
+      const detail = 'Another Paper has the same code.';
+      expectProblem(
+        await post('', [{ title: 'x' }, { title: 'y', code: 'a' }]),
+        409,
+        issue('/1/code', 'unique', detail),
+      );
+      expectProblem(
+        await post('', [{ title: 'x', code: 'k' }, { title: 'y' }, { title: 'z', code: 'k' }]),
+        409,
+        issue('/2/code', 'unique', detail),
+      );
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('refer to no record of others', async () => {
+      const refused = await post('', [
+        { title: 'x', parentId: 1 },
+        { title: 'y', parentId: 3 },
+      ]);
+      expect([refused.status, refused.body.errors[0].pointer]).to.deep.equal([409, '/1/parentId']);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('have keys of their own, each once', async () => {
+      const label = (body: unknown) => site.agent.post('/labels').send(body as object);
+      expectProblem(
+        await label([{ name: 'a' }, { name: 'b' }, { name: 'a' }]),
+        422,
+        issue('/2/name', 'repeated', 'name is that of the item 0, too; a record may stand in a body once.'),
+      );
+      expectJson(await label([{ name: 'b' }, { name: 'a' }]), 201, { items: [{ name: 'b' }, { name: 'a' }] });
+      expectProblem(await label({ name: 'c' }), 422, issue('', 'isArray', 'The body must be a JSON array.'));
+      expect(await Label.count()).to.equal(2);
+    });
+
+    it('are as many as the resource allows, and one at least', async () => {
+      const many = Array.from({ length: 6 }, () => ({ title: 'x' }));
+      expectProblem(
+        await post('', many),
+        413,
+        issue('', 'tooMany', 'The body has 6 items; at most 5 are accepted.'),
+      );
+      expectProblem(
+        await post('', []),
+        400,
+        issue('', 'empty', 'The body is an array without items; send one at least.'),
+      );
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('may each stand for itself', async () => {
+      const answer = await post('?atomic=false', [
+        { title: 'x' },
+        { title: 5 },
+        { title: 'y', code: 'a' },
+        { title: 'z', parentId: 3 },
+        { title: 'w' },
+      ]);
+      expect(answer.status).to.equal(207);
+      const { items } = answer.body;
+      expect(items.map(({ status }: { status: number }) => status)).to.deep.equal([201, 422, 409, 409, 201]);
+      expect(items[0]).to.deep.equal({ status: 201, item: wire(items[0].item.id, 'x') });
+      expect(items[2]).to.deep.equal({
+        status: 409,
+        problem: issue('/2/code', 'unique', 'Another Paper has the same code.'),
+      });
+      expect([1, 3].map((at) => items[at].problem.errors[0].pointer)).to.deep.equal([
+        '/1/title',
+        '/3/parentId',
+      ]);
+      expect((await rows()).map(([, title]) => title)).to.deep.equal([
+        'one',
+        'two',
+        'foreign',
+        'four',
+        'x',
+        'w',
+      ]);
+    });
+
+    it('are not written where a dry run is asked for', async () => {
+      const answer = await post('?dry_run=true', [{ title: 'x' }, { title: 'y' }]);
+      expect(answer.status).to.equal(201);
+      expect(answer.body.items.map(({ title }: { title: string }) => title)).to.deep.equal(['x', 'y']);
+      expect(answer.headers).not.to.have.property('location');
+      const each = await post('?dry_run=true&atomic=false', [{ title: 'x' }, { title: 5 }]);
+      expect([each.status, each.body.items[1].status]).to.deep.equal([207, 422]);
+      expect((await post('?dry_run=true', [{ title: 'x', code: 'a' }])).status).to.equal(409);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('take no attribute that the request may not write', async () => {
+      const refused = await post('', [{ title: 'x' }, { title: 'y', rank: 1 }]).set('x-guest', '1');
+      expectProblem(refused, 422, issue('/1/rank', 'readOnly', 'rank cannot be set.'));
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+  });
+
+  describe('that are changed by their keys', () => {
+    it('are answered in the order asked, each with its version', async () => {
+      expectJson(
+        await patch('', [
+          { id: 4, title: 'IV' },
+          { id: 1, rank: 9, version: 0 },
+        ]),
+        200,
+        { items: [wire(4, 'IV', { version: 1 }), wire(1, 'one', { code: 'a', rank: 9, version: 1 })] },
+      );
+    });
+
+    it('are changed all or none', async () => {
+      const change = { id: 1, title: 'I' };
+      const missing = 'There is no Paper with this id.';
+      const changed = 'The Paper has been changed since; read it again, and repeat the change.';
+      for (const [item, status, problem] of [
+        [{ id: 9, title: 'x' }, 404, issue('/1', 'notFound', missing)],
+        [{ id: 3, title: 'x' }, 404, issue('/1', 'notFound', missing)],
+        [{ id: 99999999999, title: 'x' }, 404, issue('/1', 'notFound', missing)],
+        [{ id: 2, version: 7, title: 'x' }, 412, issue('/1', 'changed', changed)],
+        [{ id: 2, code: 'a' }, 409, issue('/1/code', 'unique', 'Another Paper has the same code.')],
+        [{ id: '2', title: 'x' }, 422, issue('/1/id', 'id', 'id must be a number.')],
+        [{ id: 2.5, title: 'x' }, 422, issue('/1/id', 'id', 'id must be an integer.')],
+        [{ title: 'x' }, 422, issue('/1/id', 'isDefined', 'id is required.')],
+        [{ id: 2, version: '0' }, 422, issue('/1/version', 'isInt', 'version must be an integer from 0.')],
+        [{ id: 2, tenant: 2 }, 422, issue('/1/tenant', 'readOnly', 'tenant cannot be set.')],
+        [
+          { id: 1, title: 'x' },
+          422,
+          issue('/1/id', 'repeated', 'id is that of the item 0, too; a record may stand in a body once.'),
+        ],
+      ] as const) {
+        expectProblem(await patch('', [change, item]), status, problem);
+        expect(await rows()).to.deep.equal(BEFORE);
+      }
+    });
+
+    it('may each stand for itself', async () => {
+      const answer = await patch('?atomic=false', [
+        { id: 1, title: 'I' },
+        { id: 9, title: 'x' },
+        { id: 2, version: 3 },
+        { id: 1, title: 'again' },
+        { id: 4, title: 'IV', version: 0 },
+      ]);
+      expect(answer.status).to.equal(207);
+      expect(
+        answer.body.items.map(
+          ({
+            status,
+            item,
+            problem,
+          }: {
+            status: number;
+            item?: { title: string };
+            problem?: { errors: [{ pointer: string }] };
+          }) => [status, item?.title ?? problem?.errors[0].pointer],
+        ),
+      ).to.deep.equal([
+        [200, 'I'],
+        [404, '/1'],
+        [412, '/2'],
+        [422, '/3/id'],
+        [200, 'IV'],
+      ]);
+      expect(await rows()).to.deep.equal([
+        [1, 'I', 1],
+        [2, 'two', 0],
+        [3, 'foreign', 0],
+        [4, 'IV', 1],
+      ]);
+    });
+
+    it('take no q beside them, and no If-Match', async () => {
+      expect((await patch('?max_affected=3', [{ id: 1, title: 'x' }])).status).to.equal(400);
+      const refused = await patch('', [{ id: 1, title: 'x' }]).set('if-match', '"0"');
+      expect(refused.status).to.equal(412);
+      expectProblem(
+        await patch('', { title: 'x' }),
+        400,
+        (() => {
+          const detail = 'A change of many records needs q, or a body that is an array.';
+          return { detail, errors: [{ parameter: 'q', code: 'required', detail }] };
+        })(),
+      );
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+  });
+
+  describe('that q finds', () => {
+    it('are changed within the scope of the request', async () => {
+      expectJson(await patch('?q=rank==0', { rank: 1 }), 200, { affected: 3 });
+      expectJson(await patch('?q=title==nothing', { rank: 1 }), 200, { affected: 0 });
+      expect((await rows()).map(([, , version]) => version)).to.deep.equal([1, 1, 0, 1]);
+    });
+
+    it('are deleted within the scope of the request, with what refers to them', async () => {
+      await Paper.update({ parentId: 1 }, { where: { id: [2] } });
+      expectJson(await remove('?q=title=in=(one,two,foreign)'), 200, { affected: 2 });
+      expect((await rows()).map(([id]) => id)).to.deep.equal([3, 4]);
+    });
+
+    it('are at most as many as the request allows', async () => {
+      const detail =
+        'q finds more than 2 records, and nothing was written; narrow it, or raise max_affected.';
+      expectProblem(await remove('?q=rank==0&max_affected=2'), 409, { detail });
+      expectProblem(await patch('?q=rank==0&max_affected=2', { rank: 1 }), 409, { detail });
+      for (const value of ['0', '6', 'x', '']) {
+        expect((await remove(`?q=rank==0&max_affected=${value}`)).status).to.equal(400);
+      }
+      expect(await rows()).to.deep.equal(BEFORE);
+      expectJson(await remove('?q=rank==0&max_affected=3'), 200, { affected: 3 });
+    });
+
+    it('need a q that is understood', async () => {
+      for (const query of [
+        '',
+        '?q=',
+        '?q=%20',
+        '?q=titel==x',
+        '?q=title',
+        '?q=rank==0&page=1',
+        '?q=rank==0&q=rank==0',
+      ]) {
+        expect([query, (await remove(query)).status]).to.deep.equal([query, 400]);
+        expect([query, (await patch(query, { rank: 1 })).status]).to.deep.equal([query, 400]);
+      }
+      expect((await patch('?q=rank==0', [{ id: 1 }])).status).to.equal(422);
+      expect((await patch('?q=rank==0', { tenant: 2 })).status).to.equal(422);
+      expect((await remove('?q=rank==0').set('x-blind', '1')).status).to.equal(403);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('are written all or none, or each for itself', async () => {
+      const conflict = issue('/code', 'unique', 'Another Paper has the same code.');
+      expectProblem(await patch('?q=title=in=(two,four)', { code: 'n' }), 409, conflict);
+      expect(await rows()).to.deep.equal(BEFORE);
+      expectJson(await patch('?q=title=in=(two,four)&atomic=false', { code: 'n' }), 207, {
+        items: [
+          { status: 200, key: 2, item: wire(2, 'two', { code: 'n', version: 1 }) },
+          { status: 409, key: 4, problem: conflict },
+        ],
+      });
+      expectJson(await remove('?q=title=in=(two,four)&atomic=false'), 207, {
+        items: [
+          { status: 204, key: 2 },
+          { status: 204, key: 4 },
+        ],
+      });
+    });
+
+    it('are not written where a dry run is asked for', async () => {
+      expectJson(await remove('?q=rank==0&dry_run=true'), 200, { affected: 3 });
+      expectJson(await patch('?q=rank==0&dry_run=true', { rank: 1 }), 200, { affected: 3 });
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+  });
+
+  describe('through code of the user', () => {
+    afterEach(() => {
+      Paper.removeHook('beforeSave', 'see');
+      Paper.removeHook('beforeDestroy', 'see');
+    });
+
+    it('are seen by hooks one by one, and undone where one refuses', async () => {
+      const seen: string[] = [];
+      Paper.addHook('beforeSave', 'see', (paper) => {
+        const title = String(paper.get('title'));
+        seen.push(title);
+        if (title === 'no') throw new Error('Not this one.');
+      });
+      Paper.addHook('beforeDestroy', 'see', (paper) => {
+        seen.push(`-${paper.get('id')}`);
+      });
+      expect((await post('', [{ title: 'x' }, { title: 'y' }])).status).to.equal(201);
+      expect((await patch('?q=title=in=(x,y)', { title: 'z' })).body).to.deep.equal({ affected: 2 });
+      expect((await remove('?q=title==z')).body).to.deep.equal({ affected: 2 });
+      expect(
+        (
+          await patch('', [
+            { id: 1, title: 'v' },
+            { id: 2, title: 'no' },
+          ])
+        ).status,
+      ).to.equal(500);
+      expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no']);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {
+      const seen: unknown[] = [];
+      class Papers extends crudController(Paper) {
+        override async update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          seen.push(id);
+          if (values.rank === 13) return context.response.json({ early: true }) as never;
+          return super.update(id, { ...values, title: `${values.title}!` }, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const changed = await agent.patch('/papers').send([
+        { id: 2, title: 'b' },
+        { id: 1, title: 'a', version: 0 },
+      ]);
+      expect(changed.body.items.map(({ title }: { title: string }) => title)).to.deep.equal(['b!', 'a!']);
+      const stale = await agent.patch('/papers').send([
+        { id: 2, title: 'c' },
+        { id: 1, title: 'c', version: 0 },
+      ]);
+      expect([stale.status, stale.body.errors[0].pointer]).to.deep.equal([412, '/1']);
+      expect((await agent.patch('/papers?q=title==four').send({ title: 'd' })).body).to.deep.equal({
+        affected: 1,
+      });
+      const early = await agent.patch('/papers').send([
+        { id: 4, title: 'e' },
+        { id: 2, rank: 13 },
+      ]);
+      expectProblem(early, 500, { detail: 'Internal Server Error' });
+      expect(seen).to.deep.equal([2, 1, 2, 4, 4, 2]);
+      expect((await rows()).map(([, title]) => title)).to.deep.equal(['a!', 'b!', 'foreign', 'd!']);
+    });
+  });
+
+  it('are no endpoints where they could not be kept', async () => {
+    const failureOf = (options: object) =>
+      buildApp({ models: [], controllers: [crudController(PlainLabel, options) as never] }).catch(
+        (error: unknown) => error,
+      );
+    for (const [options, message] of [
+      [{ endpoints: ['updateMany'], etag: 'xmin', ifMatch: 'required' }, 'PlainLabel: endpoints has'],
+      [{ endpoints: ['deleteMany'], etag: 'xmin', ifMatch: 'required' }, 'PlainLabel: endpoints has'],
+      [{ bulk: { max: 5 } }, 'PlainLabel: bulk limits no endpoint'],
+      [{ endpoints: ['createMany'], bulk: { max: 1001 } }, 'PlainLabel: bulk.max is 1001'],
+      [{ endpoints: ['createMany'], bulk: { maximum: 5 } }, "PlainLabel: bulk has no 'maximum'"],
+      [{ endpoints: ['createAll'] }, 'PlainLabel: endpoints has "createAll"'],
+    ] as const) {
+      const failure = await failureOf(options);
+      expect(failure).to.be.instanceOf(ConfigError);
+      expect(String(failure)).to.include(message);
+    }
+  });
+});
