@@ -241,12 +241,38 @@ describe('a scope that is left out', function () {
           '(SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = p.k AND ("Note"."owner" = $1) LIMIT 3) AS r ORDER BY p.k',
         'A',
       ],
+      [
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k) RETURNING 1) SELECT 1',
+        'A',
+      ],
+      [
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v0 FROM ".given.0" RETURNING "id") SELECT 1',
+        '{0,1}',
+        '{"A","C"}',
+      ],
     ] as const;
     const outOfScope = [
       ['SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."id" = $2::int8)'],
       [
         'INSERT INTO "notes" ("owner") SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."code" = $2)',
         'A',
+      ],
+      [
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."id" = 1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k) RETURNING 1) SELECT 1',
+      ],
+      [
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = 1) RETURNING 1) SELECT 1',
+        'A',
+      ],
+      [
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v0 FROM ".given.0" RETURNING "id") SELECT 1',
+        '{0,1}',
+        '{"A","B"}',
+      ],
+      [
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v1 FROM ".given.0" RETURNING "id") SELECT 1',
+        '{0,1}',
+        '{"A"}',
       ],
       ['SELECT 1 FROM "notes"'],
       ['SELECT count(*) FROM (SELECT 1 FROM "notes" WHERE "id" = 1) AS "all" WHERE "owner" = $1', 'A'],
