@@ -4,6 +4,7 @@ import { then } from '../../operation/ask-access.js';
 import { compileSubresourceAccess, type SubresourceAccess } from '../../operation/subresource-access.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { SubresourcePlan } from '../../plan/resource-plan.js';
+import { compileAskAllowed } from './allowed-inputs.js';
 import { type ParserSettings, parsePathId, type RequestArguments } from './parse-request.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
 
@@ -23,7 +24,8 @@ export function compileSubresourceParser(
   target: Side,
   plan: SubresourcePlan,
 ): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
-  const { readQuery, readHeaders } = target.features.list;
+  const { inputs, readQuery, readHeaders } = target.features.list;
+  const askAllowed = compileAskAllowed(inputs, target.access);
   const { model } = target.plan;
   const { sequelize } = model;
   const grant = compileSubresourceAccess(plan);
@@ -31,16 +33,18 @@ export function compileSubresourceParser(
   return (request) => {
     checkOwner(model, sequelize);
     return then(parent.access(request, 'read'), (access) =>
-      then(askRelated(request, [plan, ...relations(request.url)]), (related) => {
-        const within = grant(related(plan), String(request.params['id']));
-        const query = readQuery(request.url, within, [], related);
-        const id = parsePathId(parent.plan, request);
-        return {
-          query: readHeaders(request, query, within),
-          access: within,
-          parent: { query: parent.features.read.absentFor(access.form), access, id },
-        };
-      }),
+      then(askRelated(request, [plan, ...relations(request.url)]), (related) =>
+        then(askAllowed(request), (allowed) => {
+          const within = grant(related(plan), String(request.params['id']));
+          const query = readQuery(request.url, within, [], { related, allowed });
+          const id = parsePathId(parent.plan, request);
+          return {
+            query: readHeaders(request, query, within),
+            access: within,
+            parent: { query: parent.features.read.absentFor(access.form), access, id },
+          };
+        }),
+      ),
     );
   };
 }
