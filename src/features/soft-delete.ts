@@ -28,6 +28,7 @@ export const softDelete: FeatureFactory = ({ plan }) => {
       restore: (operation) => ({
         ...amongGone(operation),
         set: Object.freeze({ [alive.attribute]: null }),
+        differs: true,
       }),
       purge: amongGone,
     },

@@ -91,7 +91,7 @@ class DocumentDraft {
     const operations = new Set<Endpoint>();
     // Express asks them the other way round; people look for the generated ones first.
     const isAdded = ({ method }: ControllerRoute): number =>
-      generatedRouteOf(method) || subresourceOf(resource.plan, method) ? 0 : 1;
+      generatedRouteOf(method, resource.plan) || subresourceOf(resource.plan, method) ? 0 : 1;
     for (const route of routes.toSorted((first, second) => isAdded(first) - isAdded(second))) {
       const operation = this.#addRoute(resource, route, describe(route.method), targetOf);
       if (operation) operations.add(operation);
@@ -135,7 +135,7 @@ class DocumentDraft {
     const full = `${this.routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
     const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
     this.#paths.set(templateShape(full), known);
-    const generated = generatedRouteOf(method);
+    const generated = generatedRouteOf(method, resource.plan);
     const parameters = shownParameters(expressible, known.template);
     const subresource = subresourceOf(resource.plan, method);
     const described = generated

@@ -1,5 +1,6 @@
 /** The routes that a resource can have, as data. */
-import type { Endpoint } from '../../metadata/crud-options.js';
+import { type Endpoint, OPERATIONS } from '../../metadata/crud-options.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { CrudController } from './crud-controller.js';
 
@@ -48,9 +49,26 @@ export const GENERATED_ROUTES: readonly GeneratedRoute[] = [
   },
 ];
 
-/** The generated route that a controller's method serves, if it is one of them. */
-export function generatedRouteOf(method: string): GeneratedRoute | undefined {
+/** The generated route that a method of this name can serve. */
+export function routeNamed(method: string): GeneratedRoute | undefined {
   return GENERATED_ROUTES.find((route) => route.method === method);
+}
+
+/**
+ * The generated route that a method of a resource serves, if it is one of them. A method such as `restore` is code of the user's
+ * where the resource does not name the endpoint.
+ */
+export function generatedRouteOf(
+  method: string,
+  { endpoints }: Pick<ResourcePlan, 'endpoints'>,
+): GeneratedRoute | undefined {
+  const route = routeNamed(method);
+  return route && (isUsual(route) || endpoints.has(route.operation)) ? route : undefined;
+}
+
+/** Whether all resources that name no endpoints have it. */
+export function isUsual({ operation }: GeneratedRoute): boolean {
+  return OPERATIONS.some((each) => each === operation);
 }
 
 /** The path of a generated route. An empty path would match nothing, so the root of a router is `/`. */

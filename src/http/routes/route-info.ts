@@ -29,7 +29,7 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
       registered.routes.map(({ verb, path, method, generalPathReasons }) => {
         const { plan } = resource;
         const subresource = subresourceOf(plan, method);
-        const operation = subresource ? 'list' : (generatedRouteOf(method)?.operation ?? null);
+        const operation = subresource ? 'list' : (generatedRouteOf(method, plan)?.operation ?? null);
         const isFixed = operation === null || sequelizeProblem() !== undefined;
         const present = isFixed ? [] : presentReasons(plan, operation, subresource);
         return Object.freeze({

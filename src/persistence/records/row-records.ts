@@ -188,6 +188,7 @@ export class RowRecords<M extends Model = Model> {
       kind: 'update',
       where: this.#rowWithin(access, 'only'),
       set: { [mark]: null },
+      differs: true,
       returning,
     } as const;
     const written = await this.#write(operation, {}, on, slots);

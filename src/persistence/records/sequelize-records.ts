@@ -119,10 +119,11 @@ export class SequelizeRecords<M extends Model> {
   /** Brings a soft-deleted row back. @throws NotFoundError @throws NotDeletedError @throws ConcurrentModificationError */
   async restore(id: Id, options: WriteOptions): Promise<M> {
     const found = await this.findDeleted(id, options);
-    return this.#change(id, found, options, async (record) => {
+    const write = async (record: M) => {
       await record.restore(options);
       return record.reload(options);
-    });
+    };
+    return this.#change(id, found, options, write, 'with');
   }
 
   /** Removes a soft-deleted row. @throws NotFoundError @throws NotDeletedError */
@@ -161,7 +162,13 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** Writes to the row of a record, which stays within the access of the request. */
-  async #change(id: Id, record: M, options: WriteOptions, write: (record: M) => Promise<M>): Promise<M> {
+  async #change(
+    id: Id,
+    record: M,
+    options: WriteOptions,
+    write: (record: M) => Promise<M>,
+    deleted?: Deleted,
+  ): Promise<M> {
     const pins = this.#pinsOf(record.dataValues);
     const release = this.#keepWithin(record, pins);
     try {
@@ -174,7 +181,7 @@ export class SequelizeRecords<M extends Model> {
       if (error instanceof InstanceError && this.provesWrites)
         await releasePins(this.#info, record, pins, options);
       if (error instanceof InstanceError) return this.#missing();
-      if (error instanceof OptimisticLockError) return this.#conflict(id, options);
+      if (error instanceof OptimisticLockError) return this.#conflict(id, options, deleted);
       throw error;
     } finally {
       release();
@@ -257,8 +264,8 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */
-  async #conflict(id: Id, options: WriteOptions): Promise<never> {
-    if (!(await this.#findByKey(id, options))) this.#missing();
+  async #conflict(id: Id, options: WriteOptions, deleted?: Deleted): Promise<never> {
+    if (!(await this.#findByKey(id, options, deleted))) this.#missing();
     throw new ConcurrentModificationError(
       `Somebody else changed this ${this.#model.name} at the same time; read it again and repeat the change.`,
     );
