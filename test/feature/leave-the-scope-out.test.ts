@@ -4,10 +4,10 @@ import express from 'express';
 import { buildApplication } from '../../src/bootstrap.js';
 import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
-import type { Endpoint } from '../../src/metadata/crud-options.js';
+import { type Endpoint, OPERATIONS } from '../../src/metadata/crud-options.js';
 import type { FeatureFactory } from '../../src/operation/feature.js';
 import type { Operation, Predicate } from '../../src/operation/operation.js';
-import { Repository } from '../../src/persistence/records/repository.js';
+import { BoundRepository } from '../../src/persistence/records/bound-repository.js';
 import { type RelatedOperation, RelatedRows } from '../../src/persistence/rows/related-rows.js';
 import { RowExecutor } from '../../src/persistence/rows/row-executor.js';
 import { listen } from '../support/listen.js';
@@ -15,7 +15,7 @@ import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
 import { Note } from '../support/tenant-notes.js';
 
-const ENDPOINTS = ['list', 'read', 'create', 'update', 'delete'] as const satisfies readonly Endpoint[];
+const ENDPOINTS: readonly Endpoint[] = [...OPERATIONS, 'restore', 'purge'];
 
 /** The condition without the scope of the rows that it is on, or of those between them and their parent. */
 function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | null {
@@ -96,24 +96,24 @@ describe('a scope that is left out', function () {
     it(`is found in ${endpoint}`, async () => {
       const found = await findings(endpoint, without(endpoint));
       if (endpoint === 'list' || endpoint === 'read') expect(found).to.include('shows "~');
-      if (endpoint === 'update' || endpoint === 'delete')
+      if (['update', 'delete', 'restore', 'purge'].includes(endpoint))
         expect(found).to.include("has changed others' rows");
       if (endpoint === 'create') expect(found).to.include('It does not say what the row belongs to');
       else expect(found).to.include('It has no condition of the scope');
     });
 
     it(`is found in ${endpoint} of repositories`, async () => {
-      const own = Object.getOwnPropertyDescriptor(Repository.prototype, 'within') as PropertyDescriptor;
-      Object.defineProperty(Repository.prototype, 'within', {
+      const own = Object.getOwnPropertyDescriptor(BoundRepository.prototype, 'within') as PropertyDescriptor;
+      Object.defineProperty(BoundRepository.prototype, 'within', {
         ...own,
-        value(this: Repository) {
+        value(this: object) {
           return this;
         },
       });
       try {
         expect(await findings(endpoint, FEATURES, false)).to.not.equal('');
       } finally {
-        Object.defineProperty(Repository.prototype, 'within', own);
+        Object.defineProperty(BoundRepository.prototype, 'within', own);
       }
     });
   }

@@ -13,6 +13,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, filter, type ModelClass } from '../../src/index.js';
+import { OPERATIONS } from '../../src/metadata/endpoint.js';
 
 const tenant = (request: Request): string | undefined => request.get('tenant');
 
@@ -131,6 +132,8 @@ const LISTS = {
   sortAllow: ATTRIBUTES,
   include: RELATIONS,
   count: { cap: 2 },
+  endpoints: [...OPERATIONS, 'restore', 'purge'],
+  can: { deleted: true },
 } as const;
 
 /** Pages by number; a request acts for one tenant. */
