@@ -239,6 +239,8 @@ describe('a restore and a purge', () => {
     const restore = paths['/plots/{id}/restore']?.post;
     const purge = paths['/plots/{id}/purge']?.delete;
     expect([restore?.operationId, purge?.operationId]).to.deep.equal(['restorePlot', 'purgePlot']);
+    for (const each of [restore, purge])
+      expect(each?.description).to.match(/A record that is not deleted is a 409\.$/);
     expect([restore?.requestBody, purge?.requestBody]).to.deep.equal([undefined, undefined]);
     expect(Object.keys(restore?.responses ?? {})).to.include.members(['200', '403', '404', '409', '412']);
     expect(Object.keys(purge?.responses ?? {})).to.include.members(['204', '403', '404', '409', '412']);

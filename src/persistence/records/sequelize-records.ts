@@ -135,14 +135,14 @@ export class SequelizeRecords<M extends Model> {
   /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing; how many. */
   async purgeBefore({ before, limit }: Required<PurgeOptions>, options: WriteOptions): Promise<number> {
     const { primaryKeyAttribute: key } = this.#model;
-    const where = { [markOf(this.#info)]: { [Op.lt]: before } } as WhereOptions<Attributes<M>>;
+    const old = { [markOf(this.#info)]: { [Op.lt]: before } };
+    const where = old as WhereOptions<Attributes<M>>;
     const finder = new RowFinder(this.#model, { where, deleted: 'only' }, options, this.#within);
     const locked = { ...this.#lock, skipLocked: true };
     const found = await finder.find(finder.terms(), null, { attributes: [key], limit, ...locked });
+    if (found.length === 0) return 0;
     const keys = found.map(({ dataValues }) => dataValues[key]);
-    return keys.length === 0
-      ? 0
-      : this.#purge({ [key]: { [Op.in]: keys } } as WhereOptions<Attributes<M>>, options);
+    return this.#purge({ ...old, [key]: keys } as WhereOptions<Attributes<M>>, options);
   }
 
   /** The record of a soft-deleted row, which nothing else may change until the transaction has ended. */
