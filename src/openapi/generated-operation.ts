@@ -142,9 +142,9 @@ function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
     case 'delete':
       return info.paranoid ? 'The record is kept, and is missing from then on.' : 'The record is removed.';
     case 'restore':
-      return 'Brings a deleted record back.';
+      return 'Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.';
     case 'purge':
-      return 'Removes a deleted record for good.';
+      return 'Removes a deleted record for good. A record that is not deleted is a 409.';
     case 'replace':
       return 'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.';
   }

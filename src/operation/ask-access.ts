@@ -262,7 +262,8 @@ function allowsAll({ can }: AccessPlan, endpoint: Endpoint, request: Request): M
   return ask(0);
 }
 
-function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
+/** What a rule answers; only `true` allows. */
+export function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
   return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
 }
 

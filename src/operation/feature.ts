@@ -1,6 +1,7 @@
 /** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
 import type { Request } from 'express';
 import type { Endpoint, ModelClass } from '../metadata/crud-options.js';
+import type { RuleName } from '../metadata/endpoint.js';
 import type { RelatedPlan, ResourcePlan } from '../plan/resource-plan.js';
 import type { CursorCodec } from '../query/cursor-codec.js';
 import type { CursorListQuery, ListQuery, OffsetListQuery } from '../query/list-query.js';
@@ -68,6 +69,8 @@ export interface Input {
   readonly in: 'query' | 'header';
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
+  /** The rule of `can` without whose consent the parameter is unknown. Default: none. Query parameters only. */
+  readonly rule?: RuleName;
   /** Its name among the inputs. Default: `name`. */
   readonly member?: string;
   /** What it is in a request without it. */

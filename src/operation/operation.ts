@@ -125,6 +125,8 @@ export interface UpdateOperation {
   readonly kind: 'update';
   readonly where: Predicate;
   readonly set: Readonly<Record<string, unknown>>;
+  /** That each row which the predicate finds has other values: what is not written is not there. Default: it may have them. */
+  readonly differs?: true;
   /** Apart from the predicate, because a row that is there is not missing. Default: none. */
   readonly references?: readonly Reference[];
   readonly returning: Selection;

@@ -63,6 +63,20 @@ class Seat extends Model {
   declare state: string | null;
 }
 
+@Crud()
+@Table({ tableName: 'badges', paranoid: true, createdAt: false, updatedAt: false, deletedAt: 'goneAt' })
+class Badge extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare code: string;
+
+  @Column({ type: DataType.DATE, field: 'gone at' })
+  declare goneAt: Date | null;
+}
+
 /** Without routes of its own. */
 @Table({ tableName: 'rooms', timestamps: false })
 class Room extends Model {
@@ -187,7 +201,7 @@ describe('advising indexes', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Job, Task, Seat, Room, Guest, StayRoom, Stay, Tour],
+      models: [Job, Task, Seat, Badge, Room, Guest, StayRoom, Stay, Tour],
       bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
     });
   });
@@ -356,6 +370,66 @@ describe('advising indexes', () => {
             'Room: there is no table "rooms"; create it by a migration, or by createAll: true of engineLifespan.',
           ],
         ]);
+      }
+    });
+  });
+
+  describe('for unique values of soft-deleted rows', () => {
+    /** What is told with only these indexes there, in the syntax behind `CREATE UNIQUE INDEX`, or of a constraint. */
+    async function uniqueAdvice(...made: readonly string[]): Promise<string[]> {
+      const { sequelize } = site.engine;
+      for (const statement of made) await sequelize.query(statement);
+      const logger = new CapturedLog();
+      await buildApp({ models: [Badge], logger });
+      return logger.lines.map(({ message }) => message).filter((each) => each.includes('soft-deleted'));
+    }
+
+    afterEach(() =>
+      site.engine.sequelize.query(
+        'ALTER TABLE badges DROP CONSTRAINT IF EXISTS "Own"; DROP INDEX IF EXISTS "Own"; DROP TABLE IF EXISTS pins',
+      ),
+    );
+
+    for (const [what, made, told] of [
+      ['an index', 'CREATE UNIQUE INDEX "Own" ON badges (code, lower(code))', 'DROP INDEX "Own"; '],
+      [
+        'an index over some rows',
+        'CREATE UNIQUE INDEX "Own" ON badges (code) WHERE code <> \'x\'',
+        'DROP INDEX "Own"; ',
+      ],
+      [
+        'a constraint',
+        'ALTER TABLE badges ADD CONSTRAINT "Own" UNIQUE (code)',
+        'ALTER TABLE "badges" DROP CONSTRAINT "Own"; ',
+      ],
+    ] as const) {
+      it(`tells of ${what}, and is silent where its own advice was followed`, async () => {
+        const lines = await uniqueAdvice(made);
+        expect(lines).to.have.lengthOf(1);
+        expect(lines[0]).to.include(
+          `Badge: soft-deleted records keep their values in the unique index "Own"; BEGIN; ${told}CREATE UNIQUE INDEX "Own" ON `,
+        );
+        const [, statements = ''] = /; (BEGIN; .*)$/.exec(lines[0] ?? '') ?? [];
+        expect(await uniqueAdvice(statements)).to.deep.equal([]);
+        await site.engine.sequelize.query(
+          "INSERT INTO badges VALUES (1, 'a', now()), (2, 'a', NULL); DELETE FROM badges",
+        );
+      });
+    }
+
+    it('is silent about indexes with the moment, and about what cannot be over some rows', async () => {
+      for (const made of [
+        'CREATE UNIQUE INDEX "Own" ON badges (code, "gone at")',
+        'CREATE UNIQUE INDEX "Own" ON badges (code, (coalesce("gone at", \'epoch\')))',
+        'CREATE UNIQUE INDEX "Own" ON badges (code) WHERE "gone at" IS NULL AND code <> \'x\'',
+        'CREATE INDEX "Own" ON badges (code)',
+        'ALTER TABLE badges ADD CONSTRAINT "Own" UNIQUE (code) DEFERRABLE',
+        'ALTER TABLE badges ADD CONSTRAINT "Own" UNIQUE (code); CREATE TABLE pins (code text REFERENCES badges (code))',
+      ]) {
+        expect(await uniqueAdvice(made), made).to.deep.equal([]);
+        await site.engine.sequelize.query(
+          'DROP TABLE IF EXISTS pins; ALTER TABLE badges DROP CONSTRAINT IF EXISTS "Own"; DROP INDEX IF EXISTS "Own"',
+        );
       }
     });
   });

@@ -5,7 +5,7 @@ import type { Model } from 'sequelize';
 import { buildApplication } from '../../src/bootstrap.js';
 import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
-import type { Endpoint, Operation as Served } from '../../src/metadata/crud-options.js';
+import { type Endpoint, OPERATIONS, type Operation as Served } from '../../src/metadata/crud-options.js';
 import { SINGLE_OF } from '../../src/metadata/endpoint.js';
 import type { FeatureFactory } from '../../src/operation/feature.js';
 import type { Operation, Predicate } from '../../src/operation/operation.js';
@@ -17,14 +17,7 @@ import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
 import { Card, Note } from '../support/tenant-notes.js';
 
-const ENDPOINTS = [
-  'list',
-  'read',
-  'create',
-  'update',
-  'delete',
-  'replace',
-] as const satisfies readonly Endpoint[];
+const ENDPOINTS: readonly Endpoint[] = [...OPERATIONS, 'restore', 'purge', 'replace'];
 
 /** The condition without the scope of the rows that it is on, or of those between them and their parent. */
 function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | null {
@@ -126,7 +119,7 @@ describe('a scope that is left out', function () {
     it(`is found in ${endpoint}`, async () => {
       const found = await findings(endpoint, without(endpoint));
       if (endpoint === 'list' || endpoint === 'read') expect(found).to.include('shows "~');
-      if (endpoint === 'update' || endpoint === 'delete' || endpoint === 'replace')
+      if (['update', 'delete', 'restore', 'purge', 'replace'].includes(endpoint))
         expect(found).to.include("has changed others' rows");
       if (endpoint === 'create') expect(found).to.include('It does not say what the row belongs to');
       else expect(found).to.include('It has no condition of the scope');

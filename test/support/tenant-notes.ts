@@ -132,7 +132,8 @@ const LISTS = {
   sortAllow: ATTRIBUTES,
   include: RELATIONS,
   count: { cap: 2 },
-  endpoints: [...OPERATIONS, ...BULK_ENDPOINTS],
+  endpoints: [...OPERATIONS, 'restore', 'purge', ...BULK_ENDPOINTS],
+  can: { deleted: true },
 } as const;
 
 /** Pages by number; a request acts for one tenant. */

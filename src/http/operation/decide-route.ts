@@ -29,9 +29,9 @@ export function sequelizeReasons(
   method: string,
   { fastPath }: PathSettings,
 ): readonly string[] {
-  const route = generatedRouteOf(method);
-  if (!route) return Object.freeze(['the route is hand-written']);
   const { plan, rowView } = resource;
+  const route = generatedRouteOf(method, plan);
+  if (!route) return Object.freeze(['the route is hand-written']);
   const needsRecords = rowView.isOfRecords || isMethodAsked(resource, route);
   const problem = sequelizeProblem();
   return Object.freeze([

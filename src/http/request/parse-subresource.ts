@@ -6,6 +6,7 @@ import { compileSubresourceAccess, type SubresourceAccess } from '../../operatio
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { SubresourcePlan } from '../../plan/resource-plan.js';
 import { then } from '../../util/maybe.js';
+import { compileAskAllowed } from './allowed-inputs.js';
 import { type ParserSettings, parsePathId, type RequestArguments } from './parse-request.js';
 import { askRelated, compileWantedRelations, relatedAccess } from './related-access.js';
 
@@ -25,7 +26,8 @@ export function compileSubresourceParser(
   target: Side,
   plan: SubresourcePlan,
 ): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
-  const { readQuery, readHeaders } = target.features.list;
+  const { inputs, readQuery, readHeaders } = target.features.list;
+  const askAllowed = compileAskAllowed(inputs, target.access);
   const { model } = target.plan;
   const { sequelize } = model;
   const grant = compileSubresourceAccess(plan);
@@ -38,15 +40,17 @@ export function compileSubresourceParser(
         if (isHidden(plan, access.form, granted))
           throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
         const within = grant(granted, String(request.params['id']));
-        return then(askRelated(request, relations(request.url, within.form)), (related) => {
-          const query = readQuery(request.url, within, [], related);
-          const id = parsePathId(parent.plan, request);
-          return {
-            query: readHeaders(request, query, within),
-            access: within,
-            parent: { query: parent.features.read.absentFor(access.form), access, id },
-          };
-        });
+        return then(askAllowed(request), (allowed) =>
+          then(askRelated(request, relations(request.url, within.form)), (related) => {
+            const query = readQuery(request.url, within, [], { related, allowed });
+            const id = parsePathId(parent.plan, request);
+            return {
+              query: readHeaders(request, query, within),
+              access: within,
+              parent: { query: parent.features.read.absentFor(access.form), access, id },
+            };
+          }),
+        );
       }),
     );
   };

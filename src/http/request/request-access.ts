@@ -1,13 +1,13 @@
 /** The access of a request: each rule is asked once, whoever needs what it says. */
 import type { Request } from 'express';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import type { RuleName } from '../../metadata/endpoint.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
-import { compileAskAccess, compileAskUnreadable } from '../../operation/ask-access.js';
+import { allows, compileAskAccess, compileAskUnreadable } from '../../operation/ask-access.js';
 import { restrictedNames } from '../../plan/access-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-
-type Maybe<T> = T | Promise<T>;
+import { type Maybe, then } from '../../util/maybe.js';
 
 /** What was asked of a request, by what asks. */
 const ASKED = Symbol('asked access');
@@ -32,6 +32,8 @@ export interface RequestAccess {
   (request: Request, endpoint?: Endpoint | null): Maybe<Access>;
   /** The attributes that the request may not read, for records in answers of other routes. */
   unreadable(request: Request): Maybe<readonly string[]>;
+  /** Whether the resource has a rule, and the rule allows the request. */
+  allows(request: Request, rule: RuleName): Maybe<boolean>;
 }
 
 /** The access of requests to a resource. */
@@ -39,11 +41,17 @@ export function compileRequestAccess({
   info,
   access,
 }: Pick<ResourcePlan, 'access'> & { readonly info: RecordInfo }): RequestAccess {
-  if (access === null) return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE });
+  if (access === null) {
+    return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE, allows: () => false });
+  }
   const hasReadRules = restrictedNames(access).size > 0;
   const askUnreadable = compileAskUnreadable(access);
   const unreadable = hasReadRules ? askedOnce(askUnreadable) : askUnreadable;
-  return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), { unreadable });
+  return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), {
+    unreadable,
+    allows: (request: Request, rule: RuleName) =>
+      then(allows(access.can.get(rule) ?? false, request), (answer) => answer === true),
+  });
 }
 
 const NONE: readonly string[] = Object.freeze([]);

@@ -35,8 +35,8 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   }
 
   /** `GET /{id}` */
-  read(id: Id, { include }: ReadQuery, { repository }: CrudContext<M>): Promise<R> {
-    return result(include ? repository.get(id, { include }) : repository.get(id));
+  read(id: Id, { include, deleted }: ReadQuery, { repository }: CrudContext<M>): Promise<R> {
+    return result(include || deleted ? repository.get(id, { include, deleted }) : repository.get(id));
   }
 
   /** `POST /` */

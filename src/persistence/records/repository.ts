@@ -7,6 +7,7 @@ import { MultipleResultsFound, noSuchRecord, notDeleted, relationNotLoaded } fro
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
+import { checkPurge, isPurgeOptions, type PurgeOptions } from '../paging/purge-options.js';
 import type { RelationsToLoad } from '../paging/relations-to-load.js';
 import { BoundRepository } from './bound-repository.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
@@ -37,17 +38,18 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * ```ts
    * const { name } = await cities.get(2988507, { fields: ['name'] });
    * const paris = await cities.get(2988507, { include: ['country', 'reviews.author'] });
+   * const gone = await cities.get(2988507, { deleted: 'only' });
    * ```
-   * @throws NotFoundError when there is none, or it is soft-deleted
+   * @throws NotFoundError when there is none, or it is soft-deleted and `deleted` does not ask for it
    */
   async get(id: Id, options: FindByKeyOptions<M> = {}): Promise<M> {
     return (await this.find(id, options)) ?? this.missing();
   }
 
   /** The row with this primary key, or null. */
-  async find(id: Id, { fields, include = [] }: FindByKeyOptions<M> = {}): Promise<M | null> {
+  async find(id: Id, { fields, include = [], deleted }: FindByKeyOptions<M> = {}): Promise<M | null> {
     const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include)])];
-    const record = await this.findByKey(id, { fields: read, isLocked: false });
+    const record = await this.findByKey(id, { fields: read, isLocked: false, deleted });
     if (record) await this.loadAlong([record], include);
     return record;
   }
@@ -224,15 +226,33 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotFoundError when there is no such row
    * @throws NotDeletedError when it is not soft-deleted
    */
-  async purge(id: Id): Promise<void> {
+  async purge(id: Id): Promise<void>;
+  /**
+   * Removes the rows that were soft-deleted before a moment, and gives their number: for jobs, in batches. It takes them by key,
+   * together or not at all, and passes those that something else is changing. Hooks run as those of `destroy` do.
+   *
+   * @example
+   * ```ts
+   * const before = new Date(Date.now() - 30 * 86_400_000);
+   * while ((await new Repository(City).purge({ before, limit: 500 })) > 0);
+   * ```
+   * @throws TypeError for a `before` that is no Date, and for a model that is not paranoid
+   * @throws RangeError for an invalid Date, and a `limit` that is no integer from 1
+   * @throws ForeignKeyConstraintError of Sequelize where another row refers to one of them
+   */
+  async purge(rows: PurgeOptions): Promise<number>;
+  async purge(which: Id | PurgeOptions): Promise<unknown> {
+    const rows = isPurgeOptions(which) ? checkPurge(which) : null;
     const purged = await writeRecords<M, number | boolean>(
       this.model,
       await this.context('other'),
-      (rows, on) => rows.purge(id, on),
-      (records, options) => records.purge(id, options),
+      async (each, on) => (rows ? undefined : each.purge(which as Id, on)),
+      (records, options) => (rows ? records.purgeBefore(rows, options) : records.purge(which as Id, options)),
       true,
     );
-    if (!purged) await this.neverDeleted(id);
+    if (rows) return purged;
+    if (!purged) await this.neverDeleted(which as Id);
+    return undefined;
   }
 
   /**

@@ -130,7 +130,7 @@ export class RowExecutor {
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
-    const { where, set, references = [], returning } = operation;
+    const { where, set, differs, references = [], returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#encoder.changes(set, filled);
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
@@ -138,6 +138,7 @@ export class RowExecutor {
       const attributes = () => this.#encoder.attributesOf(shape);
       const statement = this.#compiler.update(shape, attributes, this.#stamps, operation);
       const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
+      if (differs) return changed;
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await triggersOf(this.#compiler.table, on)).hideUpdates)
         return changed;
