@@ -3,7 +3,7 @@ import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { Filter } from '../../query/list-query.js';
-import { MultipleResultsFound, noSuchRecord, notDeleted, relationNotLoaded } from '../errors/errors.js';
+import { MultipleResultsFound, noSuchRecord, notDeleted } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
@@ -253,22 +253,6 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     if (rows) return purged;
     if (!purged) await this.neverDeleted(which as Id);
     return undefined;
-  }
-
-  /**
-   * What a query has loaded along with a record.
-   *
-   * @example
-   * ```ts
-   * const [review] = await reviews.list({ include: [City] });
-   * const city = reviews.related(review, 'city');
-   * ```
-   * @throws RelationNotLoaded when the query that read the record did not include it
-   */
-  related<K extends keyof M & string>(record: M, name: K): M[K] {
-    const { dataValues } = record;
-    if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
-    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
   private async loadAlong(records: readonly Model[], include?: RelationsToLoad): Promise<void> {

@@ -37,7 +37,7 @@ import { goneSql, markOf, withGone } from '../sql/deleted-sql.js';
 import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, columnName, joinSql, quoteText, renderSql, sql } from '../sql/sql-fragment.js';
 import { keysetRecordSource } from './keyset-record-source.js';
-import { type Pins, pinned, pinningModel, releasePins } from './pinned-record.js';
+import { type Pins, pinned, pinningModel, pinRow, releasePins } from './pinned-record.js';
 import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { checkReferences } from './scoped-values.js';
@@ -204,26 +204,10 @@ export class SequelizeRecords<M extends Model> {
     }
   }
 
-  /**
-   * Sequelize names the row of a record by its key alone, and the row may have left the access of the request since it was read.
-   * The UPDATE takes the whole condition. What is read after it takes what the row belongs to, because the change itself may
-   * have hidden the row.
-   *
-   * @returns what ends it
-   */
+  /** @returns what ends it */
   #keepWithin(record: M, pins: Pins): () => void {
     if (!this.#within) return () => {};
-    const { where: ofRecord } = record;
-    const kept = Object.fromEntries(
-      [...pins].map(([name, value]) => [attributeOf(this.#info, name).column, value]),
-    );
-    // Sequelize asks with `true` for the condition of an UPDATE.
-    const where = (isUpdate?: boolean) => {
-      const byKey = Reflect.apply(ofRecord, record, [isUpdate]) as WhereOptions<Attributes<M>>;
-      return isUpdate ? this.#where(byKey, this.#bare) : { ...byKey, ...kept };
-    };
-    Object.defineProperty(record, 'where', { value: where, configurable: true });
-    return () => Reflect.deleteProperty(record, 'where');
+    return pinRow(this.#info, record, pins, (byKey) => this.#where(byKey, this.#bare));
   }
 
   /** What the row belongs to, and keeps. */
