@@ -276,6 +276,28 @@ describe('soft-deleted records of a list and a read', () => {
     expect(moved.status).to.equal(200);
   });
 
+  it('have tags by which a restore finds them, also where the transaction is their state', async () => {
+    class Lines extends crudController(Line, {
+      etag: 'xmin',
+      can: { deleted: true },
+      prefix: '/rows',
+      endpoints: ['read', 'delete', 'restore', 'purge'],
+    }) {}
+    const { agent } = await buildApp({ models: [], controllers: [Lines] });
+    const alive = String((await agent.get('/rows/1')).headers['etag']);
+    expect((await agent.delete('/rows/1').set('if-match', alive)).status).to.equal(204);
+    expect((await agent.post('/rows/1/restore').set('if-match', alive)).status).to.equal(412);
+    const gone = String((await agent.get('/rows/1?deleted=only')).headers['etag']);
+    const restored = await agent.post('/rows/1/restore').set('if-match', gone);
+    expect(restored.status).to.equal(200);
+    expect((await agent.delete('/rows/1').set('if-match', gone)).status).to.equal(412);
+    expect((await agent.delete('/rows/1').set('if-match', String(restored.headers['etag']))).status).to.equal(
+      204,
+    );
+    expect((await agent.delete('/rows/1/purge').set('if-match', gone)).status).to.equal(412);
+    expect((await agent.delete('/rows/1/purge').set('if-match', '*')).status).to.equal(204);
+  });
+
   it('are of lists whose cursors fit no other', async () => {
     class Papers extends crudController(Paper, { pagination: 'cursor', prefix: '/scrolls' }) {}
     const { agent } = await buildApp({ models: [Shelf, Line], controllers: [Papers] });
