@@ -55,7 +55,7 @@ export const RELATIONS: Suite = {
   contenders: RELATION_CONTENDERS,
   workloads: RELATION_WORKLOADS,
   checks: RELATION_CHECKS,
-  limit: 'lean-joined',
+  limit: 'lean-levels',
   ours: OURS,
   results: 'relations',
   rows: BOOKS,

@@ -61,6 +61,7 @@ export {
   RelationNotLoaded,
 } from './persistence/errors/errors.js';
 export type { FindByKeyOptions, ListOptions } from './persistence/paging/list-options.js';
+export type { PurgeOptions } from './persistence/paging/purge-options.js';
 export type {
   CursorPage,
   CursorPageRequest,

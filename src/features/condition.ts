@@ -7,8 +7,8 @@ import type { ProblemStatus } from '../operation/problem-status.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
 
-/** What changes a record that is there. */
-const CHANGES = ['update', 'delete', 'restore', 'purge'] as const;
+/** What may change a record that is there. */
+const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;
 
 /**
  * A write with `If-Match` happens only if the record still is the one that the client has seen. Without strong tags nothing can
@@ -58,7 +58,9 @@ function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): Return
         },
         ...(isRequired
           ? {
-              missing() {
+              missing(isGiven) {
+                // What must not be there cannot be overwritten.
+                if (isGiven('If-None-Match')) return;
                 throw new RefusedRequestError(
                   428,
                   `A change of a ${name} needs the header If-Match, with the ETag that a read of it has given.`,
@@ -83,7 +85,14 @@ function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): Return
         },
       },
     ],
-    rewrite: { update: within, delete: within, restore: within, purge: within },
+    rewrite: {
+      update: within,
+      delete: within,
+      restore: within,
+      purge: within,
+      replace: (operation, inputs) =>
+        inputs.ifMatch === undefined ? operation : { ...within(operation, inputs), only: 'change' },
+    },
     problems: {
       create: [412],
       ...problemsOf(isRequired ? [412, 428] : [412]),

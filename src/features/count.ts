@@ -20,7 +20,10 @@ export const count: FeatureFactory = ({ plan }) => {
         endpoints: ['list'],
         absent: options.default,
         read: (text, { issues }) => readCount('count', options, text, issues),
-        describe: () => describeCount('How the records are counted', options),
+        describe: () => {
+          const { description, schema } = describeCount('How the records are counted', options);
+          return { description, schema: { ...schema, default: options.default } };
+        },
       },
     ],
     rewrite: { list: (operation, inputs) => ({ ...operation, count: countOf(inputs, 'none') }) },
@@ -54,7 +57,8 @@ export function describeCount(what: string, { allow, cap, default: usual }: Coun
   };
   const shown = COUNT_MODES.filter((mode) => allow.includes(mode)).map((mode) => meanings[mode]);
   return {
-    description: `${what}: ${shown.join(', ')}. \`total_is\` tells what \`total\` is.`,
-    schema: { type: 'string', enum: allow, default: usual },
+    description: `${what}: ${shown.join(', ')}. \`total_is\` tells what \`total\` is. Default: \`${usual}\`.`,
+    // A page of documentation would send a `default`, and without `include` that is an error.
+    schema: { type: 'string', enum: allow },
   };
 }

@@ -39,9 +39,9 @@ export const entityTag: FeatureFactory = ({ plan: { entityTag: plan } }) => {
     return { ...draft, headers: { ...draft.headers, ETag } };
   };
   return {
-    rewrite: { read: select, create: giveBack, update: giveBack, restore: giveBack },
-    present: { read: present, create: present, update: present, restore: present },
-    headers: { read: HEADER, create: HEADER, update: HEADER, restore: HEADER },
+    rewrite: { read: select, create: giveBack, update: giveBack, restore: giveBack, replace: giveBack },
+    present: { read: present, create: present, update: present, restore: present, replace: present },
+    headers: { read: HEADER, create: HEADER, update: HEADER, restore: HEADER, replace: HEADER },
   };
 };
 

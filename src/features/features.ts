@@ -7,6 +7,7 @@ import { fields } from './fields.js';
 import { filter } from './filter.js';
 import { include } from './include.js';
 import { location } from './location.js';
+import { onlyNew } from './only-new.js';
 import { paging } from './paging.js';
 import { scope } from './scope.js';
 import { softDelete } from './soft-delete.js';
@@ -24,5 +25,6 @@ export const FEATURES: readonly FeatureFactory[] = [
   scope,
   entityTag,
   condition,
+  onlyNew,
   location,
 ];

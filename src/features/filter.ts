@@ -1,5 +1,5 @@
 /** Conditions of the client's: `q`. */
-import { type AccessForm, perForm } from '../operation/access.js';
+import { type AccessForm, OPEN_ACCESS, perForm } from '../operation/access.js';
 import type { FeatureFactory, Reading } from '../operation/feature.js';
 import { allOf, bindTexts } from '../operation/predicates.js';
 import { anyRelated, relatedSlots } from '../operation/related-rows.js';
@@ -10,6 +10,7 @@ import { parseFilter } from '../query/parse-filter.js';
 import type { RelatedRows } from '../query/related-filters.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { filterDescription, filterSchema } from './filter-guide.js';
+import { isHidden } from './include-names.js';
 import { isRuled } from './scope.js';
 
 /** Parses conditions on the rows of a resource. */
@@ -41,6 +42,8 @@ function everyRelation(relations: ReadonlyMap<string, RelationFilter>): readonly
 function rowsSeen(related: Reading['related']): RelatedRows {
   return {
     unreadable: (plan) => related(plan).target.form.unreadable,
+    // What the row in front hides is left out before.
+    isHidden: (plan) => isHidden(plan, OPEN_ACCESS.form, related(plan)),
     any(plan, condition) {
       const access = related(plan);
       return bindTexts(anyRelated(plan, access, condition), relatedSlots(access));

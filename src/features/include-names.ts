@@ -1,8 +1,9 @@
 /** The relations that a request names in `include`, and those that it may know of. */
-import type { AccessForm } from '../operation/access.js';
+import { hasKeyIn } from '../model/relations.js';
+import { type AccessForm, OPEN_ACCESS } from '../operation/access.js';
 import type { Reading } from '../operation/feature.js';
 import type { RelatedAccess } from '../operation/related-rows.js';
-import { everyInclude, type IncludePlan } from '../plan/resource-plan.js';
+import { everyInclude, type IncludePlan, type RelatedPlan } from '../plan/resource-plan.js';
 import { quote } from '../query/query-string.js';
 import { didYouMean } from '../util/did-you-mean.js';
 
@@ -67,13 +68,10 @@ function knownPaths(plans: Plans, form: AccessForm, including: Including): reado
 
 /** Whether a request may not read a key of the relation, which the rows that belong together would tell. */
 export function isHidden(
-  { relation: { parentKey, targetKey, through: between } }: IncludePlan,
+  { relation }: RelatedPlan,
   { unreadable }: AccessForm,
   { target, through }: RelatedAccess,
 ): boolean {
-  return (
-    unreadable.has(parentKey) ||
-    target.form.unreadable.has(targetKey) ||
-    [between?.parentKey, between?.targetKey].some((key) => key && through?.form.unreadable.has(key))
-  );
+  const between = (through ?? OPEN_ACCESS).form.unreadable;
+  return hasKeyIn(relation, unreadable, target.form.unreadable, between);
 }

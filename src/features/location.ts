@@ -1,23 +1,26 @@
 /** `Location`: the address of what was created (RFC 9110, 15.3.2). */
-import type { FeatureFactory } from '../operation/feature.js';
+import type { FeatureFactory, HeaderDescription, Presenter } from '../operation/feature.js';
 
-/** A header of creates. */
-export const location: FeatureFactory = ({ plan }) => ({
-  present: {
-    create(draft, result, { baseUrl }) {
-      const id = result.key();
-      if (id === undefined || id === null) return draft;
-      const path = `${baseUrl}${plan.prefix}/${encodeURIComponent(String(id))}`;
-      return { ...draft, headers: { ...draft.headers, Location: path } };
+/** A header of what creates. */
+export const location: FeatureFactory = ({ plan }) => {
+  const present: Presenter = (draft, result, { baseUrl }) => {
+    const id = result.key();
+    if (id === undefined || id === null) return draft;
+    const path = `${baseUrl}${plan.prefix}/${encodeURIComponent(String(id))}`;
+    return { ...draft, headers: { ...draft.headers, Location: path } };
+  };
+  return {
+    present: {
+      create: present,
+      replace: (draft, result, request) => (draft.status === 201 ? present(draft, result, request) : draft),
     },
-  },
-  headers: {
-    create: {
-      Location: {
-        description: 'The path of the new record.',
-        required: true,
-        schema: { type: 'string', format: 'uri-reference' },
-      },
+    headers: {
+      create: header('The path of the new record.', true),
+      replace: header('Its path, where it is new.'),
     },
-  },
-});
+  };
+};
+
+function header(description: string, required = false): Readonly<Record<string, HeaderDescription>> {
+  return { Location: { description, required, schema: { type: 'string', format: 'uri-reference' } } };
+}

@@ -76,8 +76,8 @@ function cursor(
       }
       // When something is wrong with the order or the filter, there is nothing to compare the cursor with.
       if (issues.length > 0) return null;
-      const { sort = [], filter = null } = inputs;
-      return cursors.decode(text, { plan, sort, filter, access: access.digest() }, name);
+      const { sort = [], filter = null, deleted } = inputs;
+      return cursors.decode(text, { plan, sort, filter, access: access.digest(), deleted }, name);
     },
     describe: () => ({
       description:

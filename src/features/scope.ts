@@ -3,10 +3,12 @@
 import { ENDPOINTS, type Endpoint, RULES_OF } from '../metadata/endpoint.js';
 import { type Access, presetOf } from '../operation/access.js';
 import type { FeatureFactory } from '../operation/feature.js';
-import type { ListOperation, Predicate } from '../operation/operation.js';
-import { allOf } from '../operation/predicates.js';
+import type { ListOperation, Predicate, ReplaceOperation } from '../operation/operation.js';
+import { allOf, equalTo } from '../operation/predicates.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
+import { valueText } from '../query/type-template.js';
+import { without } from '../util/without.js';
 
 /** Part of each operation on the rows of the resource. */
 export const scope: FeatureFactory = ({ plan }) => {
@@ -31,6 +33,8 @@ export const scope: FeatureFactory = ({ plan }) => {
       delete: within,
       restore: within,
       purge: within,
+      replace: (operation, inputs, access) =>
+        keepScope(within(operation, inputs, access), attributes, access),
     },
     problems: Object.fromEntries(
       ENDPOINTS.flatMap((each) => (mayRefuse(rules, each) ? [[each, [403]]] : [])),
@@ -39,8 +43,12 @@ export const scope: FeatureFactory = ({ plan }) => {
 };
 
 /** Whether a rule can refuse a request that is about the rows behind a relation. */
-export function isRuled({ relation, target: { access }, where }: RelatedPlan): boolean {
-  return where !== null || (access !== null && mayRefuse(access, relation.isOne ? 'read' : 'list'));
+export function isRuled({ relation, target: { access }, throughAccess, where }: RelatedPlan): boolean {
+  return (
+    where !== null ||
+    (access !== null && mayRefuse(access, relation.isOne ? 'read' : 'list')) ||
+    (throughAccess !== null && hidesRows(throughAccess))
+  );
 }
 
 function withinList(operation: ListOperation, _inputs: unknown, { where }: Access): ListOperation {
@@ -48,9 +56,31 @@ function withinList(operation: ListOperation, _inputs: unknown, { where }: Acces
 }
 
 /** Whether a request may be refused as a whole. Rules of attributes refuse none. */
-export function mayRefuse({ can, scope, visible }: AccessPlan, operation: Endpoint): boolean {
-  const isRuled = RULES_OF[operation].some((rule) => (can.get(rule) ?? true) !== true);
-  return scope.size > 0 || visible !== null || isRuled;
+export function mayRefuse(access: AccessPlan, operation: Endpoint): boolean {
+  return hidesRows(access) || RULES_OF[operation].some((rule) => (access.can.get(rule) ?? true) !== true);
+}
+
+function hidesRows({ scope, visible }: AccessPlan): boolean {
+  return scope.size > 0 || visible !== null;
+}
+
+/** A row stays where it is: one that belongs elsewhere than the new one would is not replaced. */
+function keepScope(
+  operation: ReplaceOperation,
+  attributes: readonly string[],
+  access: Access,
+): ReplaceOperation {
+  const { where, row, set } = operation;
+  const same = attributes.flatMap((name) => {
+    const text = access.form.scope.get(name) === 'one' ? undefined : valueText(row[name]);
+    return text === undefined ? [] : equalTo(name, text);
+  });
+  return {
+    ...operation,
+    where: allOf(where, ...same),
+    row: withPresets(row, attributes, access),
+    set: without(set, attributes),
+  };
 }
 
 function withPresets(row: Readonly<Record<string, unknown>>, attributes: readonly string[], access: Access) {

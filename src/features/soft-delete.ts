@@ -1,29 +1,74 @@
-/** Rows that are kept when they are deleted, and are missing from then on. */
-import type { FeatureFactory } from '../operation/feature.js';
+/** Rows that are kept when they are deleted, and are missing from then on, unless a request asks for them: `deleted`. */
+import type { FeatureFactory, Input } from '../operation/feature.js';
 import type { Predicate } from '../operation/operation.js';
-import { aliveRows, allOf, goneRows } from '../operation/predicates.js';
+import { allOf, rowsAsked } from '../operation/predicates.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { DELETED, type Deleted } from '../query/list-query.js';
+import { quote } from '../query/query-string.js';
+import { didYouMean } from '../util/did-you-mean.js';
+import { perPair } from '../util/per-pair.js';
 
 /** For models that are `paranoid`. */
 export const softDelete: FeatureFactory = ({ plan }) => {
-  const alive = aliveRows(plan.info);
+  const alive = rowsAsked(plan.info);
   if (alive === null) return null;
-  const amongAlive = <O extends { readonly where: Predicate }>(operation: O): O => ({
+  const gone = rowsAsked(plan.info, 'only');
+  const rows = (deleted?: Deleted) => (deleted === undefined ? alive : rowsAsked(plan.info, deleted));
+  // What asks for one row is the same each time, and its text is known again.
+  const amongAlive = perPair((where: Predicate) => allOf(where, alive));
+  const amongGone = <O extends { readonly where: Predicate }>(operation: O): O => ({
     ...operation,
-    where: allOf(operation.where, alive),
+    where: allOf(operation.where, gone),
   });
-  const deleted = goneRows(alive);
   return {
+    inputs: mayBeSeen(plan) ? [INPUT] : [],
     prepare: {
-      list: (operation) => ({ ...operation, where: allOf(alive, operation.where) }),
-      read: amongAlive,
-      update: amongAlive,
-      delete: (operation) => ({ ...amongAlive(operation), mark: alive.attribute }),
+      update: (operation) => ({ ...operation, where: amongAlive(operation.where) }),
+      delete: (operation) => ({ ...operation, where: amongAlive(operation.where), mark: alive.attribute }),
       restore: (operation) => ({
-        ...operation,
-        where: allOf(operation.where, deleted),
+        ...amongGone(operation),
         set: Object.freeze({ [alive.attribute]: null }),
+        differs: true,
       }),
-      purge: (operation) => ({ ...operation, where: allOf(operation.where, deleted) }),
+      purge: amongGone,
+      replace: (operation) => ({ ...operation, where: amongAlive(operation.where) }),
+    },
+    rewrite: {
+      list: (operation, { deleted }) => ({ ...operation, where: allOf(rows(deleted), operation.where) }),
+      read: (operation, { deleted }) => ({
+        ...operation,
+        where: deleted === undefined ? amongAlive(operation.where) : allOf(operation.where, rows(deleted)),
+      }),
     },
   };
 };
+
+function mayBeSeen({ access }: ResourcePlan): boolean {
+  return (access?.can.get('deleted') ?? false) !== false;
+}
+
+/** Unknown wherever the rule does not say that soft-deleted records may be seen. */
+const INPUT: Input = Object.freeze<Input>({
+  in: 'query',
+  name: 'deleted',
+  endpoints: ['list', 'read'],
+  rule: 'deleted',
+  read(text, { issues }) {
+    const found = DELETED.find((each) => each === text);
+    if (!found) {
+      issues.push({
+        parameter: 'deleted',
+        code: 'deleted.unknown',
+        detail: `Parameter 'deleted' is ${quote(text)}; it accepts ${DELETED.join(', ')}.${didYouMean(text, DELETED)}`,
+        allowed: DELETED,
+      });
+    }
+    return found;
+  },
+  describe: () => ({
+    description:
+      'Deleted records: `only` these, or `with` the others. Relations have none of them. For requests that may see them; ' +
+      'for others there is no such parameter. Default: none.',
+    schema: { type: 'string', enum: DELETED },
+  }),
+});

@@ -101,7 +101,8 @@ export interface AccessOptions<M extends Model = Model> {
   /**
    * Who may use an operation; all others are answered with 403, before the body is read. Default: everybody may use each that is not
    * named, unless `bootstrap` has `deny: true`. `restore` asks the rules of `update` and `deleted`, and `purge` those of `delete` and
-   * `deleted`.
+   * `deleted`. Where `deleted` is named and allows the request, lists and reads take `?deleted=only` and `?deleted=with`; else the
+   * parameter is unknown. The rule is asked where the parameter is there.
    *
    * @example { create: isStaff, update: isStaff, delete: isAdmin, list: true }
    */

@@ -4,7 +4,7 @@
 export const OPERATIONS = ['list', 'read', 'create', 'update', 'delete'] as const;
 
 /** All that a resource can have. */
-export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge'] as const;
+export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge', 'replace'] as const;
 
 /** One of them. */
 export type Endpoint = (typeof ENDPOINTS)[number];
@@ -33,4 +33,5 @@ export const RULES_OF: Readonly<Record<Endpoint, readonly RuleName[]>> = {
   delete: ['delete'],
   restore: ['update', 'deleted'],
   purge: ['delete', 'deleted'],
+  replace: ['create', 'update'],
 };

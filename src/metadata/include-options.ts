@@ -4,7 +4,7 @@ import type { CountOptions } from './count-options.js';
 
 /** How one relation may be included. */
 export interface IncludeOptions {
-  /** The rows of each record, of a relation to many. Those that a hook of their model hides count, too. Default: 10, and at most 20. */
+  /** The rows of each record, of a relation to many. Default: 10, and at most 20. */
   size?: { default?: number; max?: number };
   /**
    * How a client may have the rows of each record counted, of a relation to many; `true` is `{}`. With `reviews.size=0` their number

@@ -5,16 +5,18 @@ import { SEQUELIZE_VERSION } from './sequelize-internals.js';
 
 const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
 
-/** Has a record know that a relation was loaded along, for its plain forms. */
+/**
+ * Has a record know that a relation was loaded along, for its plain forms. Not for `reload`, which would read all rows of it: the
+ * includes of the record's query are what that asks for.
+ */
 export function noteInclude(record: Model, as: string): void {
   const { _options: options } = withFields(record, 'record', '_options', missing) as Model & {
     readonly _options: NotedIncludes;
   };
   const association = (record.constructor as ModelStatic<Model>).associations[as];
-  const others = (options.include ?? []).filter((each) => each.as !== as);
-  options.include = [...others, { as, association, model: association?.target }];
-  options.includeNames = options.include.map((each) => each.as);
-  options.includeMap = Object.fromEntries(options.include.map((each) => [each.as, each]));
+  options.include = (options.include ?? []).filter((each) => each.as !== as);
+  options.includeNames = [...new Set([...(options.includeNames ?? []), as])];
+  options.includeMap = { ...options.includeMap, [as]: { as, association, model: association?.target } };
 }
 
 /** What a record keeps of the query that it is from. */

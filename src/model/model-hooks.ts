@@ -2,7 +2,8 @@
 import { type Model, Model as PlainModel } from 'sequelize';
 import { Model as TypescriptModel } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
-import { type Hooks, hooksOf } from './sequelize-internals.js';
+import { type ConformedInclude, conformedIncludes } from './include-internals.js';
+import { type Hooks, hooksOf, scopeOf } from './sequelize-internals.js';
 
 /** Sequelize's hooks, each in one class, as words of a text. One that is in none sees everything. */
 export const HOOK_CLASSES = {
@@ -42,10 +43,33 @@ export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: keyof
   return hasAny(hooksOf(model), kind) || hasAny(sharedHooks(model), kind);
 }
 
-/** Whether code of the user's may decide which rows queries of a model find: hooks, or a finder of its own. */
-export function choosesRows<M extends Model>(model: ModelClass<M>): boolean {
+/**
+ * What is wrong with a condition on rows of a model where something else than conditions chooses those that its queries find: hooks, a
+ * finder of its own, or a scope that joins them to rows of another model. Null where nothing does.
+ */
+export function choiceProblem<M extends Model>(model: ModelClass<M>): string | null {
   const isOwn = model.findAll !== PlainModel.findAll && model.findAll !== TypescriptModel.findAll;
-  return isOwn || hasQueryHooks(model, 'find');
+  const { include } = scopeOf(model);
+  const isJoined = include !== undefined && conformedIncludes(model, include).some(isInnerJoin);
+  if (!isOwn && !hasQueryHooks(model, 'find') && !isJoined) return null;
+  return (
+    `hooks, a finder of its own or joins of a default scope choose the rows of ${model.name}, which a condition would pass by; write ` +
+    'what they ask for as visible, or as the where of a default scope.'
+  );
+}
+
+/** As Sequelize decides it. */
+function isInnerJoin({
+  model,
+  where,
+  required,
+  right = false,
+  limit,
+  separate = limit !== undefined,
+  include = [],
+}: ConformedInclude): boolean {
+  if (separate) return false;
+  return right || (required ?? Boolean(where ?? scopeOf(model).where)) || include.some(isInnerJoin);
 }
 
 /** The hooks through which code of the user's would see a read, or a write, each with what has it. */

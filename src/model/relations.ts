@@ -46,6 +46,20 @@ export type RelationDescription =
   | { readonly relation: Relation; readonly problem: null }
   | { readonly relation: null; readonly problem: string };
 
+/** Whether a key of a relation is among names: of the parent, of the target, or of the rows in between. */
+export function hasKeyIn(
+  { parentKey, targetKey, through }: Relation,
+  parent: ReadonlySet<string>,
+  target: ReadonlySet<string>,
+  between: ReadonlySet<string>,
+): boolean {
+  return (
+    parent.has(parentKey) ||
+    target.has(targetKey) ||
+    (through !== null && (between.has(through.parentKey) || between.has(through.targetKey)))
+  );
+}
+
 /** The names of the relations of a model. */
 export function relationNames(model: ModelClass): readonly string[] {
   return Object.keys(model.associations ?? {});

@@ -1,12 +1,13 @@
 /** One of the five generated operations, described. */
 import { exampleValue } from '../features/example-value.js';
+import { isRuled } from '../features/scope.js';
 import type { GeneratedRoute } from '../http/resources/generated-routes.js';
 import type { ActionDescription } from '../http/routes/describe-action.js';
 import type { Endpoint } from '../metadata/crud-options.js';
 import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
-import type { ResourcePlan, SubresourcePlan } from '../plan/resource-plan.js';
+import { hasRestrictedKey, type ResourcePlan, type SubresourcePlan } from '../plan/resource-plan.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import { patchTypes } from '../schema/patch-types.js';
 import type { PathParameter } from './document-path.js';
@@ -70,6 +71,9 @@ export function generatedOperation(
     ...(body ? { requestBody: body } : {}),
     responses: {
       [successStatus(operation, action)]: success(resource, operation),
+      ...(operation === 'replace'
+        ? { 201: { ...success(resource, operation), description: WORDS.create.success } }
+        : {}),
       ...problemReferences(problemsOf(resource, route, action)),
     },
   };
@@ -79,15 +83,18 @@ export function generatedOperation(
 export function subresourceOperation(
   parent: DescribedResource,
   target: DescribedResource,
-  { relation: { name } }: SubresourcePlan,
+  subresource: SubresourcePlan,
   { refusedStatus }: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
   const { plan, names, features } = parent;
+  const { name } = subresource.relation;
+  const isRefused = isRuled(subresource) || hasRestrictedKey(subresource, plan.access);
   const problems = new Set<ProblemStatus>([
     ...([400, 404, 405, 500, 503, 504] as const),
     ...features.read.problems,
     ...target.features.list.problems,
+    ...(isRefused ? ([403] as const) : []),
     ...(refusedStatus === undefined ? [] : [refusedStatus]),
   ]);
   return {
@@ -114,6 +121,7 @@ const WORDS: Readonly<Record<Endpoint, { readonly verb: string; readonly success
   delete: { verb: 'Delete', success: 'The record is deleted.' },
   restore: { verb: 'Restore', success: 'The record, which is no longer deleted.' },
   purge: { verb: 'Purge', success: 'The record is removed for good.' },
+  replace: { verb: 'Replace', success: 'The record after the change.' },
 };
 
 function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
@@ -134,9 +142,11 @@ function descriptionOf(plan: ResourcePlan, operation: Endpoint): string {
     case 'delete':
       return info.paranoid ? 'The record is kept, and is missing from then on.' : 'The record is removed.';
     case 'restore':
-      return 'Brings a deleted record back.';
+      return 'Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.';
     case 'purge':
-      return 'Removes a deleted record for good.';
+      return 'Removes a deleted record for good. A record that is not deleted is a 409.';
+    case 'replace':
+      return 'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.';
   }
 }
 
@@ -187,11 +197,11 @@ export function pathParameter(plan: ResourcePlan, { name, shownAs }: PathParamet
 }
 
 function requestBody({ plan, names }: DescribedResource, operation: Endpoint): RequestBodyObject | undefined {
-  if (operation !== 'create' && operation !== 'update') return undefined;
+  if (operation !== 'create' && operation !== 'update' && operation !== 'replace') return undefined;
   // Ready to be sent where the user's rules let it.
   const example = exampleValue(bodyJsonSchema(plan, operation));
   const content = jsonContent(schemaRef(names.schemas[operation]), example);
-  if (operation === 'create') return { required: true, content };
+  if (operation !== 'update') return { required: true, content };
   const patches = patchTypes(plan).mediaTypes.map((type) => [type, content['application/json']]);
   return { required: true, content: Object.fromEntries(patches) as RequestBodyObject['content'] };
 }

@@ -92,7 +92,9 @@ class DocumentDraft {
     const operations = new Set<Endpoint>();
     // Express asks them the other way round; people look for the generated ones first.
     const isAdded = ({ method }: ControllerRoute): number =>
-      generatedRouteOf(method) || bulkRouteOf(method) || subresourceOf(resource.plan, method) ? 0 : 1;
+      generatedRouteOf(method, resource.plan) || bulkRouteOf(method) || subresourceOf(resource.plan, method)
+        ? 0
+        : 1;
     const isShared = !routes.some((route) => bulkRouteOf(route.method)?.endpoint === 'createMany');
     for (const route of routes.toSorted((first, second) => isAdded(first) - isAdded(second))) {
       const describedAs = bulkRouteOf(route.method)?.single.method ?? route.method;
@@ -139,7 +141,7 @@ class DocumentDraft {
     const full = `${this.routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
     const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
     this.#paths.set(templateShape(full), known);
-    const generated = generatedRouteOf(method);
+    const generated = generatedRouteOf(method, resource.plan);
     const parameters = shownParameters(expressible, known.template);
     const subresource = subresourceOf(resource.plan, method);
     const bulk = bulkRouteOf(method);

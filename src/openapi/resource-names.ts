@@ -10,6 +10,7 @@ type SchemaRole =
   | 'page'
   | 'create'
   | 'update'
+  | 'replace'
   | 'change'
   | 'items'
   | 'results'
@@ -52,6 +53,7 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
         page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
         create: `${one}Create`,
         update: `${one}Update`,
+        replace: `${one}Replace`,
         change: `${one}Change`,
         items: `${one}Items`,
         results: `${one}Results`,

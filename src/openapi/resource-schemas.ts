@@ -26,13 +26,14 @@ export function resourceSchemas(
   const isRead = has('list', 'read');
   const included = includedSchemas(names.one, isRead ? plan.relations.include : new Map(), giveName);
   return {
-    ...(has('create', 'update', 'restore') ? { [schemas.written]: described } : {}),
+    ...(has('create', 'update', 'restore', 'replace') ? { [schemas.written]: described } : {}),
     ...(isRead ? { [schemas.record]: withRelations(described, included) } : {}),
     ...(isRead ? { [schemas.partial]: withRelations(partialSchema(names, record), included) } : {}),
     ...included.schemas,
     ...(has('list') ? { [schemas.page]: pageSchema(plan, names) } : {}),
     ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
     ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
+    ...(has('replace') ? { [schemas.replace]: bodyJsonSchema(plan, 'replace') } : {}),
     ...bulkSchemas(plan, names),
   };
 }

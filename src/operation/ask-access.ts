@@ -9,24 +9,35 @@ import { FilterError } from '../query/filter-error.js';
 import { parseFilterValue } from '../query/filter-value.js';
 import { exactText, typeTemplate } from '../query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
+import { all, isPromise, type Maybe, then } from '../util/maybe.js';
 import type { Access, AccessForm, ScopeMode } from './access.js';
+import type { ByEndpoint } from './feature.js';
 import type { Comparison, Predicate } from './operation.js';
 import { allOf, equalTo } from './predicates.js';
 import { RefusedRequestError } from './refused-request-error.js';
-
-/** A value, or a promise of it: without a promise nothing waits. */
-export type Maybe<T> = T | Promise<T>;
 
 /**
  * Asks the rules of a resource for a request.
  *
  * @param endpoint null for what is no operation of the resource
+ * @param before what the same request was granted for another operation: the rules of rows are not asked again
  * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
  */
-export type AskAccess = (request: Request, endpoint: Endpoint | null) => Maybe<Access>;
+export type AskAccess = (
+  request: Request,
+  endpoint: Endpoint | null,
+  before?: Maybe<Access>,
+) => Maybe<Access>;
 
 /** Asks which attributes a request may not read. Shared by all that need it of a request, so that each rule is asked once. */
 export type AskUnreadable = (request: Request) => Maybe<readonly string[]>;
+
+/** The rules of attributes that a write asks. */
+const WRITES: ByEndpoint<readonly ('create' | 'update')[]> = {
+  create: ['create'],
+  update: ['update'],
+  replace: ['create', 'update'],
+};
 
 /** Compiles the rules of reading. */
 export function compileAskUnreadable({ fields }: AccessPlan): AskUnreadable {
@@ -47,23 +58,35 @@ export function compileAskAccess(
   const makeAccess = compileAccessOf(info, [...plan.scope.keys()]);
   const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
-  return (request, endpoint) => {
+  return (request, endpoint, before) => {
     const can = endpoint ? allowsAll(plan, endpoint, request) : true;
     return then(can, (isAllowed) => {
       if (isAllowed !== true) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      const writes = WRITES[endpoint ?? 'list'] ?? NONE;
+      if (before && writes.length === 0 && !isPromise(before)) return before;
       const asked = scoped.map((rule) => guarded(rule, request));
       asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, askUnreadable(request));
-      const write = endpoint === 'create' || endpoint === 'update' ? endpoint : null;
-      if (write) for (const [, rules] of fields) asked.push(allows(rules[write], request));
+      for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
       return then(all(asked), (answers) => {
         const from = scoped.length + 2;
-        const unwritable = write
-          ? fields.flatMap(([name], index) => (answers[from + index] === true ? [] : name))
-          : NONE;
+        const refused = writes.flatMap((write, turn) =>
+          fields.flatMap(([name], index) => {
+            const isAllowed = answers[from + turn * fields.length + index] === true;
+            return isAllowed || (write === 'update' && endpoint === 'replace' && isKey(info, name))
+              ? []
+              : name;
+          }),
+        );
+        const unwritable = writes.length > 1 ? [...new Set(refused)] : refused;
         return makeAccess(answers, unwritable);
       });
     });
   };
+}
+
+/** No write changes it. */
+function isKey({ attributes }: RecordInfo, name: string): boolean {
+  return attributes.get(name)?.role === 'primaryKey';
 }
 
 /** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */
@@ -201,14 +224,23 @@ function recordValue({ attributes }: RecordInfo, attribute: string, text: string
   }
 }
 
-/** The condition that a rule has given. @throws RefusedRequestError 403 where it is missing */
-export function visibleRows(info: RecordInfo, answer: unknown): Predicate | null {
+/**
+ * The condition that a rule has given.
+ *
+ * @param rule its name, as the beginning of a sentence
+ * @throws RefusedRequestError 403 where it is missing
+ */
+export function visibleRows(
+  info: RecordInfo,
+  answer: unknown,
+  rule = `visible of ${info.name}`,
+): Predicate | null {
   if (answer === EVERYTHING) return null;
   if (answer === null || answer === undefined) throw denied(`This request has no access to ${info.name}.`);
   if (!(answer instanceof FilterTemplate)) {
-    throw new TypeError(`visible of ${info.name} gave something else than a filter\`…\` or EVERYTHING.`);
+    throw new TypeError(`${rule} gave something else than a filter\`…\` or EVERYTHING.`);
   }
-  const filter = typeTemplate(info, answer);
+  const filter = typeTemplate(info, answer, rule);
   if (filter === null) throw denied(`This request has no access to ${info.name}.`);
   return filter;
 }
@@ -230,7 +262,8 @@ function allowsAll({ can }: AccessPlan, endpoint: Endpoint, request: Request): M
   return ask(0);
 }
 
-function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
+/** What a rule answers; only `true` allows. */
+export function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
   return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
 }
 
@@ -250,19 +283,4 @@ export function guarded(rule: (request: Request) => unknown, request: Request): 
 function fail(thrown: unknown): never {
   if (typeof thrown === 'object' && thrown !== null) throw thrown;
   throw new TypeError('A rule of access threw something that is not an error.');
-}
-
-/** Whether something has to be waited for. */
-export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
-}
-
-/** Waits only where there is a promise. */
-export function all<T>(values: readonly Maybe<T>[]): Maybe<readonly T[]> {
-  return values.some(isPromise) ? Promise.all(values) : (values as readonly T[]);
-}
-
-/** Goes on at once where there is no promise. */
-export function then<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe<R> {
-  return isPromise(value) ? (value as Promise<T>).then(next) : next(value as T);
 }

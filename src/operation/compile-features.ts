@@ -1,33 +1,39 @@
 /** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
 import type { Request } from 'express';
 import { ENDPOINTS, type Endpoint } from '../metadata/crud-options.js';
+import type { RuleName } from '../metadata/endpoint.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { parameterIssues, parseQueryString } from '../query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import { compileOperation, type OperationMaker } from './compile-operation.js';
 import type {
-  AnswerDraft,
   Feature,
   FeatureContext,
   FeatureFactory,
   HeaderDescription,
   Input,
   Inputs,
-  OperationResult,
+  Presenter,
   Reading,
 } from './feature.js';
 import type { ProblemStatus } from './problem-status.js';
 
-/** Adds to an answer. */
-type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
+/** What was asked for a request before its inputs are read. */
+export interface Asked {
+  /** What the request may see of the rows behind a relation. */
+  readonly related: Reading['related'];
+  /** The rules of inputs that allow it. */
+  readonly allowed: ReadonlySet<RuleName>;
+}
 
-/** What a request may see of the rows behind a relation, asked before its inputs are read. */
-export type RelatedAsked = Reading['related'];
-
-const notAsked: RelatedAsked = ({ relation: { parent, name } }) => {
-  throw new TypeError(`Nothing has asked what the request may see of ${parent.name}.${name}.`);
-};
+/** For a request that names neither relations nor inputs with a rule. */
+export const NOTHING_ASKED: Asked = Object.freeze<Asked>({
+  related({ relation: { parent, name } }) {
+    throw new TypeError(`Nothing has asked what the request may see of ${parent.name}.${name}.`);
+  },
+  allowed: new Set<RuleName>(),
+});
 
 /** The features of one endpoint. What is not there takes no part in a request. */
 export interface EndpointFeatures {
@@ -42,10 +48,10 @@ export interface EndpointFeatures {
    * Reads the query string of a request target.
    *
    * @param others names that other code reads
-   * @param related what the request may see of rows behind relations
+   * @param asked what rules have said of what it names
    * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
    */
-  readQuery(target: string, access: Access, others?: readonly string[], related?: RelatedAsked): Inputs;
+  readQuery(target: string, access: Access, others?: readonly string[], asked?: Asked): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
@@ -119,13 +125,18 @@ function queryReader(
   inputs: readonly Input[],
   absentFor: EndpointFeatures['absentFor'],
 ): EndpointFeatures['readQuery'] {
-  const names = inputs.map(({ name }) => name);
-  const read = inputReader(inputs);
-  return (target, access, others = [], related = notAsked) => {
+  const known = inputs.filter(({ rule }) => rule === undefined);
+  const usual = { names: known.map(({ name }) => name), read: inputReader(known) };
+  const allowedBy = (allowed: Asked['allowed']): typeof usual => {
+    const some = inputs.filter(({ rule }) => rule === undefined || allowed.has(rule));
+    return { names: some.map(({ name }) => name), read: inputReader(some) };
+  };
+  return (target, access, others = [], { related, allowed } = NOTHING_ASKED) => {
     const query = parseQueryString(target, others);
     const { parameters, issues } = query;
     const absent = absentFor(access.form);
     if (parameters.size === 0 && issues.length === 0) return absent;
+    const { names, read } = allowed.size === 0 ? usual : allowedBy(allowed);
     return read({
       textOf: (name) => parameters.get(name),
       inputs: absent,
@@ -140,13 +151,20 @@ function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders']
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
   return (request, before, access) => {
-    let isGiven = false;
+    const isGiven = (name: string) => request.get(name) !== undefined;
+    let isAnyGiven = false;
     for (const { name, missing } of inputs) {
-      if (request.get(name) !== undefined) isGiven = true;
-      else missing?.();
+      if (isGiven(name)) isAnyGiven = true;
+      else missing?.(isGiven);
     }
-    return isGiven
-      ? read({ textOf: (name) => request.get(name), inputs: before, issues: [], access, related: notAsked })
+    return isAnyGiven
+      ? read({
+          textOf: (name) => request.get(name),
+          inputs: before,
+          issues: [],
+          access,
+          related: NOTHING_ASKED.related,
+        })
       : before;
   };
 }

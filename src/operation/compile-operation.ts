@@ -1,5 +1,6 @@
 /** The features of a resource -> the operation of each request, most of which is made once at the start. */
 import type { Endpoint } from '../metadata/crud-options.js';
+import { without } from '../util/without.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from './access.js';
 import type { Feature, FeatureContext, Inputs, OperationByEndpoint } from './feature.js';
 import type { Operation, Selection } from './operation.js';
@@ -26,29 +27,41 @@ export function compileOperation(
   const apply = (steps: readonly Step[], operation: Operation, inputs: Inputs, access: Access): Operation =>
     steps.reduce((before, step) => step(before, inputs, access), operation);
   const rewrites = stepsOf('rewrite');
+  const give = compileGiven(context.plan.info.primaryKey.name);
   const absent = absentFor(OPEN_ACCESS.form);
   const prepared = apply(stepsOf('prepare'), bareOperations(context)[endpoint], absent, OPEN_ACCESS);
   const usual = Object.freeze(apply(rewrites, prepared, absent, OPEN_ACCESS));
   const usualOf = new WeakMap<AccessForm, Operation>([[OPEN_ACCESS.form, usual]]);
+  // Such a row gets values of its request.
+  const isOfNewRow = endpoint === 'create' || endpoint === 'replace';
   return (inputs, access, values) => {
     const { form } = access;
-    // New rows get values of their request.
-    const isUsual = inputs === absentFor(form) && access.where === form.where && endpoint !== 'create';
+    const isUsual = inputs === absentFor(form) && access.where === form.where && !isOfNewRow;
     let operation = isUsual ? usualOf.get(form) : undefined;
     if (operation === undefined) {
-      const bare = endpoint === 'create' ? given(prepared, access, values) : prepared;
+      const bare = isOfNewRow ? give(prepared, access, values) : prepared;
       operation = apply(rewrites, bare, inputs, access);
       if (isUsual) usualOf.set(form, Object.freeze(operation));
     }
-    return endpoint === 'update' ? given(operation, access, values) : operation;
+    return endpoint === 'update' ? give(operation, access, values) : operation;
   };
 }
 
 /** An operation with the values of a body, and what these have to refer to. */
-function given(operation: Operation, { references }: Access, values: WrittenValues = {}): Operation {
-  const guards = references.length > 0 ? { references } : null;
-  if (operation.kind === 'insert') return { ...operation, rows: [values], ...guards };
-  return operation.kind === 'update' ? { ...operation, set: values, ...guards } : operation;
+function compileGiven(key: string) {
+  return (operation: Operation, { references }: Access, values: WrittenValues = {}): Operation => {
+    const guards = references.length > 0 ? { references } : null;
+    switch (operation.kind) {
+      case 'insert':
+        return { ...operation, rows: [values], ...guards };
+      case 'replace':
+        return { ...operation, row: values, set: without(values, [key]), ...guards };
+      case 'update':
+        return { ...operation, set: values, ...guards };
+      default:
+        return operation;
+    }
+  };
 }
 
 /** What endpoints do without any feature. */
@@ -71,5 +84,6 @@ function bareOperations({ plan, columnsOf }: FeatureContext): OperationByEndpoin
     delete: { kind: 'delete', where, mark: null },
     restore: { kind: 'update', where, set: {}, returning: whole },
     purge: { kind: 'delete', where, mark: null },
+    replace: { kind: 'replace', where, row: {}, set: {}, only: null, returning: whole },
   };
 }

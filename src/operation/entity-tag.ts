@@ -61,11 +61,28 @@ export function inState({ attribute }: EntityTagPlan, states: WantedStates): Pre
   return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: states });
 }
 
+type Tagged = Pick<ResourcePlan, 'name' | 'entityTag'>;
+
 /** The refusal of a write whose condition does not hold: the row has another state. */
-export function changedMeanwhile(
-  { name, entityTag: plan }: Pick<ResourcePlan, 'name' | 'entityTag'>,
-  state: string,
-): RefusedRequestError {
-  const detail = `The ${name} has been changed since; read it again, and repeat the change.`;
-  return new RefusedRequestError(412, detail, plan === null ? {} : { ETag: entityTag(plan, state) });
+export function changedMeanwhile(plan: Tagged, state: string): RefusedRequestError {
+  const detail = `The ${plan.name} has been changed since; read it again, and repeat the change.`;
+  return new RefusedRequestError(412, detail, headerOf(plan, state));
+}
+
+/** The same of a write for which there must be no row yet. */
+export function alreadyThere(plan: Tagged, state: string | null): RefusedRequestError {
+  const detail = `The ${plan.name} is there already, and nothing was done.`;
+  return new RefusedRequestError(412, detail, headerOf(plan, state));
+}
+
+/** The same of a write for which there has to be a row: none that the request may write is told from none at all. */
+export function notThere({ name }: Tagged): RefusedRequestError {
+  return new RefusedRequestError(
+    412,
+    `There is no such ${name} that If-Match could be about, and nothing was done.`,
+  );
+}
+
+function headerOf({ entityTag: plan }: Tagged, state: string | null): Readonly<Record<string, string>> {
+  return plan === null || state === null ? {} : { ETag: entityTag(plan, state) };
 }

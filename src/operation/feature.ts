@@ -1,6 +1,7 @@
 /** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
 import type { Request } from 'express';
 import type { Endpoint, ModelClass } from '../metadata/crud-options.js';
+import type { RuleName } from '../metadata/endpoint.js';
 import type { RelatedPlan, ResourcePlan } from '../plan/resource-plan.js';
 import type { CursorCodec } from '../query/cursor-codec.js';
 import type { CursorListQuery, ListQuery, OffsetListQuery } from '../query/list-query.js';
@@ -13,6 +14,7 @@ import type {
   InsertOperation,
   ListOperation,
   ReadOperation,
+  ReplaceOperation,
   UpdateOperation,
 } from './operation.js';
 import type { ProblemStatus } from './problem-status.js';
@@ -43,6 +45,8 @@ export interface Inputs
   readonly kind?: ListQuery['kind'];
   /** The states that the record may be in; null is any. Left out where the request has no condition. */
   readonly ifMatch?: WantedStates;
+  /** Whether there must be no such record yet. Left out where there may be one. */
+  readonly onlyNew?: true;
   readonly [name: string]: unknown;
 }
 
@@ -65,6 +69,8 @@ export interface Input {
   readonly in: 'query' | 'header';
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
+  /** The rule of `can` without whose consent the parameter is unknown. Default: none. Query parameters only. */
+  readonly rule?: RuleName;
   /** Its name among the inputs. Default: `name`. */
   readonly member?: string;
   /** What it is in a request without it. */
@@ -73,8 +79,12 @@ export interface Input {
   absentFor?(form: AccessForm): unknown;
   /** When it is read, from 0, which is the default. What stands in one turn is read in the order of the document. */
   readonly turn?: number;
-  /** Called for a request without it, which it may refuse. Default: nothing is missing. Headers only. */
-  missing?(): void;
+  /**
+   * Called for a request without it, which it may refuse. Default: nothing is missing. Headers only.
+   *
+   * @param isGiven whether the request has another header
+   */
+  missing?(isGiven: (name: string) => boolean): void;
   /** Undefined leaves no value among the inputs. */
   read(text: string, reading: Reading): unknown;
   /** For the document, which leaves out what accepts no value. */
@@ -105,6 +115,9 @@ export interface AnswerDraft {
   readonly body: unknown;
 }
 
+/** Adds to an answer. */
+export type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
+
 /** What an operation was asked for and gave, as far as answers depend on it. */
 export interface OperationResult {
   readonly inputs: Inputs;
@@ -132,6 +145,7 @@ export interface OperationByEndpoint {
   readonly delete: DeleteOperation;
   readonly restore: UpdateOperation;
   readonly purge: DeleteOperation;
+  readonly replace: ReplaceOperation;
 }
 
 /** What a feature makes of operations. */
@@ -153,9 +167,7 @@ export interface Feature {
   /** The same for each request that has inputs, or may not see everything. */
   readonly rewrite?: OperationSteps;
   /** Adds to an answer, for these endpoints. Pure; it must not fail, because the row may be written by then. */
-  readonly present?: ByEndpoint<
-    (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft
-  >;
+  readonly present?: ByEndpoint<Presenter>;
   /** The headers that are added, for the document. */
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
   /** What can go wrong, for the document. */

@@ -125,7 +125,25 @@ export interface UpdateOperation {
   readonly kind: 'update';
   readonly where: Predicate;
   readonly set: Readonly<Record<string, unknown>>;
+  /** That each row which the predicate finds has other values: what is not written is not there. Default: it may have them. */
+  readonly differs?: true;
   /** Apart from the predicate, because a row that is there is not missing. Default: none. */
+  readonly references?: readonly Reference[];
+  readonly returning: Selection;
+}
+
+/** A row with a key that the request gives: a new one, or the one that is there, with other values. */
+export interface ReplaceOperation {
+  readonly kind: 'replace';
+  /** The row with the key, as far as it may be replaced. */
+  readonly where: Predicate;
+  /** The values of a new row, the key among them. */
+  readonly row: Readonly<Record<string, unknown>>;
+  /** The values that a row is changed to. */
+  readonly set: Readonly<Record<string, unknown>>;
+  /** Whether there has to be a row, or must be none; null is either. */
+  readonly only: 'change' | 'create' | null;
+  /** Default: none. */
   readonly references?: readonly Reference[];
   readonly returning: Selection;
 }
@@ -185,5 +203,11 @@ export interface DeleteMatching
   extends Pick<UpdateMatching, 'where' | 'maximum'>,
     Pick<DeleteOperation, 'mark'> {}
 
-/** One of the five. */
-export type Operation = ReadOperation | ListOperation | InsertOperation | UpdateOperation | DeleteOperation;
+/** One of them. */
+export type Operation =
+  | ReadOperation
+  | ListOperation
+  | InsertOperation
+  | UpdateOperation
+  | ReplaceOperation
+  | DeleteOperation;

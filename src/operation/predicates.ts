@@ -3,7 +3,8 @@
 import { deletedAtOf } from '../model/attribute-notes.js';
 import type { RecordInfo } from '../model/model-info.js';
 import { scopeCondition } from '../model/sequelize-internals.js';
-import type { Filter, RelatedFilter } from '../query/list-query.js';
+import { DELETED, type Deleted, type Filter, type RelatedFilter } from '../query/list-query.js';
+import { showValue } from '../util/option-problems.js';
 import type { Comparison, Exists, OuterValue, Predicate, Value, Written } from './operation.js';
 
 /** All of the predicates that are there; null where none is. */
@@ -36,6 +37,23 @@ export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | nu
 /** The rows that are soft-deleted. */
 export function goneRows(alive: Comparison): Comparison {
   return Object.freeze({ ...alive, values: Object.freeze(['false']) });
+}
+
+/**
+ * The rows that are not soft-deleted, or those that are, or null for both.
+ *
+ * @throws TypeError where rows cannot be soft-deleted @throws RangeError for another word than `only` and `with`
+ */
+export function rowsAsked(info: Pick<RecordInfo, 'model' | 'name'>, deleted?: Deleted): Comparison | null {
+  const alive = aliveRows(info);
+  if (deleted === undefined) return alive;
+  if (alive === null) {
+    throw new TypeError(
+      `${info.name} is not paranoid, so none of its rows is soft-deleted; make the model paranoid, or ask for none of these rows.`,
+    );
+  }
+  if (DELETED.includes(deleted)) return deleted === 'only' ? goneRows(alive) : null;
+  throw new RangeError(`deleted is ${showValue(deleted)}; use 'only' or 'with', or leave it out.`);
 }
 
 /** The rows that the default scope of a model finds at this moment; null where it asks nothing of rows. */

@@ -1,5 +1,5 @@
 /** The rows that belong to a row of another table, as a predicate. */
-import { choosesRows } from '../model/model-hooks.js';
+import { choiceProblem } from '../model/model-hooks.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { RelationScope } from '../model/relations.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
@@ -134,13 +134,13 @@ export function anyRelated(
   const { relation } = plan;
   const parts = fixedParts(plan);
   const { info } = plan.target;
-  checkChoice(info, 'a filter by them');
+  checkChoice(info);
   const rows = allOf(parts.target, scopedRows(info), target.where, where, condition);
   const outer = { attribute: relation.parentKey };
   if (!relation.through || !plan.through) {
     return exists(info, { key: relation.targetKey, value: outer, where: rows });
   }
-  checkChoice(plan.through, 'a filter by them');
+  checkChoice(plan.through);
   const beyond = exists(info, {
     key: relation.targetKey,
     value: { attribute: relation.through.targetKey },
@@ -153,23 +153,16 @@ export function anyRelated(
   });
 }
 
-/**
- * Which rows it would hide is known only when Sequelize asks for them.
- *
- * @param work what would pass it by, such as `a filter by them`
- * @throws TypeError where hooks or methods choose the rows
- */
-function checkChoice({ model, name }: RecordInfo, work: string): void {
-  if (!choosesRows(model)) return;
-  throw new TypeError(
-    `Code of ${name} decides which rows its queries find, which ${work} would pass by; write what it asks for as a default scope, or as visible.`,
-  );
+/** Which rows it would hide is known only when Sequelize asks for them. @throws TypeError where hooks or methods choose the rows */
+function checkChoice({ model }: RecordInfo): void {
+  const problem = choiceProblem(model);
+  if (problem !== null) throw new TypeError(`Relations cannot be filtered by, or counted: ${problem}`);
 }
 
 /** Checks that the rows behind a relation can be counted. @throws TypeError where hooks or methods choose them */
 export function checkCountable({ target, through }: FoundRelation): void {
-  checkChoice(target.info, 'a count of them');
-  if (through) checkChoice(through, 'a count of them');
+  checkChoice(target.info);
+  if (through) checkChoice(through);
 }
 
 const GRANTED = Symbol('granted');

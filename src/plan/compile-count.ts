@@ -58,7 +58,8 @@ function compileAllow(
     return COUNT_MODES;
   }
   for (const mode of allow) if (!isMode(mode)) report(`${option}.allow has ${unknownMode(mode)}`);
-  return Object.freeze([...new Set(allow)]);
+  const known = allow.filter(isMode);
+  return known.length === 0 ? COUNT_MODES : Object.freeze([...new Set(known)]);
 }
 
 function isMode(mode: unknown): mode is CountMode {

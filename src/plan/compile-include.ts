@@ -4,7 +4,7 @@ import type { Relation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { compileCount } from './compile-count.js';
 import type { DecoratorReader } from './compile-resource.js';
-import type { RelatedModels } from './related-models.js';
+import { choiceProblems, keyProblem, type RelatedModels, scopeProblem } from './related-models.js';
 import type { IncludePlan, PageSize, RelatedResource, ResourcePlan } from './resource-plan.js';
 
 /** Relations of one request that follow one another, and in all. */
@@ -81,11 +81,8 @@ export class IncludeCompiler {
       report: (problem) => this.#report(problem),
     });
     if (!found) return null;
-    const key = parent.info.attributes.get(found.relation.parentKey);
-    if (key?.type.kind === 'date')
-      return report(
-        `is found by ${parent.name}.${key.name}, a date, of which records keep milliseconds alone; use a key of another type.`,
-      );
+    const problem = keyProblem(found.relation) ?? (path === name ? scopeProblem(found.relation) : null);
+    if (problem !== null) return report(problem);
     const size = this.#size(path, given, found.relation);
     const count = this.#count(path, given, found.relation);
     const include = new Map<string, IncludePlan>();
@@ -120,11 +117,14 @@ export class IncludeCompiler {
     return Object.freeze({ default: chosen, max });
   }
 
-  #count(path: string, { count }: IncludeOptions, { isOne }: Relation): IncludePlan['count'] {
-    if (isOne && count !== undefined) {
+  #count(path: string, { count }: IncludeOptions, relation: Relation): IncludePlan['count'] {
+    if (count === undefined) return null;
+    if (relation.isOne) {
       this.#report(`include.${path}.count is about a relation to one record; remove it.`);
       return null;
     }
+    for (const problem of choiceProblems(relation))
+      this.#report(`include.${path}.count cannot be: ${problem}`);
     return compileCount(count, 'none', `${this.#plan.name}: include.${path}.count`, (problem) =>
       this.#problems.push(problem),
     );

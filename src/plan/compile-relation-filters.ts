@@ -4,7 +4,7 @@ import type { IncludeOptions } from '../metadata/include-options.js';
 import { relationNames } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
 import { compileFilter, filterEntries, isRelated } from './compile-filters.js';
-import type { RelatedModels } from './related-models.js';
+import { choiceProblems, type RelatedModels } from './related-models.js';
 import {
   everyInclude,
   type RelatedPlan,
@@ -139,6 +139,7 @@ export class RelationFilterCompiler {
       );
       return null;
     }
+    for (const problem of choiceProblems(related.relation)) this.#report(`names '${path}', and ${problem}`);
     const filter = Object.freeze({ related, filters: new Map(), relations: new Map() });
     level.relations.set(name, filter);
     return filter;

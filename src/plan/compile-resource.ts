@@ -7,6 +7,7 @@ import { isModel } from '../model/record.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { checkOptionShapes } from './check-option-shapes.js';
+import { replaceProblems } from './check-replace.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
 import { bulkProblems, compileBulk, singleEndpoints } from './compile-bulk.js';
 import { compileCount } from './compile-count.js';
@@ -107,6 +108,11 @@ export function compileResource(
   const endpoints = singleEndpoints(compiled);
   const access = compileAccess(check, { ...compiled, endpoints }, shared);
   problems.push(...bodyProblems({ ...compiled, endpoints, access }));
+  problems.push(
+    ...replaceProblems({ ...compiled, endpoints, access }, (schema) =>
+      decorators.classProperties(schema, 'write'),
+    ),
+  );
   problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }));
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
@@ -141,12 +147,13 @@ function bodyProblems({
   access,
 }: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>): string[] {
   const problems: string[] = [];
-  if (endpoints.has('create') && !explicitSchemas.create) {
+  const creates = endpoints.has('create') || endpoints.has('replace');
+  if (creates && !explicitSchemas.create) {
     // What rows are scoped by, the server writes.
     const undecided = [...exposure.undecided].filter(([name]) => !access?.scope.has(name));
     problems.push(...undecided.map(([, problem]) => problem));
   }
-  if (!endpoints.has('create') && !endpoints.has('update')) return problems;
+  if (!creates && !endpoints.has('update')) return problems;
   for (const { name, type } of info.attributes.values()) {
     if (exposure.unwritable.has(name)) continue;
     if (isArrayOfBlobs(type)) {

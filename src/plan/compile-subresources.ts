@@ -4,7 +4,7 @@ import { describeRelation } from '../model/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { isPlain } from './check-option-shapes.js';
 import { kebabCase } from './compile-options.js';
-import type { RelatedModels } from './related-models.js';
+import { keyProblem, type RelatedModels, scopeProblem } from './related-models.js';
 import type { RelatedResource, ResourcePlan } from './resource-plan.js';
 
 type Options = true | Pick<IncludeOptions, 'where'>;
@@ -60,10 +60,15 @@ function reasons(
   // What is wrong then, is told with what else is wrong with a relation.
   if (!relation) return [];
   const { target, isOne } = relation;
+  const problem = keyProblem(relation) ?? scopeProblem(relation);
+  if (problem !== null) return [problem];
   if (isOne) return ['leads to one record at most, which has no list; include it.'];
   const problems: string[] = [];
   const resource = [...served].find(({ model }) => model === target);
-  if (!resource) problems.push(`leads to ${target.name}, which is not served; add it to the models.`);
+  if (!resource)
+    problems.push(
+      `leads to ${target.name}, which is not served; add it to the models of bootstrap. A crudRouter serves one model; give it subresources: [].`,
+    );
   else if (!resource.endpoints.has('list'))
     problems.push(`leads to ${target.name}, whose endpoints have no list; add 'list' to them.`);
   if (!plan.endpoints.has('read'))

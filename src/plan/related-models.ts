@@ -4,10 +4,15 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { deletedAtOf } from '../model/attribute-notes.js';
 import { declaredOptions } from '../model/declared-options.js';
+import { choiceProblem } from '../model/model-hooks.js';
+import { ownModel } from '../model/record.js';
 import { describeRelation, type Relation } from '../model/relations.js';
+import { scopeOf } from '../model/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
+import type { AccessPlan } from './access-plan.js';
 import type { SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
+import { compileUnservedAccess } from './compile-unserved-access.js';
 import { describeRecords } from './describe-model.js';
 import type { RelatedPlan, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
@@ -32,7 +37,10 @@ export class RelatedModels {
   readonly #known = new Map<ModelClass, Target>();
 
   constructor(
-    resources: readonly { readonly plan: ResourcePlan; readonly declaration: ResourceDeclaration }[],
+    private readonly resources: readonly {
+      readonly plan: ResourcePlan;
+      readonly declaration: ResourceDeclaration;
+    }[],
     private readonly decorators: DecoratorReader,
     private readonly shared: SharedAccess,
   ) {
@@ -70,10 +78,20 @@ export class RelatedModels {
     softDeleteProblems(relation).forEach(refuse);
     const found = this.#of(target);
     for (const each of found.problems) refuse(`leads to a model that cannot be shown: ${each}`);
+    const throughAccess = through && this.#accessOf(through.model, refuse);
     const rule = checkWhere(where, relation, found, { refuse, mend });
     if (isWrong || !found.plan) return null;
     const between = through && describeRecords(through.model);
-    return Object.freeze({ relation, target: found.plan, through: between, where: rule });
+    return Object.freeze({ relation, target: found.plan, through: between, throughAccess, where: rule });
+  }
+
+  /** The rules of rows between two models. */
+  #accessOf(model: ModelClass, refuse: (problem: string) => void): AccessPlan | null {
+    const known = this.#known.get(model)?.plan;
+    if (known) return known.access;
+    return compileUnservedAccess(model, this.shared, (problem) =>
+      refuse(`leads over rows that cannot be asked for: ${problem}`),
+    );
   }
 
   #of(model: ModelClass): Target {
@@ -94,7 +112,8 @@ export class RelatedModels {
     const { plan, problems } = compileResource({ model, options }, this.decorators, { scope });
     const isRuled = (plan?.access?.can.size ?? 0) > 0;
     const guards = plan && declared ? [...guardsOf(plan), ...(isRuled ? ['it has rules in can'] : [])] : [];
-    return { plan, problems, guards };
+    const isScoped = this.resources.some(({ plan: other }) => ownModel(other.model) === ownModel(model));
+    return { plan, problems, guards: isScoped ? [...guards, 'it is served within another scope'] : guards };
   }
 }
 
@@ -156,6 +175,28 @@ export function softDeleteProblems({ target, through }: Relation): string[] {
       ? `leads to ${model.name}, whose ${name} has a default; rows that are not deleted must have NULL there.`
       : [];
   });
+}
+
+/** Why no condition can be about the rows behind a relation. @returns ends of sentences */
+export function choiceProblems({ target, through }: Relation): string[] {
+  return [target, through?.model].flatMap((model) => (model && choiceProblem(model)) ?? []);
+}
+
+/** Why no record has the key of a relation as the database has it. @returns the end of a sentence */
+export function keyProblem({ parent, parentKey }: Relation): string | null {
+  if (describeRecords(parent).attributes.get(parentKey)?.type.kind !== 'date') return null;
+  return `is found by ${parent.name}.${parentKey}, a date, of which records keep milliseconds alone; use a key of another type.`;
+}
+
+/** Why records that a scope is part of do not have the key. @returns the end of a sentence */
+export function scopeProblem({ parent, parentKey }: Relation): string | null {
+  const { attributes } = scopeOf(parent);
+  const { exclude } = (attributes ?? {}) as { readonly exclude?: readonly string[] };
+  const isLeftOut = Array.isArray(attributes)
+    ? !attributes.some((each) => [each].flat().at(-1) === parentKey)
+    : exclude?.includes(parentKey);
+  if (!isLeftOut) return null;
+  return `is found by ${parent.name}.${parentKey}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
 }
 
 /** Values that PostgreSQL compares as texts. */

@@ -11,8 +11,8 @@ import type {
   ModelClass,
 } from '../metadata/crud-options.js';
 import type { ModelInfo, RecordInfo } from '../model/model-info.js';
-import type { Relation } from '../model/relations.js';
-import type { AccessPlan } from './access-plan.js';
+import { hasKeyIn, type Relation } from '../model/relations.js';
+import { type AccessPlan, restrictedNames } from './access-plan.js';
 import type { IdKind, IdParser } from './compile-id.js';
 
 /** One column of an order. */
@@ -116,8 +116,19 @@ export interface RelatedPlan {
   readonly target: ResourcePlan;
   /** The rows between the two; null where there are none. */
   readonly through: RecordInfo | null;
+  /** The rules of those; null is everybody everything. */
+  readonly throughAccess: AccessPlan | null;
   /** The rows that may be seen through this relation, beside the rules of their model; null is all of those. */
   readonly where: VisibleRule | null;
+}
+
+/** Whether some requests may not read a key of a relation. @param parent the rules of its parent */
+export function hasRestrictedKey(
+  { relation, target, throughAccess }: RelatedPlan,
+  parent: AccessPlan | null,
+): boolean {
+  const between = restrictedNames(throughAccess);
+  return hasKeyIn(relation, restrictedNames(parent), restrictedNames(target.access), between);
 }
 
 /** A relation that may be included. */

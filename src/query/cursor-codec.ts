@@ -8,7 +8,7 @@ import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import type { Keyset } from './keyset.js';
-import type { Filter, RelatedFilter } from './list-query.js';
+import type { Deleted, Filter, RelatedFilter } from './list-query.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;
@@ -25,6 +25,8 @@ export interface CursorScope {
   readonly filter: Filter | null;
   /** Tells the rows that the request may see from those of others; empty for all. */
   readonly access: string;
+  /** Soft-deleted rows; undefined is none of them. */
+  readonly deleted?: Deleted | undefined;
 }
 
 /** Makes and reads cursors. */
@@ -122,21 +124,22 @@ const digests = new WeakMap<ResourcePlan, BoundedCache<string>>();
 
 /** The typed filter, not its text: blanks and spellings do not make another list. */
 function digestOf(scope: CursorScope): string {
-  const { plan, sort, filter, access } = scope;
-  if (filter !== null || access !== '') return computeDigest(scope);
+  const { plan, sort, filter, access, deleted } = scope;
+  if (filter !== null || access !== '' || deleted) return computeDigest(scope);
   const known = digests.get(plan) ?? new BoundedCache<string>();
   digests.set(plan, known);
   const order = sort.map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`);
   return known.get(order.join('\0'), () => computeDigest(scope));
 }
 
-function computeDigest({ plan, sort, filter, access }: CursorScope): string {
+function computeDigest({ plan, sort, filter, access, deleted }: CursorScope): string {
   const scope = [
     plan.name,
     plan.prefix,
     sort.map(({ attribute, descending }) => [attribute, descending]),
     filter,
-    ...(access === '' ? [] : [access]),
+    ...(access === '' && !deleted ? [] : [access]),
+    ...(deleted ? [deleted] : []),
   ];
   return hash('sha256', JSON.stringify(scope, nameOfTarget), 'base64url').slice(0, DIGEST_LENGTH);
 }

@@ -2,7 +2,7 @@
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
 import { restrictedNames } from '../plan/access-plan.js';
-import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
+import { hasRestrictedKey, type RelationFilter, type ResourcePlan } from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { FilterError } from './filter-error.js';
 import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
@@ -65,7 +65,7 @@ export class FilterNames {
     while (!allowed) {
       const [first = '', ...more] = name.split('.');
       const last = level.related?.get(first);
-      if (!last) throw unknownField(from, selector);
+      if (!last || this.rows.isHidden(last.related)) throw unknownField(from, selector);
       if (hops.length === 0) this.#countRelation(selector);
       if (more.length === 0) return { kind: 'relation', hops, last, level };
       name = more.join('.');
@@ -126,6 +126,7 @@ export function readableRelations(
 function fieldNames({ filters, related }: FilterablePlan): readonly string[] {
   const behind = [...(related ?? [])].flatMap(([name, { related: plan, filters: others, relations }]) => {
     const restricted = restrictedNames(plan.target.access);
+    if (hasRestrictedKey(plan, null)) return [];
     const shown = readablePlan({ info: plan.target.info, filters: others, related: relations }, restricted);
     return plan.relation.isOne ? [name, ...fieldNames(shown).map((each) => `${name}.${each}`)] : [name];
   });

@@ -5,6 +5,12 @@ import type { RecordInfo } from '../model/model-info.js';
 import type { IncludePlan, SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from './keyset.js';
 
+/** Soft-deleted records that a request asks for: them only, or them among the others. */
+export const DELETED = ['only', 'with'] as const;
+
+/** One of them. */
+export type Deleted = (typeof DELETED)[number];
+
 /** What lists of both kinds have; `count` and `cap` only where the option `count` is set. */
 export interface ListCriteria extends CountRequest {
   /** Rows per page, within the resource's maximum. */
@@ -16,6 +22,8 @@ export interface ListCriteria extends CountRequest {
   readonly fields: readonly string[] | null;
   /** The relations to answer along with each record. Default: none. */
   readonly include?: readonly Inclusion[];
+  /** Soft-deleted records, where the rule `can.deleted` has allowed them. Default: none of them. */
+  readonly deleted?: Deleted;
 }
 
 /** A list request that is paged by number. */
@@ -86,6 +94,8 @@ export interface ReadQuery {
   readonly fields: readonly string[] | null;
   /** The relations to answer along with the record. Default: none. */
   readonly include?: readonly Inclusion[];
+  /** Whether it may be, or has to be, a soft-deleted one, where the rule `can.deleted` has allowed it. Default: it is none. */
+  readonly deleted?: Deleted;
 }
 
 /** A relation that is answered along with each record. */

@@ -32,7 +32,7 @@ export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
 ]);
 
 /** Of lists without relations. */
-const NO_ROWS: RelatedRows = Object.freeze({ unreadable: unasked, any: unasked });
+const NO_ROWS: RelatedRows = Object.freeze({ unreadable: unasked, isHidden: unasked, any: unasked });
 
 function unasked({ relation: { parent, name } }: RelatedPlan): never {
   throw new TypeError(`Nothing has asked what may be seen of ${parent.name}.${name}.`);

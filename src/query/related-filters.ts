@@ -8,6 +8,8 @@ import type { Comparison, Filter, RelatedFilter } from './list-query.js';
 export interface RelatedRows {
   /** Attributes of the target that the request may not read. */
   unreadable(plan: RelatedPlan): ReadonlySet<string>;
+  /** Whether the request may not read a key of theirs: which rows belong together would tell it. */
+  isHidden(plan: RelatedPlan): boolean;
   /** Whether a row has a related one that the request sees, and that meets a condition; null is any. */
   any(plan: RelatedPlan, condition: Filter | null): RelatedFilter;
 }
@@ -47,7 +49,12 @@ export function join(kind: 'and' | 'or', operands: readonly NamedFilter[]): Name
 function isMergeable(kind: 'and' | 'or', first: NamedFilter, second: NamedFilter): boolean {
   if (first.kind !== 'related' || second.kind !== 'related') return false;
   if (first.relation !== second.relation || first.isNegated !== second.isNegated) return false;
-  return first.isNegated === (kind === 'and') || (kind === 'and' && first.relation.related.relation.isOne);
+  return first.isNegated === (kind === 'and') || (kind === 'and' && isSingle(first.relation.related));
+}
+
+/** A row has several rows of a `hasOne` where nothing keeps a second one out. */
+function isSingle({ relation, target: { info } }: RelatedPlan): boolean {
+  return relation.isOne && relation.targetKey === info.primaryKey.name;
 }
 
 function merge(kind: 'and' | 'or', first: NamedRelation, second: NamedRelation): NamedRelation {

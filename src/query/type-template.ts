@@ -17,11 +17,16 @@ const parsed = new WeakMap<TemplateStringsArray, SyntaxNode | null>();
 /**
  * The filter that a template means; null where one of its values is missing.
  *
+ * @param source what gave it, as the beginning of a sentence
  * @throws TypeError for a mistake in the template, without its values
  */
-export function typeTemplate(info: RecordInfo, template: FilterTemplate): Filter | null {
+export function typeTemplate(
+  info: RecordInfo,
+  template: FilterTemplate,
+  source = `visible of ${info.name}`,
+): Filter | null {
   if (template.values.flat().some((value) => value === null || value === undefined)) return null;
-  const syntax = fill(info, syntaxOf(info, template.texts), template);
+  const syntax = fill(info, syntaxOf(template.texts, source), template, source);
   const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type.kind)]));
   const issues: RequestIssue[] = [];
   const filter = typeFilter({ info, filters }, syntax, issues);
@@ -29,7 +34,7 @@ export function typeTemplate(info: RecordInfo, template: FilterTemplate): Filter
   // What is wrong may quote a value.
   const [problem] = issues;
   throw new TypeError(
-    `visible of ${info.name} gave a filter that is wrong (${problem?.code}): ${template.texts.join('…')}`,
+    `${source} gave a filter that is wrong (${problem?.code}): ${template.texts.join('…')}`,
   );
 }
 
@@ -51,25 +56,24 @@ export function exactText(type: ColumnType | undefined, value: unknown): string 
 }
 
 /** Parsed once: the texts are the same object each time. */
-function syntaxOf(info: RecordInfo, texts: TemplateStringsArray): SyntaxNode {
+function syntaxOf(texts: TemplateStringsArray, source: string): SyntaxNode {
   let syntax = parsed.get(texts);
   if (syntax === undefined) {
     syntax = parseFilterSyntax(texts.reduce((text, next, index) => `${text}\uE000${index - 1}\uE001${next}`));
     parsed.set(texts, syntax);
   }
-  if (syntax === null)
-    throw new TypeError(`visible of ${info.name} gave an empty filter; use EVERYTHING for all rows.`);
+  if (syntax === null) throw new TypeError(`${source} gave an empty filter; use EVERYTHING for all rows.`);
   return syntax;
 }
 
-function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate): SyntaxNode {
+function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate, source: string): SyntaxNode {
   if ('operands' in node) {
-    return { ...node, operands: node.operands.map((operand) => fill(info, operand, template)) };
+    return { ...node, operands: node.operands.map((operand) => fill(info, operand, template, source)) };
   }
   const [name = ''] = node.selector.text.split('.');
   if (node.kind !== 'comparison' || relationNames(info.model).includes(name)) {
     throw new TypeError(
-      `visible of ${info.name} gave a filter by a relation, and a rule is about attributes of the row itself: ${template.texts.join('…')}`,
+      `${source} gave a filter by a relation, and a rule is about attributes of the row itself: ${template.texts.join('…')}`,
     );
   }
   const isPattern = PATTERN_OPERATORS.has(canonicalOperator(node.operator.text) ?? '==');
@@ -77,9 +81,7 @@ function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate): Syn
   const textOf = (value: unknown): string => {
     const text = exactText(type, value);
     if (text === undefined)
-      throw new TypeError(
-        `visible of ${info.name} gave a filter with a value that is none: ${template.texts.join('…')}`,
-      );
+      throw new TypeError(`${source} gave a filter with a value that is none: ${template.texts.join('…')}`);
     return isPattern ? text.replace(/[\\*]/g, '\\$&') : text;
   };
   return { ...node, values: node.values.flatMap((value) => fillValue(value, template, textOf)) };

@@ -22,6 +22,7 @@ import {
   type RowWriters,
   selectedOf,
   type TextParsers,
+  withMembers,
 } from './row-writer.js';
 
 /** How the rows of an answer leave. */
@@ -71,7 +72,10 @@ export function compileRowView(plan: ResourcePlan, serialize: RecordSerializer):
     writer(parsers, fields) {
       const text = writers(parsers, fields);
       // The values of the text are those that a serializer would make, at less cost.
-      return { text, values: (rows) => JSON.parse(`[${rows.map(text).join()}]`) as WireRecord[] };
+      return {
+        text,
+        values: (rows) => JSON.parse(`[${rows.map((row) => text(row)).join()}]`) as WireRecord[],
+      };
     },
   };
 }
@@ -143,7 +147,10 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     writer(parsers, fields = null) {
       const hydrate = hydratorFor(parsers);
       const value = (row: TextRow) => serialize(hydrate(row), fields);
-      return { text: (row) => JSON.stringify(value(row)), values: (rows) => rows.map(value) };
+      return {
+        text: (row, more = '') => withMembers(JSON.stringify(value(row)), more),
+        values: (rows) => rows.map(value),
+      };
     },
   };
 }

@@ -9,8 +9,18 @@ import type { WireFormat } from './wire-format.js';
 /** How the driver reads the columns of a row. */
 export type TextParsers = readonly TextParser[];
 
-/** Writes a row as a JSON object. */
-export type RowWriter = (row: TextRow) => string;
+/**
+ * Writes a row as a JSON object.
+ *
+ * @param more JSON of members behind the properties
+ */
+export type RowWriter = (row: TextRow, more?: string) => string;
+
+/** The JSON text of an object with more members behind its own. */
+export function withMembers(text: string, more: string): string {
+  if (more === '') return text;
+  return text === '{}' ? `{${more}}` : `${text.slice(0, -1)},${more}}`;
+}
 
 /** Finds the writer for rows with the columns of all properties, or of some; the same for the same objects. */
 export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | null) => RowWriter;
@@ -54,13 +64,14 @@ export function selectedOf(
 
 function writer(properties: readonly RowProperty[], formats: readonly TextFormat[]): RowWriter {
   const keys = properties.map(({ name }, index) => `${index === 0 ? '{' : ','}${JSON.stringify(name)}:`);
-  return (row) => {
+  return (row, more = '') => {
     let text = '';
     for (let index = 0; index < keys.length; index += 1) {
       const value = row[index];
       const json = value === null || value === undefined ? 'null' : (formats[index] as TextFormat)(value);
       text += keys[index] + json;
     }
-    return text === '' ? '{}' : `${text}}`;
+    if (text === '' || more === '') return `${text || '{'}${more}}`;
+    return `${text},${more}}`;
   };
 }

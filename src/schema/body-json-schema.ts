@@ -1,4 +1,5 @@
 /** The JSON Schema of a create or update body, from the rules that the body is checked by. */
+import type { AccessRule } from '../metadata/access-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { AccessPlan, FieldPlan } from '../plan/access-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
@@ -10,9 +11,21 @@ import { declaredType, hasTransform } from './model-decorators.js';
 import { propertyRules } from './validator-schema.js';
 
 /** What a body of a resource may hold. */
-export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind): JsonSchema {
-  const explicit = plan.explicitSchemas[kind];
-  return withRules(explicit ? classJsonSchema(explicit) : derivedSchema(plan, kind), plan.access, kind);
+export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): JsonSchema {
+  const own = kind === 'replace' ? 'create' : kind;
+  const explicit = plan.explicitSchemas[own];
+  const schema = withRules(
+    explicit ? classJsonSchema(explicit) : derivedSchema(plan, own),
+    plan.access,
+    kind,
+  );
+  return kind === 'replace' ? withoutRequired(schema, plan.info.primaryKey.name) : schema;
+}
+
+/** The path has the key already. */
+function withoutRequired({ required = [], ...schema }: JsonSchema, name: string): JsonSchema {
+  const others = required.filter((each) => each !== name);
+  return others.length > 0 ? { ...schema, required: others } : schema;
 }
 
 function derivedSchema(plan: ResourcePlan, kind: BodyKind): JsonSchema {
@@ -53,20 +66,24 @@ export function columnSchema(type: AttributeInfo['type']): JsonSchema {
     .reduce(bothSchemas, {});
 }
 
-const NOTES: Readonly<Record<keyof FieldPlan, string>> = {
+/** What a schema is for. */
+type SchemaUse = keyof FieldPlan | 'replace';
+
+const NOTES: Readonly<Record<SchemaUse, string>> = {
   read: 'Absent where the request may not read it.',
   create: 'Refused where the request may not set it.',
   update: 'Refused where the request may not set it.',
+  replace: 'Refused where the request may not set it; it stays as it is then.',
 };
 
 /**
  * The schema without what no request may have, and a body without what rows are scoped by; what some may not have is
  * optional.
  */
-export function withRules(schema: JsonSchema, access: AccessPlan | null, kind: keyof FieldPlan): JsonSchema {
+export function withRules(schema: JsonSchema, access: AccessPlan | null, kind: SchemaUse): JsonSchema {
   if (access === null) return schema;
   const ruleOf = (name: string) =>
-    kind !== 'read' && access.scope.has(name) ? false : (access.fields.get(name)?.[kind] ?? true);
+    kind !== 'read' && access.scope.has(name) ? false : strictest(access.fields.get(name), kind);
   const { required = [], properties = {}, ...others } = schema;
   const known = Object.entries(properties).filter(([name]) => ruleOf(name) !== false);
   const needed = required.filter((name) => ruleOf(name) === true);
@@ -79,7 +96,13 @@ export function withRules(schema: JsonSchema, access: AccessPlan | null, kind: k
   };
 }
 
-function noted(schema: JsonSchema, kind: keyof FieldPlan): JsonSchema {
+/** A replacement has to meet the rules of both writes. */
+function strictest(rules: FieldPlan | undefined, kind: SchemaUse): AccessRule {
+  const asked = kind === 'replace' ? [rules?.create, rules?.update] : [rules?.[kind]];
+  return asked.find((each) => each === false) ?? asked.find((each) => typeof each === 'function') ?? true;
+}
+
+function noted(schema: JsonSchema, kind: SchemaUse): JsonSchema {
   const description = [schema.description, NOTES[kind]].filter((text) => text !== undefined).join('\n\n');
   return { ...schema, description };
 }

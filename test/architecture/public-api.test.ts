@@ -109,6 +109,7 @@ describe('the public API', () => {
       'Page',
       'PageRequest',
       'PageSchemaOptions',
+      'PurgeOptions',
       'ReadQuery',
       'ReadSession',
       'RelatedFilter',

@@ -161,7 +161,7 @@ class TeamController extends crudController(Team) {
 
   // Another name for the same parameter as in the generated routes.
   @Put('/:teamId')
-  replace(@Param('teamId') id: string): object {
+  exchange(@Param('teamId') id: string): object {
     return { replaced: id };
   }
 

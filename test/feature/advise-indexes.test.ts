@@ -12,7 +12,7 @@ import {
   Sequelize,
   Table,
 } from 'sequelize-typescript';
-import { Crud } from '../../src/index.js';
+import { Crud, type ModelClass } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { UNGUARDED } from '../support/combination.js';
@@ -63,6 +63,20 @@ class Seat extends Model {
   declare state: string | null;
 }
 
+@Crud()
+@Table({ tableName: 'badges', paranoid: true, createdAt: false, updatedAt: false, deletedAt: 'goneAt' })
+class Badge extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare code: string;
+
+  @Column({ type: DataType.DATE, field: 'gone at' })
+  declare goneAt: Date | null;
+}
+
 /** Without routes of its own. */
 @Table({ tableName: 'rooms', timestamps: false })
 class Room extends Model {
@@ -93,6 +107,9 @@ class Guest extends Model {
   @Column(DataType.TEXT)
   declare kind: string | null;
 
+  @Column({ type: DataType.INTEGER, field: 'tour_id' })
+  declare tourId: number | null;
+
   @BelongsTo(() => Stay, { foreignKey: 'stayId', constraints: false })
   declare stay?: object | null;
 }
@@ -118,7 +135,8 @@ class StayRoom extends Model {
     named: true,
     rooms: true,
   },
-})
+  filterAllow: { guests: ['kind'], 'payer.kind': true },
+} as object)
 @Table({ tableName: 'stays', timestamps: false })
 class Stay extends Model {
   @PrimaryKey
@@ -130,6 +148,9 @@ class Stay extends Model {
 
   @Column(DataType.TEXT)
   declare roomName: string | null;
+
+  @Column(DataType.INTEGER)
+  declare tourId: number | null;
 
   @HasMany(() => Guest, 'stayId')
   declare guests?: Guest[];
@@ -155,7 +176,17 @@ class Stay extends Model {
   declare rooms?: Room[];
 }
 
-Guest.belongsTo;
+/** Its relations are only filtered by. */
+@Crud({ filterAllow: { guests: ['kind'], stays: { 'named.name': true, 'room.name': true } } } as object)
+@Table({ tableName: 'tours', timestamps: false })
+class Tour extends Model {
+  @HasMany(() => Guest, { foreignKey: 'tourId', constraints: false })
+  declare guests?: Guest[];
+
+  @HasMany(() => Stay, { foreignKey: 'tourId', constraints: false })
+  declare stays?: Stay[];
+}
+
 @Crud()
 @Table({ tableName: 'lost', timestamps: false })
 class Lost extends Model {}
@@ -170,7 +201,7 @@ describe('advising indexes', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Job, Task, Seat, Room, Guest, StayRoom, Stay],
+      models: [Job, Task, Seat, Badge, Room, Guest, StayRoom, Stay, Tour],
       bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
     });
   });
@@ -264,15 +295,22 @@ describe('advising indexes', () => {
     const NAMED = line('named', '"rooms" ("name")');
     const ROOMS = line('rooms', '"stay_rooms" ("stay_id")');
 
-    /** What is told of relations with only these indexes there, each in the syntax behind `CREATE INDEX`. */
-    async function relationAdvice(...indexes: readonly string[]): Promise<string[]> {
+    /** What is told of the relations of a stay with only these indexes there, each in the syntax behind `CREATE INDEX`. */
+    const relationAdvice = (...indexes: readonly string[]): Promise<string[]> =>
+      adviceOn([Stay, Guest], ...indexes);
+
+    async function adviceOn(
+      models: readonly [ModelClass, ...ModelClass[]],
+      ...indexes: readonly string[]
+    ): Promise<string[]> {
       const { sequelize } = site.engine;
       for (const [number, index] of indexes.entries())
         await sequelize.query(`CREATE INDEX advised_${number} ON ${index}`);
       const logger = new CapturedLog();
-      await buildApp({ models: [Stay, Guest], logger });
+      await buildApp({ models, logger });
       for (const number of indexes.keys()) await sequelize.query(`DROP INDEX advised_${number}`);
-      return logger.lines.map(({ message }) => message).filter((each) => each.includes('(include)'));
+      const start = `${models[0].name}: no index serves the relation `;
+      return logger.lines.map(({ message }) => message).filter((each) => each.startsWith(start));
     }
 
     it('asks for the foreign key and the order of its rows, and for keys that are not unique', async () => {
@@ -305,19 +343,94 @@ describe('advising indexes', () => {
       expect(await relationAdvice('stay_rooms ("roomId", stay_id)')).to.include(ROOMS);
     });
 
+    it('asks for the keys of relations that are only filtered by', async () => {
+      const asked = (path: string, index: string) =>
+        `Tour: no index serves the relation '${path}' (filterAllow); CREATE INDEX ON ${index};`;
+      const guests = asked('guests', '"guests" ("tour_id")');
+      const stays = asked('stays', '"stays" ("tourId")');
+      const named = asked('stays.named', '"rooms" ("name")');
+      expect(await adviceOn([Tour])).to.have.members([guests, stays, named]);
+      expect(await adviceOn([Tour], 'guests (tour_id)', 'stays ("tourId", id)')).to.deep.equal([named]);
+      expect(await adviceOn([Tour], 'guests (house, tour_id)', 'rooms (name)')).to.deep.equal([stays]);
+      expect(await adviceOn([Tour], 'guests (kind, tour_id)')).to.include(guests);
+    });
+
     it('is silent about a table that is missing, which is told by itself', async () => {
       const { sequelize } = site.engine;
       await sequelize.query('ALTER TABLE rooms RENAME TO halls');
-      const logger = new CapturedLog();
-      await buildApp({ models: [Stay, Guest], logger });
+      const loggers = [new CapturedLog(), new CapturedLog()] as const;
+      await buildApp({ models: [Stay, Guest], logger: loggers[0] });
+      await buildApp({ models: [Tour], logger: loggers[1] });
       await sequelize.query('ALTER TABLE halls RENAME TO rooms');
-      const lines = logger.lines.filter(({ message }) => message.includes('"rooms"'));
-      expect(lines.map(({ level, message }) => [level, message])).to.deep.equal([
-        [
-          'error',
-          'Room: there is no table "rooms"; create it by a migration, or by createAll: true of engineLifespan.',
-        ],
-      ]);
+      for (const { lines } of loggers) {
+        const found = lines.filter(({ message }) => message.includes('"rooms"'));
+        expect(found.map(({ level, message }) => [level, message])).to.deep.equal([
+          [
+            'error',
+            'Room: there is no table "rooms"; create it by a migration, or by createAll: true of engineLifespan.',
+          ],
+        ]);
+      }
+    });
+  });
+
+  describe('for unique values of soft-deleted rows', () => {
+    /** What is told with only these indexes there, in the syntax behind `CREATE UNIQUE INDEX`, or of a constraint. */
+    async function uniqueAdvice(...made: readonly string[]): Promise<string[]> {
+      const { sequelize } = site.engine;
+      for (const statement of made) await sequelize.query(statement);
+      const logger = new CapturedLog();
+      await buildApp({ models: [Badge], logger });
+      return logger.lines.map(({ message }) => message).filter((each) => each.includes('soft-deleted'));
+    }
+
+    afterEach(() =>
+      site.engine.sequelize.query(
+        'ALTER TABLE badges DROP CONSTRAINT IF EXISTS "Own"; DROP INDEX IF EXISTS "Own"; DROP TABLE IF EXISTS pins',
+      ),
+    );
+
+    for (const [what, made, told] of [
+      ['an index', 'CREATE UNIQUE INDEX "Own" ON badges (code, lower(code))', 'DROP INDEX "Own"; '],
+      [
+        'an index over some rows',
+        'CREATE UNIQUE INDEX "Own" ON badges (code) WHERE code <> \'x\'',
+        'DROP INDEX "Own"; ',
+      ],
+      [
+        'a constraint',
+        'ALTER TABLE badges ADD CONSTRAINT "Own" UNIQUE (code)',
+        'ALTER TABLE "badges" DROP CONSTRAINT "Own"; ',
+      ],
+    ] as const) {
+      it(`tells of ${what}, and is silent where its own advice was followed`, async () => {
+        const lines = await uniqueAdvice(made);
+        expect(lines).to.have.lengthOf(1);
+        expect(lines[0]).to.include(
+          `Badge: soft-deleted records keep their values in the unique index "Own"; BEGIN; ${told}CREATE UNIQUE INDEX "Own" ON `,
+        );
+        const [, statements = ''] = /; (BEGIN; .*)$/.exec(lines[0] ?? '') ?? [];
+        expect(await uniqueAdvice(statements)).to.deep.equal([]);
+        await site.engine.sequelize.query(
+          "INSERT INTO badges VALUES (1, 'a', now()), (2, 'a', NULL); DELETE FROM badges",
+        );
+      });
+    }
+
+    it('is silent about indexes with the moment, and about what cannot be over some rows', async () => {
+      for (const made of [
+        'CREATE UNIQUE INDEX "Own" ON badges (code, "gone at")',
+        'CREATE UNIQUE INDEX "Own" ON badges (code, (coalesce("gone at", \'epoch\')))',
+        'CREATE UNIQUE INDEX "Own" ON badges (code) WHERE "gone at" IS NULL AND code <> \'x\'',
+        'CREATE INDEX "Own" ON badges (code)',
+        'ALTER TABLE badges ADD CONSTRAINT "Own" UNIQUE (code) DEFERRABLE',
+        'ALTER TABLE badges ADD CONSTRAINT "Own" UNIQUE (code); CREATE TABLE pins (code text REFERENCES badges (code))',
+      ]) {
+        expect(await uniqueAdvice(made), made).to.deep.equal([]);
+        await site.engine.sequelize.query(
+          'DROP TABLE IF EXISTS pins; ALTER TABLE badges DROP CONSTRAINT IF EXISTS "Own"; DROP INDEX IF EXISTS "Own"',
+        );
+      }
     });
   });
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
-import { All, Get, UseBefore } from 'routing-controllers';
+import { All, Get, Post, UseBefore } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import {
   BelongsTo,
@@ -60,6 +60,12 @@ class Shelf extends Model {
   @HasMany(() => Book, { as: 'bücher', foreignKey: 'shelfId' })
   declare bücher?: Book[];
 
+  @Column(DataType.DATE)
+  declare builtAt: Date | null;
+
+  @HasMany(() => Book, { as: 'newBooks', foreignKey: 'boughtAt', sourceKey: 'builtAt', constraints: false })
+  declare newBooks?: Book[];
+
   @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' })
   declare first?: Model;
 
@@ -75,6 +81,9 @@ class Book extends Model {
 
   @Column(INTEGER)
   declare year: number;
+
+  @Column(DataType.DATE)
+  declare boughtAt: Date | null;
 
   @ForeignKey(() => Shelf)
   @Column(INTEGER)
@@ -137,6 +146,10 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   for (const [subresources, problem] of [
     [['boks'], "subresources.boks is no relation of Shelf. Did you mean 'books'?"],
     [['first'], 'subresources.first leads to one record at most, which has no list; include it.'],
+    [
+      ['newBooks'],
+      'subresources.newBooks is found by Shelf.builtAt, a date, of which records keep milliseconds alone',
+    ],
     [['books', 'books'], 'subresources.books is named twice; name it once.'],
     [['bücher'], 'subresources.bücher has a name that no path can have'],
     [{ books: { wehre: 'all' } }, "subresources.books has no option 'wehre'. Did you mean 'where'?"],
@@ -155,7 +168,8 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     declare(Shelf, { subresources: ['books'] });
     const unserved = (await caughtError(() => build({ models: [Shelf] }))) as ConfigError;
     expect(unserved.problems).to.deep.equal([
-      'Shelf: subresources.books leads to Book, which is not served; add it to the models.',
+      'Shelf: subresources.books leads to Book, which is not served; add it to the models of bootstrap. A crudRouter serves one ' +
+        'model; give it subresources: [].',
     ]);
     expect(await caughtError(async () => crudRouter(Shelf))).to.be.instanceOf(ConfigError);
     crudRouter(Shelf, { subresources: [] });
@@ -216,6 +230,46 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     const [first, second] = await problems(given, {}, { controllers: [ShelfController] });
     expect(first).to.include("'books' and 'subresources.books' both answer GET /shelves/:id/books");
     expect(second).to.include("'old' and 'subresources.oldBooks' both answer GET /shelves/:id/old-books");
+  });
+
+  for (const path of ['/:id/:part', '/:id/*rest']) {
+    it(`is refused where a route of the user takes its paths with others: ${path}`, async () => {
+      class ShelfController extends crudController(Shelf) {
+        @Get(path)
+        any() {
+          return [];
+        }
+      }
+      const [problem] = await problems({ subresources: ['books'] }, {}, { controllers: [ShelfController] });
+      expect(problem).to.include("'any' and 'subresources.books' both answer GET /shelves/:id/books");
+    });
+  }
+
+  it('stands beside routes of the user that take other paths', async () => {
+    class ShelfController extends crudController(Shelf) {
+      @Get('/first/:part')
+      first() {
+        return { first: true };
+      }
+
+      @Get('/:id/:part/:more')
+      more() {
+        return { more: true };
+      }
+
+      @Post('/:id/books')
+      add() {
+        return { added: true };
+      }
+    }
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build({ controllers: [ShelfController] });
+    expect((await agent.get('/shelves/first/books').expect(200)).body).to.deep.equal({ first: true });
+    expect((await agent.get('/shelves/1/books/2').expect(200)).body).to.deep.equal({ more: true });
+    expect((await agent.post('/shelves/1/books').expect(200)).body).to.deep.equal({ added: true });
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+    await agent.put('/shelves/1/books').expect(405).expect('Allow', 'POST, GET, HEAD, OPTIONS');
   });
 
   it('shows what its own condition lets through, past what guards the rows elsewhere', async () => {

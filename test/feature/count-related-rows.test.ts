@@ -1,6 +1,7 @@
 /** `reviews.count`: how many rows each record has behind a relation. */
 import { expect } from 'chai';
 import type { Request } from 'express';
+import type { FindOptions } from 'sequelize';
 import {
   AutoIncrement,
   BelongsToMany,
@@ -210,6 +211,29 @@ describe('counting related rows', () => {
       .to.include(`SELECT count(*) FROM (SELECT 1 FROM "reviews"`)
       .and.to.include(`LIMIT ${CAP + 1}`);
     expect(await statements('include=tags&tags.size=0')).to.have.length(1);
+  });
+
+  it('tells what the rows tell of those that a hook shows, and counts none that it may hide', async () => {
+    const hide = (options: FindOptions) => {
+      options.where = { ...options.where, rating: 2 };
+    };
+    Review.addHook('beforeFind', 'hide', hide);
+    try {
+      const [none, one] = ['0 false 0 exact', '1 false 1 exact'];
+      const known = [none, one, one, one, one, none, none];
+      expect(await ask('include=reviews')).to.deep.equal(known);
+      expect(await ask('include=reviews&reviews.count=exact')).to.deep.equal(known);
+      await site.agent.get('/cities?include=reviews&reviews.count=exact&reviews.size=0').expect(500);
+    } finally {
+      Review.removeHook('beforeFind', 'hide');
+    }
+  });
+
+  it('is in the document without a default, which pages would send without the relation', () => {
+    const parameters = site.crud.openapi().paths['/cities']?.get?.parameters ?? [];
+    const count = parameters.find((each) => 'name' in each && each.name === 'reviews.count');
+    expect(count).to.deep.include({ schema: { type: 'string', enum: ['exact', 'capped', 'none'] } });
+    expect(count).to.have.property('description').that.includes('Default: `none`.');
   });
 
   it('refuses what is not allowed, and what the relation does not have', async () => {

@@ -9,6 +9,7 @@ import {
   DataType,
   ForeignKey,
   HasMany,
+  HasOne,
   Model,
   PrimaryKey,
   Table,
@@ -66,6 +67,7 @@ const CITIES = {
     twin: UNGUARDED,
     twins: { ...UNGUARDED, size: { max: 5 } },
     reviews: { ...UNGUARDED, size: { max: 5 } },
+    review: UNGUARDED,
     tags: { ...UNGUARDED, size: { max: 5 } },
   },
   filterAllow: {
@@ -77,6 +79,8 @@ const CITIES = {
     'former.name': ['=='],
     'twin.name': true,
     reviews: { rating: true, text: true, 'author.name': true, cityId: ['=='] },
+    'review.rating': true,
+    'review.text': true,
     tags: ['name'],
     twins: [],
   },
@@ -118,6 +122,9 @@ class City extends Model {
 
   @HasMany(() => Review, 'cityId')
   declare reviews?: Review[];
+
+  @HasOne(() => Review, 'cityId')
+  declare review?: Loaded<Review> | null;
 
   @BelongsToMany(
     () => Tag,
@@ -203,6 +210,38 @@ class Town extends Model {
   declare reviews?: Review[];
 }
 
+/** Its name is as long as a name of PostgreSQL can be. */
+@Crud<Branch>({
+  prefix: '/branches',
+  pageSize: { max: 20 },
+  include: {
+    parent: UNGUARDED,
+    'parent.parent': UNGUARDED,
+    children: UNGUARDED,
+    'children.parent': UNGUARDED,
+  },
+  filterAllow: { 'parent.name': true, 'parent.parent.name': true, children: ['name', 'parent.name'] },
+})
+@Table({ tableName: 'branches', modelName: 'B'.repeat(63), timestamps: false })
+class Branch extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare name: string;
+
+  @ForeignKey(() => Branch)
+  @Column(DataType.INTEGER)
+  declare parentId: number | null;
+
+  @BelongsTo(() => Branch, 'parentId')
+  declare parent?: Loaded<Branch> | null;
+
+  @HasMany(() => Branch, 'parentId')
+  declare children?: Branch[];
+}
+
 /** What an override passes on. */
 let passed: ListQuery | undefined;
 
@@ -213,7 +252,7 @@ class TownController extends crudController(Town) {
   }
 }
 
-const MODELS = [Country, City, Review, Tag, Town];
+const MODELS = [Country, City, Review, Tag, Town, Branch];
 
 const ALL = 'Paris Nice Rome Tokyo Atlantis Dangling Deleted';
 
@@ -223,7 +262,7 @@ describe('a filter by relations', () => {
 
   before(async () => {
     const bootstrap = { logger: new CapturedLog(), models: MODELS, controllers: [TownController] };
-    const tables = [Continent, Country, City, Review, Tag, Author, CityTag, Town];
+    const tables = [Continent, Country, City, Review, Tag, Author, CityTag, Town, Branch];
     const engine = { logging: sql.record, models: tables };
     site = await startTestApp({ models: MODELS, bootstrap, engine });
     await Continent.bulkCreate([
@@ -295,6 +334,12 @@ describe('a filter by relations', () => {
       'country=isnull=false': 'Paris Nice Rome Tokyo',
       'country=null=true;name!=Deleted': 'Atlantis Dangling',
     },
+    'of one record where there are several, on any of them, however it is written': {
+      'review.rating==5': 'Paris',
+      'review.rating==2': 'Paris',
+      'review.rating==5;review.text==bad': 'Paris',
+      '(review.rating==5,name==x);review.text==bad': 'Paris',
+    },
     'over two relations': {
       'country.continent.name==Europe': 'Paris Nice Rome',
       'country.continent.name!=Europe': 'Tokyo',
@@ -354,6 +399,27 @@ describe('a filter by relations', () => {
     const lists = statements.filter((each) => each.includes('"cities"') && each.includes('EXISTS'));
     expect(lists).to.have.length(2);
     for (const each of lists) expect(each.match(/EXISTS|JOIN/g)).to.deep.equal(['EXISTS']);
+  });
+
+  it('finds records of the same table, whatever the length of its name', async () => {
+    await Branch.bulkCreate([
+      { id: 1, name: 'root' },
+      { id: 2, name: 'child', parentId: 1 },
+      { id: 3, name: 'leaf', parentId: 2 },
+    ] as never);
+    for (const [q, found] of Object.entries({
+      'parent.name==root': [2],
+      'parent.parent.name==root': [3],
+      'children=any=(name==leaf)': [2],
+      'children=any=(parent.name==root)': [1],
+      'children=isempty=true': [3],
+    })) {
+      const { body } = await get('branches', q).expect(200);
+      expect(
+        body.items.map(({ id }: Branch) => id),
+        q,
+      ).to.deep.equal(found);
+    }
   });
 
   it('works for pages by cursor, whose cursors belong to it', async () => {

@@ -32,6 +32,7 @@ import {
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { caughtError } from '../support/caught-error.js';
 import { except } from '../support/combination.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -182,6 +183,24 @@ except({
       expect(body.pets.items).to.deep.equal([{ id: 1, houseId: 1 }]);
     });
   }
+
+  it('is refused at start where the rows are served within another scope', async () => {
+    class Scoped extends crudController(Pet.scope({ where: { id: 2 } }) as typeof Pet) {}
+    const bootstrap = (models: object[]) =>
+      buildApp({
+        models: models as ModelClass[],
+        controllers: [Scoped],
+        logger: new CapturedLog(),
+      });
+    const { message } = (await caughtError(() => bootstrap([House]))) as Error;
+    expect(message).to.equal(
+      'House: include.pets would show what the routes of Pet may hide, because it is served within another scope; give it where: a ' +
+        "function of the request that says which rows may be seen here, or 'all'.",
+    );
+    const { agent } = await bootstrap([OpenHouse]);
+    const { body } = await agent.get('/open-houses/1?include=pets').expect(200);
+    expect(body.pets.items).to.have.length(1);
+  });
 
   it('is served where nothing guards which rows are shown', async () => {
     const { agent } = await build(House, Harmless);

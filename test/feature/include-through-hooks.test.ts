@@ -16,6 +16,7 @@ import {
 } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { caughtError } from '../support/caught-error.js';
 import { UNGUARDED } from '../support/combination.js';
 import { SqlLog } from '../support/sql-log.js';
 import { rowsOf, TenantDatabase } from '../support/tenant-database.js';
@@ -32,6 +33,7 @@ type Loaded<M> = M;
     tags: UNGUARDED,
     price: UNGUARDED,
   },
+  filterAllow: { notes: ['stars'] },
 } as object)
 @Table({ tableName: 'towns', timestamps: false })
 class Town extends Model {
@@ -151,6 +153,11 @@ class TownMark extends Model {
 
   @Column({ type: DataType.BOOLEAN, defaultValue: true })
   declare isShown: boolean;
+}
+
+interface NotesOfTown {
+  readonly items: readonly { readonly stars: number }[];
+  readonly has_next: boolean;
 }
 
 /** Relations whose targets are read by our SQL as long as nothing hooks into them. */
@@ -281,6 +288,61 @@ describe('including rows that only Sequelize reads', () => {
       get('fields=id&include=notes&notes.fields=stars'),
     );
     expect(JSON.parse(shown).items[0].notes).to.deep.equal({ items: [{ stars: 3 }], has_next: false });
+  });
+
+  it('fills the limit of each record with rows that a hook shows, and knows whether there are others', async () => {
+    const many = Array.from({ length: 40 }, (_, index) => ({ townId: '9007199254740995', stars: index }));
+    await Note.unscoped().bulkCreate(many.map((each) => ({ ...each, isHidden: false })) as never);
+    const even = (options: FindOptions) => {
+      options.where = { ...options.where, stars: [1, 2, 3, 5] };
+    };
+    const notes = async (query: string) => {
+      const text = await withHook([Note], 'beforeFind', even, () =>
+        get(`fields=id&include=notes&notes.fields=stars&${query}`),
+      );
+      return JSON.parse(text).items.map(({ notes: { items, has_next } }: { notes: NotesOfTown }) =>
+        [...items.map(({ stars }) => stars), has_next].join(' '),
+      );
+    };
+    try {
+      expect(await notes('notes.size=2')).to.deep.equal(['3 false', '2 false', '5 3 true']);
+      expect(await notes('notes.size=3')).to.deep.equal(['3 false', '2 false', '5 3 2 true']);
+      expect(await notes('notes.size=4')).to.deep.equal(['3 false', '2 false', '5 3 2 1 false']);
+      expect(await notes('notes.size=0')).to.deep.equal(['true', 'true', 'true']);
+      expect(await notes('notes.size=1&notes.sort=stars')).to.deep.equal(['3 false', '2 false', '1 true']);
+      // One that hides nearly all is a condition that belongs elsewhere.
+      await site.engine.sequelize.query(
+        `INSERT INTO notes (stars, is_hidden, "townId") SELECT 100, false, '9007199254740995' FROM generate_series(1, 10001)`,
+      );
+      expect(await caughtError(() => notes('notes.size=2')))
+        .to.have.property('message')
+        .that.includes('500');
+    } finally {
+      await Note.unscoped().destroy({ where: { townId: '9007199254740995' } });
+    }
+  });
+
+  it('shows rows that a scope joins to others, and tells nothing by a filter of those that it leaves out', async () => {
+    const where = { isHidden: false };
+    const scoped = async (include: unknown, query: string) => {
+      Note.addScope('defaultScope', { where, include: [include] } as object, { override: true });
+      try {
+        return await site.agent.get(`/towns?fields=id&${query}`);
+      } finally {
+        Note.addScope('defaultScope', { where, attributes: { exclude: ['draft'] } }, { override: true });
+      }
+    };
+    const written = { association: 'writer', where: { name: 'nobody' } };
+    for (const include of [written, { model: Writer, as: 'writer', required: true }]) {
+      const { status } = await scoped(include, 'q=notes=any=(stars==2)');
+      expect(status).to.equal(500);
+    }
+    const { body } = await scoped(written, 'include=notes&notes.fields=stars');
+    expect(body.items[1].notes).to.deep.equal({ items: [], has_next: false });
+    for (const include of [{ ...written, required: false }, 'writer']) {
+      const { body: found } = await scoped(include, 'q=notes=any=(stars==2)');
+      expect(found.items).to.deep.equal([{ id: '9007199254740994' }]);
+    }
   });
 
   it('sees a scope that comes later', async () => {

@@ -5,7 +5,7 @@ import type { Model } from 'sequelize';
 import { buildApplication } from '../../src/bootstrap.js';
 import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
-import type { Endpoint, Operation as Served } from '../../src/metadata/crud-options.js';
+import { type Endpoint, OPERATIONS, type Operation as Served } from '../../src/metadata/crud-options.js';
 import { SINGLE_OF } from '../../src/metadata/endpoint.js';
 import type { FeatureFactory } from '../../src/operation/feature.js';
 import type { Operation, Predicate } from '../../src/operation/operation.js';
@@ -15,9 +15,9 @@ import { RowExecutor } from '../../src/persistence/rows/row-executor.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
-import { Note } from '../support/tenant-notes.js';
+import { Card, Note } from '../support/tenant-notes.js';
 
-const ENDPOINTS = ['list', 'read', 'create', 'update', 'delete'] as const satisfies readonly Endpoint[];
+const ENDPOINTS: readonly Endpoint[] = [...OPERATIONS, 'restore', 'purge', 'replace'];
 
 /** The condition without the scope of the rows that it is on, or of those between them and their parent. */
 function unscoped(predicate: Predicate, of: 'rows' | 'between'): Predicate | null {
@@ -102,11 +102,16 @@ describe('a scope that is left out', function () {
 
   /** What is found of the routes of an endpoint. */
   async function findings(endpoint: Served, features = FEATURES, fastPath = true): Promise<string> {
-    const { application, router } = buildApplication({ models: [Note], fastPath }, features);
+    const models = [endpoint === 'replace' ? Card : Note];
+    const { application, router } = buildApplication({ models, fastPath }, features);
     await using listening = await listen(express().use(router));
     const routes = application.routes.filter(({ operation }) => operation === endpoint);
     return (
-      await ground.findings({ listening, crud: { routes, openapi: () => application.openapi() } })
+      await ground.findings({
+        listening,
+        crud: { routes, openapi: () => application.openapi() },
+        worlds: endpoint === 'replace' ? ['there'] : undefined,
+      })
     ).join('\n');
   }
 
@@ -114,7 +119,7 @@ describe('a scope that is left out', function () {
     it(`is found in ${endpoint}`, async () => {
       const found = await findings(endpoint, without(endpoint));
       if (endpoint === 'list' || endpoint === 'read') expect(found).to.include('shows "~');
-      if (endpoint === 'update' || endpoint === 'delete')
+      if (['update', 'delete', 'restore', 'purge', 'replace'].includes(endpoint))
         expect(found).to.include("has changed others' rows");
       if (endpoint === 'create') expect(found).to.include('It does not say what the row belongs to');
       else expect(found).to.include('It has no condition of the scope');
@@ -220,12 +225,48 @@ describe('a scope that is left out', function () {
       ],
       ['SELECT 1 FROM "folders" WHERE "label" = \'"notes"\''],
       [
+        'WITH a AS (INSERT INTO "notes" ("owner") SELECT $1 WHERE (NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."id" = $2::int8))) ' +
+          'SELECT * FROM a',
+        'A',
+      ],
+      [
         'SELECT 1 FROM unnest(CASE WHEN false THEN ARRAY(SELECT "id" FROM "notes") ELSE $2 END) AS p(k) CROSS JOIN LATERAL ' +
           '(SELECT 1 FROM "notes" AS "Note" WHERE "Note"."id" = p.k AND ("Note"."owner" = $1) LIMIT 3) AS r ORDER BY p.k',
         'A',
       ],
+      [
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k) RETURNING 1) SELECT 1',
+        'A',
+      ],
+      [
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v0 FROM ".given.0" RETURNING "id") SELECT 1',
+        '{0,1}',
+        '{"A","C"}',
+      ],
     ] as const;
     const outOfScope = [
+      ['SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."id" = $2::int8)'],
+      [
+        'INSERT INTO "notes" ("owner") SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM "notes" AS "N" WHERE "N"."code" = $2)',
+        'A',
+      ],
+      [
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."id" = 1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = ".found".k) RETURNING 1) SELECT 1',
+      ],
+      [
+        'WITH ".found" AS MATERIALIZED (SELECT "Note"."id" AS k FROM "notes" AS "Note" WHERE ("Note"."owner" = $1) FOR UPDATE), ".written" AS (DELETE FROM "notes" AS "Note" USING ".found" WHERE ("Note"."id" = 1) RETURNING 1) SELECT 1',
+        'A',
+      ],
+      [
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v0 FROM ".given.0" RETURNING "id") SELECT 1',
+        '{0,1}',
+        '{"A","B"}',
+      ],
+      [
+        'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ".written.0" (k) AS (INSERT INTO "notes" ("id", "owner") OVERRIDING SYSTEM VALUE SELECT k, v1 FROM ".given.0" RETURNING "id") SELECT 1',
+        '{0,1}',
+        '{"A"}',
+      ],
       ['SELECT 1 FROM "notes"'],
       ['SELECT count(*) FROM (SELECT 1 FROM "notes" WHERE "id" = 1) AS "all" WHERE "owner" = $1', 'A'],
       ['SELECT 1 FROM "notes" WHERE "id" = 1 OR "owner" = $1', 'A'],

@@ -200,7 +200,7 @@ describe('loading relations with a repository', () => {
       await book.update({ title: 'A2' });
       await book.update({ title: 'A' });
       await book.reload();
-      expect(book.pages).to.have.length(3);
+      expect(() => books().related(book, 'pages')).to.throw(RelationNotLoaded);
     });
 
     it('gives null and nothing where there is nothing, and fails for what was not loaded', async () => {
@@ -262,6 +262,30 @@ describe('loading relations with a repository', () => {
         const error = await caughtError(() => books().page({ page: 1, size: 1, include }));
         expect(error, JSON.stringify(include)).to.be.instanceOf(ConfigError);
       }
+      for (const [include, problem] of [
+        [{ pages: { where: { number: 1 } } }, "include.pages has no option 'where'."],
+        [{ pages: false }, 'include.pages is false; use true, or an object such as { size: 3 }.'],
+        [{ pages: { fields: ['numbr'] } }, "include.pages.fields has 'numbr', which is no column of Leaf."],
+        [{ pages: { filter: 'number==1' } }, 'include.pages.filter is "number==1"; use filter`…`'],
+        [{ shelf: { size: 0 } }, 'include.shelf.size is about a relation to one record; remove it.'],
+        [{ 'pages.book': { size: 1 } }, 'include.book.size is about a relation to one record; remove it.'],
+      ] as const) {
+        const error = await caughtError(() => books().get(1, { include: include as never }));
+        expect(error).to.be.instanceOf(ConfigError).with.property('message').that.includes(problem);
+      }
+    });
+
+    it('loads nothing where a value of a condition is missing', async () => {
+      const load = (number?: number) =>
+        books().get(1, { include: { pages: { filter: filter`number==${number}` } } });
+      expect((await load(2)).pages).to.have.length(1);
+      expect(await caughtError(() => load()))
+        .to.be.instanceOf(TypeError)
+        .with.property('message', 'include.pages.filter has a value that is null or undefined: number==…');
+      const wrong = () => books().get(1, { include: { pages: { filter: filter`numbr==1` } } });
+      expect(await caughtError(wrong))
+        .to.have.property('message')
+        .that.equals('include.pages.filter gave a filter that is wrong (q.unknown-field): numbr==1');
     });
 
     it('stays within the access of the request, unless that is left', async () => {
@@ -336,6 +360,24 @@ describe('loading relations with a repository', () => {
       expect(items.map((each: { shelf: unknown }) => each.shelf)).to.deep.equal([null, null, null]);
       change = ([first, ...others]) => [{ ...(first as Book).get() }, ...others];
       expect(await get(QUERY)).to.equal(untouched);
+    });
+
+    it('shows no more of a record that is read again: neither what is hidden, nor past the limit', async () => {
+      const untouched = await get('fields=id&include=pages,shelf');
+      change = async (found) => {
+        for (const book of found) await book.reload();
+        return found;
+      };
+      await Leaf.update({ isSecret: true }, { where: { number: 1 } });
+      try {
+        const { items } = JSON.parse(await get('fields=id&include=pages,shelf&pages.size=1'));
+        expect(items[0].pages.items.map(({ number }: Leaf) => number)).to.deep.equal([2]);
+        expect(items[0].pages.has_next).to.equal(true);
+        expect(items[1].pages).to.deep.equal({ items: [], has_next: false });
+      } finally {
+        await Leaf.update({ isSecret: false }, { where: { bookId: 1 } });
+      }
+      expect(await get('fields=id&include=pages,shelf')).to.equal(untouched);
     });
 
     it('shows nothing that was loaded without the access of the request', async () => {

@@ -21,6 +21,7 @@ import {
   type ModelClass,
   unitOfWork,
 } from '../../src/index.js';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../src/metadata/endpoint.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
@@ -176,7 +177,7 @@ describe('misconfiguring', () => {
       'One and Two both extend the controller of Fine; pass one.',
       'Stray is in controllers but is none; give it @JsonController, or extend crudController(Model).',
       `Mistyped: @Crud has no option 'nothing'. The options are ${CRUD_OPTIONS}.`,
-      "Mistyped: endpoints has \"raed\"; use 'list', 'read', 'create', 'update', 'delete', 'restore', 'purge', 'createMany', 'updateMany', 'deleteMany'. Did you mean 'read'?",
+      `Mistyped: endpoints has "raed"; use ${[...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ')}. Did you mean 'read'?`,
       "Mistyped: sortAllow names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
       'Keyless has no primary key; give it one attribute with @PrimaryKey, so that /{id} can address a row.',
       'Pair has a composite primary key (leftId, rightId); give it one attribute with @PrimaryKey, so that /{id} can address a row.',

@@ -49,7 +49,7 @@ class DocController extends crudController(Doc, { prefix: '/papers', endpoints: 
   }
 
   @Put('/:key')
-  replace(@Param('key') key: string) {
+  exchange(@Param('key') key: string) {
     return { key };
   }
 
@@ -495,7 +495,7 @@ describe('the OpenAPI document', () => {
         '/papers/{id}',
         { operationId: 'readDoc', path: ['id'], refused: ['403'] },
         // The path has one name for what is at this place.
-        { operationId: 'replaceDoc', path: ['id'], refused: [] },
+        { operationId: 'exchangeDoc', path: ['id'], refused: [] },
       ],
       ['/papers/newest', { operationId: 'latestDoc', path: [], refused: [] }],
       ['/papers/latest', { operationId: 'latestDoc2', path: [], refused: [] }],

@@ -1,7 +1,7 @@
 /** What the README and the guide show, done: their applications are compiled and run, and their commands are sent. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -64,6 +64,12 @@ suite('the applications in the documentation', function () {
         application.kill();
         await once(application, 'close');
         await database.drop();
+      });
+
+      it('has a test for each of its commands', () => {
+        const text = readFileSync(join(PACKAGE_ROOT, page), 'utf8');
+        const tested = text.match(/^<!-- (run against|printed by) .* -->\n\n```console$/gm);
+        expect(tested?.length).to.equal(text.match(/^```console$/gm)?.length);
       });
 
       for (const { command, output } of readmeBlocks('run against the application above', page).flatMap(

@@ -165,7 +165,8 @@ const tenantId = (request: Request) => request.get('x-tenant');
 @Crud({
   scope: { tenantId },
   can: { read: (request: Request) => request.get('x-role') !== 'guest' },
-  subresources: { tasks: UNGUARDED },
+  fields: { motto: { read: (request: Request) => request.get('x-role') === 'owner' } },
+  subresources: { tasks: UNGUARDED, namesakes: UNGUARDED, echoes: UNGUARDED },
 } as object)
 @Table({ tableName: 'teams', timestamps: false })
 class Team extends Model {
@@ -178,13 +179,25 @@ class Team extends Model {
 
   @HasMany(() => Task, 'teamId')
   declare tasks?: Task[];
+
+  @Column(DataType.TEXT)
+  declare motto: string | null;
+
+  @HasMany(() => Task, { as: 'namesakes', foreignKey: 'tenantId', sourceKey: 'motto', constraints: false })
+  declare namesakes?: Task[];
+
+  @HasMany(() => Task, { as: 'echoes', foreignKey: 'secret', sourceKey: 'tenantId', constraints: false })
+  declare echoes?: Task[];
 }
 
 @Crud({
   pagination: 'cursor',
   scope: { tenantId },
   can: { list: (request: Request) => request.get('x-role') !== 'reader' },
-  fields: { secret: { read: (request: Request) => request.get('x-role') === 'owner' } },
+  fields: {
+    secret: { read: (request: Request) => request.get('x-role') === 'owner' },
+    teamId: { read: (request: Request) => request.get('x-role') !== 'visitor' },
+  },
 } as object)
 @Table({ tableName: 'tasks', timestamps: false })
 class Task extends Model {
@@ -258,7 +271,7 @@ describe('walking a sub-resource', () => {
       { cityId: 5, tagName: 'old' },
     ] as never);
     await Team.bulkCreate([
-      { id: RED, tenantId: 'a' },
+      { id: RED, tenantId: 'a', motto: 'a' },
       { id: BLUE, tenantId: 'b' },
     ] as never);
     await Task.bulkCreate([
@@ -412,6 +425,21 @@ describe('walking a sub-resource', () => {
     expect(await refused(`/teams/${RED}/tasks`, 403)).to.equal(await refused(`/teams/${RED}`, 403));
     await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'guest' });
     await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'reader' });
+    // The list would tell the team of each task, which the tasks themselves do not.
+    expect(await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'visitor' })).to.equal(
+      '{"detail":"This request may not list tasks of Team."}',
+    );
+  });
+
+  it('is for requests that may read the keys by which the rows belong to the record', async () => {
+    const a = { 'x-tenant': 'a' };
+    const owner = { ...a, 'x-role': 'owner' };
+    expect((await get(`/teams/${RED}/namesakes?fields=id`, owner)).items).to.deep.equal([{ id: 1 }]);
+    expect((await get(`/teams/${RED}/echoes`, owner)).items).to.deep.equal([]);
+    for (const relation of ['namesakes', 'echoes']) {
+      const problem = await refused(`/teams/${RED}/${relation}`, 403, a);
+      expect(problem).to.equal(await refused(`/teams/${BLUE}/${relation}`, 403, a));
+    }
   });
 
   it('answers HEAD and OPTIONS, and no other method', async () => {
@@ -439,5 +467,8 @@ describe('walking a sub-resource', () => {
     expect(operation?.responses['200']).to.deep.equal(list?.responses['200']);
     expect(operation?.responses).to.have.property('404');
     expect(paths['/teams/{id}/tasks']?.get?.responses).to.have.property('403');
+    // Rules of the table in between.
+    expect(paths['/tags/{id}/cities']?.get?.responses).to.have.property('403');
+    expect(paths['/countries/{id}/cities']?.get?.responses).to.not.have.property('403');
   });
 });

@@ -6,7 +6,10 @@ import {
   type CreateValues,
   Crud,
   type CrudContext,
+  type CrudController,
   crudController,
+  type Id,
+  type ModelClass,
   type UpdateValues,
 } from '../../src/index.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
@@ -109,13 +112,22 @@ const attributes = {
   rank: option(fc.constantFrom<unknown>(0, 7, 2 ** 31)),
   code: option(fc.constantFrom<unknown>('a', 'b', 'f', null)),
   parentId: option(fc.constantFrom<unknown>(1, 3, 99, null)),
-  tenant: fc.option(fc.constant(2), { nil: undefined, freq: 20 }),
+  tenant: fc.oneof(
+    { weight: 20, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.constant(2) },
+  ),
 };
 /** Right more often than not. */
 const right = fc.record({ title: fc.constantFrom('x', 'y'), code: option(fc.constantFrom('b', 'c', 'e')) });
 const created = fc.oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: fc.record(attributes) });
 const changed = fc
-  .record({ id: fc.constantFrom<unknown>(1, 2, 4, 5, 3, 99, 'x'), version: option(fc.constantFrom(0, 3)) })
+  .record({
+    id: fc.oneof(
+      { weight: 8, arbitrary: fc.constantFrom<unknown>(1, 2, 4, 5) },
+      { weight: 1, arbitrary: fc.constantFrom<unknown>(3, 99, 'x') },
+    ),
+    version: option(fc.constantFrom(0, 3)),
+  })
   .chain((head) =>
     fc
       .oneof({ weight: 3, arbitrary: right }, { weight: 1, arbitrary: fc.record(attributes) })
@@ -150,7 +162,10 @@ const batches: fc.Arbitrary<Batch> = fc
     fc.record({
       method: fc.constant('patch' as const),
       query: fc.tuple(filtered, flags).map((each) => each.flat()),
-      body: fc.record(attributes),
+      body: fc.oneof(
+        { weight: 2, arbitrary: right as fc.Arbitrary<object> },
+        { weight: 1, arbitrary: fc.record(attributes) },
+      ),
     }),
     fc.record({
       method: fc.constant('delete' as const),

@@ -1,7 +1,16 @@
 /** Many records in one request: `POST /` with an array, `PATCH /` and `DELETE /`. All happens, or nothing. */
 import { expect } from 'chai';
+import type { Response } from 'express';
+import { Authorized, Req, UseBefore } from 'routing-controllers';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { ConfigError, Crud, type CrudContext, crudController, type UpdateValues } from '../../src/index.js';
+import {
+  ConfigError,
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  type UpdateValues,
+} from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { except } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -471,6 +480,64 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expect(seen).to.deep.equal([2, 1, 2, 4, 4, 2]);
       expect((await rows()).map(([, title]) => title)).to.deep.equal(['a!', 'b!', 'foreign', 'd!']);
     });
+  });
+
+  it('are guarded as the methods of single ones', async () => {
+    class Papers extends crudController(Paper) {
+      @Authorized()
+      override create(values: CreateValues<Paper>, context: CrudContext<Paper>) {
+        return super.create(values, context);
+      }
+      @UseBefore((_request: unknown, response: Response) => response.sendStatus(418))
+      override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+        return super.update(id, values, context);
+      }
+      @Authorized('cleaner')
+      override remove(id: number, context: CrudContext<Paper>) {
+        return super.remove(id, context);
+      }
+    }
+    const routing = { authorizationChecker: () => false };
+    const { agent, crud } = await buildApp({ models: [Paper], controllers: [Papers], routing });
+    expect((await agent.post('/papers').send([{ title: 'x' }])).status).to.equal(401);
+    expect((await agent.patch('/papers').send([{ id: 1, title: 'x' }])).status).to.equal(418);
+    expect((await agent.delete('/papers?q=rank==0')).status).to.equal(403);
+    expect(await rows()).to.deep.equal(BEFORE);
+    expect(crud.openapi().paths['/papers']?.delete?.responses).to.have.property('403');
+    const allowed = await agent.options('/papers');
+    expect(allowed.headers['allow']).to.equal('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+  });
+
+  it('name their states where changes need a condition', async () => {
+    const controllers = [crudController(Paper, { ifMatch: 'required', endpoints: ['updateMany'] }) as never];
+    const { agent } = await buildApp({ models: [Paper], controllers });
+    const detail = 'A change of a Paper needs its version, which a read of it has given.';
+    expectProblem(
+      await agent.patch('/papers').send([
+        { id: 1, title: 'x', version: 0 },
+        { id: 2, title: 'y' },
+      ]),
+      428,
+      issue('/1', 'conditionRequired', detail),
+    );
+    expect((await agent.patch('/papers?q=rank==0').send({ title: 'x' })).status).to.equal(428);
+    expect(await rows()).to.deep.equal(BEFORE);
+    expect((await agent.patch('/papers').send([{ id: 1, title: 'x', version: 0 }])).status).to.equal(200);
+  });
+
+  it('are no endpoints of methods with decorated parameters', async () => {
+    class Papers extends crudController(Paper) {
+      override remove(id: number, @Req() _request: unknown) {
+        return super.remove(id, {} as never);
+      }
+    }
+    const failure = await buildApp({ models: [Paper], controllers: [Papers as never] }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(ConfigError);
+    expect(String(failure)).to.include(
+      "Papers.remove has decorated parameters, which are read once for a request, and endpoints has 'deleteMany'",
+    );
   });
 
   it('are no endpoints where they could not be kept', async () => {

@@ -2,10 +2,28 @@
 import { Exclude } from 'class-transformer';
 import type { Request } from 'express';
 import { DataTypes } from 'sequelize';
-import { BelongsTo, BelongsToMany, Column, HasMany, HasOne, Model, Table } from 'sequelize-typescript';
-import { Crud, type IncludeOptions, type ModelClass } from '../../src/index.js';
+import {
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DefaultScope,
+  HasMany,
+  HasOne,
+  Model,
+  Table,
+} from 'sequelize-typescript';
+import { type CountOptions, Crud, filter, type IncludeOptions, type ModelClass } from '../../src/index.js';
+import {
+  type AnyCount,
+  type AnyFilters,
+  type AnyModel,
+  type AnyRelation,
+  KEYS,
+  PAGE_MAX,
+  PAGE_SIZE,
+  relationOf,
+} from './any-model.js';
 import { UNGUARDED } from './combination.js';
-import { type AnyModel, type AnyRelation, KEYS, PAGE_MAX } from './random-relations.js';
 
 /** The classes of a world: those that are served, and all. */
 export function declareWorld(models: readonly AnyModel[]): { served: ModelClass[]; all: ModelClass[] } {
@@ -16,13 +34,14 @@ export function declareWorld(models: readonly AnyModel[]): { served: ModelClass[
   const joins: ModelClass[] = [];
   for (const model of models) {
     const { prototype } = classOf(model);
-    for (const { name, type } of model.attributes) {
+    for (const { name, kind } of model.attributes) {
       const key = { primaryKey: name === 'id', unique: name === 'code' };
-      Column({ type: type as never, field: `the ${name}`, ...key })(prototype, name);
+      Column({ type: kind.type, field: `the ${name}`, ...key })(prototype, name);
       if (model.hidden.has(name)) Exclude()(prototype, name);
     }
     for (const relation of model.relations) declareRelation(prototype, relation, model, classOf, joins);
     tableOf(classOf(model), model.name, model.isParanoid);
+    if (model.isUsual) DefaultScope(() => ({ where: { kind: 'x' } }))(classOf(model));
     if (!model.isPlain) Crud(optionsOf(model))(classOf(model));
   }
   const served = models.filter(({ isServed }) => isServed).map(classOf);
@@ -51,8 +70,8 @@ function declareRelation(
   if (!join) return;
   const between = { [join.name]: class extends Model {} }[join.name] as ModelClass;
   Column({ type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true })(between.prototype, 'id');
-  Column({ type: KEYS[model.key].type as never, field: 'from it' })(between.prototype, 'fromKey');
-  Column({ type: KEYS[target.key].type as never, field: 'to it' })(between.prototype, 'toKey');
+  Column({ type: KEYS[model.key].type, field: 'from it' })(between.prototype, 'fromKey');
+  Column({ type: KEYS[target.key].type, field: 'to it' })(between.prototype, 'toKey');
   for (const each of ['kind', 'owner']) Column({ type: DataTypes.TEXT })(between.prototype, each);
   tableOf(between, join.name, join.isParanoid);
   if (join.isScoped) Crud({ scope: { owner: tenant } } as object)(between);
@@ -67,18 +86,62 @@ function declareRelation(
 
 const tenant = (request: Request) => request.get('tenant');
 
+const OF_KIND = { where: () => filter`kind==x` };
+
 function optionsOf(model: AnyModel): object {
-  const include = [...model.include].map(([path, size]): [string, IncludeOptions] => [
-    path,
-    { ...UNGUARDED, ...(size ? { size } : {}) },
-  ]);
   return {
     prefix: `/${model.name}`,
-    pageSize: { default: 5, max: PAGE_MAX },
+    pageSize: { default: PAGE_SIZE, max: PAGE_MAX },
+    pagination: model.pagination,
     defaultSort: model.defaultSort,
-    filterAllow: ['whole', 'text'],
+    filterAllow: filterOption(model, model.filters),
     sortAllow: ['id', 'whole', 'text'],
+    ...countOption(model.count),
     ...(model.isScoped ? { scope: { owner: tenant } } : {}),
-    ...(model.isServed ? { include: Object.fromEntries(include) } : {}),
+    ...(model.isJudged ? { visible: () => filter`whole!=7` } : {}),
+    ...(model.isServed ? relationOptions(model) : {}),
   };
+}
+
+function countOption(count: AnyCount | null): { count?: CountOptions } {
+  return count ? { count } : {};
+}
+
+function relationOptions(model: AnyModel): object {
+  const include = [...model.include].map(([path, { size, count, isRuled }]): [string, IncludeOptions] => [
+    path,
+    { ...UNGUARDED, ...(size ? { size } : {}), ...countOption(count), ...(isRuled ? OF_KIND : {}) },
+  ]);
+  const subresources = [...model.subresources].map(([name, isRuled]) => [
+    name,
+    isRuled ? OF_KIND : UNGUARDED,
+  ]);
+  return {
+    include: { ...unguarded(model), ...Object.fromEntries(include) },
+    subresources: Object.fromEntries(subresources),
+  };
+}
+
+/** Relations that are filtered by, and not included: where code guards their rows, `include` has to say who sees them. */
+function unguarded({ filters, include }: AnyModel): Readonly<Record<string, IncludeOptions>> {
+  if (UNGUARDED.where === undefined) return {};
+  const paths = [...filters.relations].flatMap(([name, { relations }]) => [
+    name,
+    ...[...relations.keys()].map((each) => `${name}.${each}`),
+  ]);
+  return Object.fromEntries(paths.filter((path) => !include.has(path)).map((path) => [path, UNGUARDED]));
+}
+
+/** What is said in the form that each relation has. */
+function filterOption(model: AnyModel, { names, relations }: AnyFilters): object {
+  const said: [string, unknown][] = names.map((name) => [name, true]);
+  for (const [name, behind] of relations) {
+    const { target } = relationOf(model, name);
+    const within = Object.keys(filterOption(target, behind));
+    if (behind.form === 'all') said.push([name, true]);
+    else if (behind.form === 'dotted') for (const each of within) said.push([`${name}.${each}`, true]);
+    else if (behind.form === 'list') said.push([name, within]);
+    else said.push([name, Object.fromEntries(within.map((each) => [each, true]))]);
+  }
+  return Object.fromEntries(said);
 }

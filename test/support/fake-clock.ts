@@ -6,6 +6,8 @@ interface Alarm {
   at: number;
   readonly interval: number | null;
   readonly ring: () => void;
+  /** Where it was set. */
+  readonly origin: string;
 }
 
 type Callback = (...values: unknown[]) => void;
@@ -38,9 +40,9 @@ export class FakeClock implements Disposable {
     return this.#now;
   }
 
-  /** How many timers are running. */
-  get timers(): number {
-    return this.#alarms.size;
+  /** How many timers are running that a file has set: others of the process may have some. */
+  timersOf(file: string): number {
+    return [...this.#alarms].filter(({ origin }) => origin.includes(file)).length;
   }
 
   /** Goes on, from timer to timer; all that one causes is done before the next. */
@@ -64,7 +66,8 @@ export class FakeClock implements Disposable {
   }
 
   #set(ring: () => void, delay: number, repeats: boolean): Alarm {
-    const alarm = { at: this.#now + delay, interval: repeats ? delay : null, ring };
+    const origin = new Error().stack ?? '';
+    const alarm = { at: this.#now + delay, interval: repeats ? delay : null, ring, origin };
     this.#alarms.add(alarm);
     return Object.assign(alarm, { ref: () => alarm, unref: () => alarm });
   }

@@ -4,7 +4,7 @@ import type { DataType as ColumnDataType } from 'sequelize';
 import { DataType } from 'sequelize-typescript';
 import type { Comparator, Expression, TextRow } from './filter-oracle.js';
 
-const EQUALITY = ['==', '!=', '=in=', '=out=', '=isnull='];
+export const EQUALITY = ['==', '!=', '=in=', '=out=', '=isnull='];
 const ORDER = ['=lt=', '=le=', '=gt=', '=ge=', '=between=', '=notbetween='];
 export const PATTERN = ['=like=', '=notlike=', '=ilike=', '=inotlike='];
 
@@ -164,8 +164,8 @@ export const pattern = fc
   .map((pieces) => pieces.join(''));
 
 /** Values that an operator takes. */
-export function valuesFor(name: keyof typeof KINDS, operator: string): fc.Arbitrary<readonly string[]> {
-  const value = fc.constantFrom<string>(...KINDS[name].values);
+export function valuesFor(kind: Pick<Kind, 'values'>, operator: string): fc.Arbitrary<readonly string[]> {
+  const value = fc.constantFrom(...kind.values);
   if (operator === '=isnull=') return fc.constantFrom(['true'], ['false']);
   if (PATTERN.includes(operator)) return pattern.map((text) => [text]);
   if (operator === '=in=' || operator === '=out=') return fc.array(value, { minLength: 1, maxLength: 4 });
@@ -180,7 +180,7 @@ export function expressionOver(names: readonly (keyof typeof KINDS)[]): fc.Arbit
       fc.tuple(fc.constant(attribute), fc.constantFrom<string>(...KINDS[attribute].operators)),
     )
     .chain(([attribute, operator]) =>
-      valuesFor(attribute, operator).map((values) => ({
+      valuesFor(KINDS[attribute], operator).map((values) => ({
         kind: 'comparison' as const,
         attribute,
         operator,
@@ -207,7 +207,16 @@ export function print(node: Expression): string {
   if (node.kind !== 'comparison') {
     return `(${node.operands.map(print).join(node.kind === 'and' ? ';' : ',')})`;
   }
-  const values = node.values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`);
-  const isList = node.operator.endsWith('between=') || node.operator === '=in=' || node.operator === '=out=';
-  return `${node.attribute}${node.operator}${isList ? `(${values.join(',')})` : values.join('')}`;
+  return printComparison(node);
+}
+
+/** A comparison as a client writes it. */
+export function printComparison({
+  attribute,
+  operator,
+  values,
+}: Extract<Expression, { kind: 'comparison' }>): string {
+  const quoted = values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`);
+  const isList = operator.endsWith('between=') || operator === '=in=' || operator === '=out=';
+  return `${attribute}${operator}${isList ? `(${quoted.join(',')})` : quoted.join('')}`;
 }

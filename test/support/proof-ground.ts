@@ -11,6 +11,7 @@ import { startTestApp, type TestApp } from './test-app.js';
 /** The resources, and what A may not touch of each. */
 const TABLES: Readonly<Record<string, ProvenTable>> = {
   Note: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'" },
+  Card: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'" },
   Leaf: {
     table: 'notes',
     allowed: ['A', 'C'],
@@ -44,7 +45,7 @@ export class ProofGround implements AsyncDisposable {
     const direct = new Client({ connectionString: database.url });
     await direct.connect();
     const site = await startTestApp({
-      models: [...SERVED, ...UNSERVED],
+      models: [...UNSERVED, ...SERVED],
       bootstrap: { models: [] },
       database: { ...database, url: tap.url },
     });

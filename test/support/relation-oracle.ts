@@ -1,26 +1,77 @@
 /** What a list or a read with relations answers, computed in memory from the rows of random models. */
-import { COMPARATORS } from './filter-arbitrary.js';
-import { type Expression, evaluate } from './filter-oracle.js';
-import { type AnyModel, type AnyRelation, type Row, TENANT } from './random-relations.js';
+import type { CountMode } from '../../src/index.js';
+import {
+  type AnyCount,
+  type AnyModel,
+  type AnyPlace,
+  type AnyRelation,
+  attributesOf,
+  PAGE_SIZE,
+  type Row,
+  relationOf,
+} from './any-model.js';
+import type { AnyFilter } from './relation-filters.js';
+import { isVisible, meets, relatedRows } from './relation-rows.js';
 
 /** What is asked of the records at one place. */
 export interface AnyQuery {
-  readonly q?: Expression | undefined;
+  readonly q?: AnyFilter | undefined;
   readonly sort?: readonly string[] | undefined;
   readonly fields?: readonly string[] | undefined;
   readonly size?: number | undefined;
+  readonly count?: CountMode | undefined;
 }
 
 /** What is asked of relations, by path. Those that are not there are not included. */
 export type AnyInclude = ReadonlyMap<string, AnyQuery>;
 
-/** The rows of a list, in their order. */
-export function listed(model: AnyModel, { q, sort }: AnyQuery): readonly Row[] {
+/** The rows of one record, of those of a list. */
+export interface Under {
+  readonly row: Row;
+  readonly relation: AnyRelation;
+  readonly isRuled: boolean;
+}
+
+/** The rows of a list, in their order. @param under null is all */
+export function listed(model: AnyModel, { q, sort }: AnyQuery, under: Under | null = null): readonly Row[] {
+  const rows = under
+    ? relatedRows(under.row, under.relation, under.isRuled)
+    : model.rows.filter((row) => isVisible(model, row));
   return ordered(
     model,
-    model.rows.filter((row) => isVisible(model, row) && holds(q, row)),
+    rows.filter((row) => meets(model, q, row)),
     sort,
   );
+}
+
+/** What an envelope says beside its items and cursors, of the page that begins at a place. */
+export function envelope(
+  model: AnyModel,
+  rows: readonly Row[],
+  start: number,
+  { size = PAGE_SIZE, count }: AnyQuery,
+): object {
+  const isLast = start + size >= rows.length;
+  const isOffset = model.pagination === 'offset';
+  const areAllKnown = isLast && (start === 0 || (isOffset && start < rows.length));
+  const mode = model.count ? (count ?? usualCount(model.count, isOffset ? 'exact' : 'none')) : 'exact';
+  const totals = totalsOf(rows.length, areAllKnown, mode, model.count?.cap);
+  const shown = model.count ? totals : isOffset ? { total: rows.length } : {};
+  if (!isOffset) return { ...shown, has_next: !isLast, has_prev: start > 0 };
+  const pages = totals.total_is === 'exact' ? Math.ceil(rows.length / size) : null;
+  // An empty list has no page before.
+  const isPreceded = start > 0 && (pages === null || rows.length > 0);
+  return { ...shown, page: start / size + 1, size, pages, has_next: !isLast, has_prev: isPreceded };
+}
+
+function usualCount({ default: wanted, allow }: AnyCount, usual: CountMode): CountMode {
+  return wanted ?? (allow.includes(usual) ? usual : (allow[0] as CountMode));
+}
+
+function totalsOf(length: number, areAllKnown: boolean, mode: CountMode, cap = Number.POSITIVE_INFINITY) {
+  if (areAllKnown || mode === 'exact' || (mode === 'capped' && length <= cap))
+    return { total: length, total_is: 'exact' };
+  return mode === 'none' ? { total: null, total_is: 'none' } : { total: cap, total_is: 'at_least' };
 }
 
 /** The JSON of a record with what is included in it. */
@@ -35,62 +86,45 @@ export function shown(
   const own = attributesOf(model)
     .filter((name) => fields === undefined || fields.includes(name))
     .map((name) => [name, jsonOf(model, name, row[name] ?? null)]);
-  const related = [...root.include].flatMap(([path, size]) => {
+  const related = [...root.include].flatMap(([path, place]) => {
     const name = path.slice(before.length);
     const query = include.get(path);
     if (!query || !path.startsWith(before) || name.includes('.')) return [];
-    const relation = model.relations.find((each) => each.name === name) as AnyRelation;
+    const relation = relationOf(model, name);
     const { target } = relation;
-    const rows = ordered(
-      target,
-      relatedRows(row, relation).filter((each) => holds(query.q, each)),
-      query.sort,
-    );
+    const rows = listed(target, query, { row, relation, isRuled: place.isRuled });
     const show = (each: Row) => shown(target, each, query, include, root, `${path}.`);
-    if (!size) return [[name, rows[0] ? show(rows[0]) : null]];
-    const count = query.size ?? size.default;
-    return [[name, { items: rows.slice(0, count).map(show), has_next: rows.length > count }]];
+    return [[name, place.size ? manyOf(rows, show, query, place) : rows[0] ? show(rows[0]) : null]];
   });
   return Object.fromEntries([...own, ...related]);
 }
 
-/** The names of a model's properties, in their order. */
-export function attributesOf({ attributes, hidden, isParanoid }: AnyModel): readonly string[] {
-  const names = attributes.map(({ name }) => name).filter((name) => !hidden.has(name));
-  return isParanoid ? [...names, 'deletedAt'] : names;
+function manyOf(
+  rows: readonly Row[],
+  show: (row: Row) => object,
+  { size: wanted, count }: AnyQuery,
+  { size: sizes, count: options }: AnyPlace,
+): object {
+  const size = wanted ?? sizes?.default ?? 0;
+  const isCut = rows.length > size;
+  const mode = options && (count ?? usualCount(options, 'none'));
+  const totals = mode ? totalsOf(rows.length, !isCut, mode, options?.cap) : {};
+  return { items: rows.slice(0, size).map(show), has_next: isCut, ...totals };
 }
+
+/** How the JSON of a column has its text. */
+const WIRE: Readonly<Record<string, (text: string) => unknown>> = {
+  INTEGER: Number,
+  'DOUBLE PRECISION': Number,
+  BOOLEAN: (text) => text === 'true',
+  DATE: (text) => new Date(text).toISOString(),
+  TIME: (text) => text + '00:00:00'.slice(text.length),
+  UUID: (text) => text.toLowerCase(),
+};
 
 function jsonOf({ attributes }: AnyModel, name: string, text: string | null): unknown {
-  return text !== null && attributes.find((each) => each.name === name)?.isNumber ? Number(text) : text;
-}
-
-function isVisible({ isScoped }: Pick<AnyModel, 'isScoped'>, row: Row): boolean {
-  return row['deletedAt'] === null && (!isScoped || row['owner'] === TENANT);
-}
-
-function holds(q: Expression | undefined, row: Row): boolean {
-  return q === undefined || evaluate(q, row, COMPARATORS) === true;
-}
-
-/** The rows that belong to a row, and may be seen. */
-function relatedRows(row: Row, relation: AnyRelation): Row[] {
-  const { target, association, foreignKey, isByCode, isNarrow, join } = relation;
-  const key = isByCode ? 'code' : 'id';
-  const isRelated = (other: Row): boolean => {
-    if (join)
-      return join.rows.some(
-        (each) =>
-          each['fromKey'] === row['id'] &&
-          each['toKey'] === other['id'] &&
-          isVisible(join, each) &&
-          (!join.isNarrow || each['kind'] === 'x'),
-      );
-    const name = foreignKey as string;
-    return association === 'belongsTo' ? row[name] === other[key] : other[name] === row[key];
-  };
-  return target.rows.filter(
-    (other) => isVisible(target, other) && (!isNarrow || other['kind'] === 'x') && isRelated(other),
-  );
+  const type = attributes.find((each) => each.name === name)?.kind.type as { key?: string } | undefined;
+  return text === null ? null : (WIRE[type?.key ?? '']?.(text) ?? text);
 }
 
 /** In the order that is asked for, else the default one; equal rows by their key. */
@@ -112,10 +146,12 @@ function ordered(
 }
 
 /** NULL is the largest. */
-function compare({ key }: AnyModel, name: string, first: string | null, second: string | null): number {
+function compare(
+  { attributes }: AnyModel,
+  name: string,
+  first: string | null,
+  second: string | null,
+): number {
   if (first === null || second === null) return Number(first === null) - Number(second === null);
-  if (name !== 'id') return COMPARATORS[name]?.(first, second) ?? 0;
-  if (key === 'integer' || key === 'bigint')
-    return Number(BigInt(first) > BigInt(second)) - Number(BigInt(first) < BigInt(second));
-  return first < second ? -1 : Number(first > second);
+  return attributes.find((each) => each.name === name)?.kind.compare(first, second) ?? 0;
 }

@@ -80,6 +80,9 @@ export function requestsOf(route: DescribedRoute, samples: Samples): WholeReques
   const requests: WholeRequest[] = [
     ...paths.map((path) => ({ method, path, ...given })),
     ...queries.map((query) => ({ method, path: `${first}?${query}`, ...bodyFor(query) })),
+    ...(parameters.some(({ name }) => name === 'deleted')
+      ? paths.flatMap((path) => ['only', 'with'].map((word) => ({ method, path: `${path}?deleted=${word}` })))
+      : []),
     ...both.flatMap((path) => headers.map((each) => ({ method, path, headers: each, ...given }))),
     ...bodies.slice(1).map((each) => ({ method, path: first, body: each })),
   ];
@@ -105,7 +108,9 @@ export function walksOf({ path, operation }: DescribedRoute, samples: Samples): 
   const filters = values('q').filter((each) => each.includes(encodeURIComponent(',')));
   const relations = relationsOf([...byName.values()]);
   const included = relations.length > 0 ? [`&include=${relations}`] : [];
-  return [...sorts, ...filters, ...included].map((rest) => `${path}?size=4${rest}`);
+  return [...sorts, ...filters, ...included, ...values('deleted').slice(1, 3)].map(
+    (rest) => `${path}?size=4${rest}`,
+  );
 }
 
 function pathsOf({ path }: DescribedRoute, ids: readonly string[]): string[] {

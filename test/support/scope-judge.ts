@@ -38,6 +38,65 @@ export function judge(statement: SentStatement, scoped: ScopedTable): string | n
   return reason === null ? null : `${reason}: ${statement.text} ${JSON.stringify(statement.values)}`;
 }
 
+/** The texts of the queries that stand before the statement, with one blank between tokens, by name. */
+function tablesOf(statement: SentStatement): ReadonlyMap<string, string> {
+  const nodes = treeOf(statement.text);
+  const tables = new Map<string, string>();
+  for (const [at, node] of nodes.entries()) {
+    const isTable = typeof node !== 'string' && ['AS', 'MATERIALIZED'].includes(wordAt(nodes, at - 1));
+    const name = nodes.slice(0, at).findLast((each) => typeof each === 'string' && each.startsWith('"'));
+    if (isTable && typeof name === 'string') tables.set(name, flatten(node));
+  }
+  return tables;
+}
+
+function flatten(node: Node): string {
+  return typeof node === 'string' ? node : `(${node.map(flatten).join(' ')})`;
+}
+
+/**
+ * Whether a write of a statement of many rows writes only what the query `.found` has locked, which is judged as any other: by the
+ * key that it has found, or by keys of which each has been found, or nothing is written.
+ */
+function isOfFound(
+  conditions: readonly (readonly Node[])[],
+  alias: Node | undefined,
+  statement: SentStatement,
+): boolean {
+  const tables = tablesOf(statement);
+  const texts = conditions.map((each) => each.map(flatten).join(' '));
+  const isKeyOf = (table: string) => texts.includes(`${String(alias)} . "id" = ${table} . k`);
+  if (/^\(SELECT [^(]* FROM "notes" /.test(tables.get('".found"') ?? '') && isKeyOf('".found"')) return true;
+  const judged = tables.get('".judged"') ?? '';
+  return (
+    isKeyOf('".judged"') &&
+    judged.includes("CASE WHEN found IS NULL THEN 'missing'") &&
+    judged.endsWith('LEFT JOIN ".found" ON found = ".given" . k)') &&
+    texts.includes('NOT EXISTS (SELECT FROM ".judged" AS ".any" WHERE ".any" . refused IS NOT NULL)')
+  );
+}
+
+/** Whom the rows of many that are inserted belong to: what stands in the array of that column. Null where that is not known. */
+function ownersOf(
+  source: readonly Node[],
+  value: readonly Node[],
+  statement: SentStatement,
+): string[] | null {
+  const [name] = value;
+  const from = source.findIndex((_, index) => wordAt(source, index) === 'FROM');
+  const given = tablesOf(statement).get(String(source[from + 1])) ?? '';
+  const [, all = '', names = ''] = /FROM unnest \((.*)\) AS "\.rows" \(([^)]*)\)/.exec(given) ?? [];
+  const place = names.split(' , ').indexOf(String(name));
+  const parameter = /(?:ELSE )?\$(\d+)(?: END| :: \S+ \[ \])?$/.exec(all.split(' , ')[place] ?? '')?.[1];
+  const text = statement.values[Number(parameter) - 1];
+  return text
+    ? text
+        .slice(1, -1)
+        .split(',')
+        .map((each) => each.replaceAll('"', ''))
+    : null;
+}
+
 function treeOf(text: string): readonly Node[] {
   const levels: Node[][] = [[]];
   for (const [token] of text.matchAll(TOKEN)) {
@@ -52,10 +111,16 @@ function treeOf(text: string): readonly Node[] {
 }
 
 /** Judges one level and all that is inside it. */
-function judgeQuery(nodes: readonly Node[], statement: SentStatement, scoped: ScopedTable): string | null {
+function judgeQuery(
+  nodes: readonly Node[],
+  statement: SentStatement,
+  scoped: ScopedTable,
+  isAround = false,
+): string | null {
+  const isOfInsert = isAround || wordAt(nodes, 0) === 'INSERT';
   for (const [at, node] of nodes.entries()) {
-    const isRun = typeof node !== 'string' && !isNeverRun(nodes, at);
-    const reason = isRun ? judgeQuery(node, statement, scoped) : null;
+    if (typeof node === 'string' || isNeverRun(nodes, at) || (isOfInsert && isKeyCheck(nodes, at))) continue;
+    const reason = judgeQuery(node, statement, scoped, isOfInsert);
     if (reason !== null) return reason;
   }
   for (const [at, node] of nodes.entries()) {
@@ -71,6 +136,15 @@ const NEVER = ['CASE', 'WHEN', 'FALSE', 'THEN', 'ARRAY'];
 /** What gives only its type to a value. */
 function isNeverRun(nodes: readonly Node[], at: number): boolean {
   return NEVER.every((word, index) => wordAt(nodes, at - NEVER.length + index) === word);
+}
+
+const KEY_CHECK = /^SELECT 1 FROM "\w+" AS ("\w+") WHERE \1 \. "id" = \$\d+( :: int8)?$/;
+
+/** Whether it is asked for a key. An INSERT may do that, as the index of the key does anyway: whoever has it, there is no second row. */
+function isKeyCheck(nodes: readonly Node[], at: number): boolean {
+  const asked = nodes[at] ?? '';
+  const isNegated = wordAt(nodes, at - 2) === 'NOT' && wordAt(nodes, at - 1) === 'EXISTS';
+  return isNegated && typeof asked !== 'string' && KEY_CHECK.test(asked.flat().join(' '));
 }
 
 /** Judges what a query does with a table that it names. */
@@ -95,6 +169,8 @@ function judgeTable(
   const holds = conditions.some(
     (each) => (each[1] === '.' ? each[0] === alias : isAlone) && isScope(each, statement, scoped),
   );
+  const isWrite = verb === 'UPDATE' || verb === 'DELETE';
+  if (isWrite && isOfFound(conditions, alias, statement)) return null;
   return holds ? null : 'It has no condition of the scope';
 }
 
@@ -125,11 +201,14 @@ function judgeInsert(
   const columns = split(nodes[at + 1], ',').map((each) => each[0]);
   const place = columns.indexOf(`"${column}"`);
   if (place < 0) return 'It does not say what the row belongs to';
-  const source = nodes.slice(at + 2);
+  const source = nodes.slice(wordAt(nodes, at + 2) === 'OVERRIDING' ? at + 5 : at + 2);
   const end = source.findIndex((_, index) => ['WHERE', 'RETURNING'].includes(wordAt(source, index)));
   const given = end < 0 ? source.slice(1) : source.slice(1, end);
   const rows = wordAt(source, 0) === 'SELECT' ? [given] : given.filter((each) => typeof each !== 'string');
-  const owners = rows.map((row) => textOf(split(row, ',')[place] ?? [], statement));
+  const owners = rows.flatMap((row) => {
+    const value = split(row, ',')[place] ?? [];
+    return textOf(value, statement) ?? ownersOf(source, value, statement) ?? null;
+  });
   const areAllowed = owners.length > 0 && owners.every((each) => each !== null && allowed.includes(each));
   return areAllowed ? null : 'It gives the row to somebody else';
 }

@@ -132,7 +132,8 @@ const LISTS = {
   sortAllow: ATTRIBUTES,
   include: RELATIONS,
   count: { cap: 2 },
-  endpoints: [...OPERATIONS, ...BULK_ENDPOINTS],
+  endpoints: [...OPERATIONS, 'restore', 'purge', ...BULK_ENDPOINTS],
+  can: { deleted: true },
 } as const;
 
 /** Pages by number; a request acts for one tenant. */
@@ -160,11 +161,36 @@ export class Note extends Notes {
 @Table(TABLE)
 export class Leaf extends Notes {}
 
+/** The same rows, with keys that clients give. */
+@Crud({ endpoints: ['read', 'replace'], scope: { owner: tenant } })
+@Table(TABLE)
+export class Card extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare owner: string | null;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare code: string;
+
+  @Column(DataType.INTEGER)
+  declare points: number | null;
+
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
+  declare isOpen: boolean;
+
+  @ForeignKey(() => Folder)
+  @Column(DataType.INTEGER)
+  declare folderId: number | null;
+}
+
 /** Those that are served. */
 export const SERVED = [Note, Leaf] as readonly ModelClass[];
 
 /** Those that are there without being served. */
-export const UNSERVED = [Folder, Tag, NoteTag] as readonly ModelClass[];
+export const UNSERVED = [Card, Folder, Tag, NoteTag] as readonly ModelClass[];
 
 /** Tables whose rows belong to a tenant, beside that of a resource. */
 export const OWNED_TABLES = ['folders', 'tags', 'note_tags'] as const;

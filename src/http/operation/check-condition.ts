@@ -4,9 +4,10 @@
  */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
-import { changedMeanwhile, type WantedStates } from '../../operation/entity-tag.js';
+import { alreadyThere, changedMeanwhile, notThere } from '../../operation/entity-tag.js';
 import { storedText } from '../../persistence/records/record-column.js';
 import type { Id } from '../../persistence/records/row-records.js';
+import type { EntityTagPlan } from '../../plan/resource-plan.js';
 import { parsePathId, type RequestArguments } from '../request/parse-request.js';
 import type { Resource } from '../resources/resource.js';
 import { compileStateReader } from './read-state.js';
@@ -22,33 +23,39 @@ export type ConditionCheck = (action: Action, input: RequestArguments | null) =>
 
 const CHANGES: readonly Endpoint[] = ['update', 'delete', 'restore', 'purge'];
 
-/** The check of a write; null where there are no states, or no record. */
+/** The check of a write; null where there are no conditions. */
 export function compileConditionCheck(resource: Resource, operation: Endpoint): ConditionCheck | null {
   const { plan, access, features } = resource;
   const { entityTag, info } = plan;
-  if (entityTag === null || !CHANGES.includes(operation)) return null;
+  if (operation !== 'replace' && (entityTag === null || !CHANGES.includes(operation))) return null;
   const { absentFor, readHeaders } = features[operation];
   const stateOf = compileStateReader(resource);
   const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
-    if (input) return input.query.ifMatch;
+    if (input) return input.query;
     const granted = await access(request, operation);
-    return readHeaders(request, absentFor(granted.form), granted).ifMatch;
+    return readHeaders(request, absentFor(granted.form), granted);
   };
-  return async (action, input) => {
-    const states: WantedStates | undefined = await wantedBy(action, input);
-    if (!states) return;
-    const id = input ? input.id : parsePathId(plan, action.request);
-    const { repository } = contextOf(resource, action);
-    const isOfDeleted = operation === 'restore' || operation === 'purge';
-    const record = await repository.getLocked(id as Id, isOfDeleted);
-    const { name, attribute, kind } = { name: info.primaryKey.name, ...entityTag };
+  const currentState = async (record: object, { kind, attribute }: EntityTagPlan) => {
     const state =
       kind === 'version'
         ? storedText(info, record, attribute)
-        : await stateOf?.(storedText(info, record, name));
-    if (state === null || state === undefined) {
-      throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
-    }
-    if (!states.includes(state)) throw changedMeanwhile(plan, state);
+        : await stateOf?.(storedText(info, record, info.primaryKey.name));
+    if (state !== null && state !== undefined) return state;
+    throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
+  };
+  return async (action, input) => {
+    const { ifMatch: states, onlyNew } = await wantedBy(action, input);
+    const isReplaced = operation === 'replace';
+    // Any state will do: but for a replacement, which could create the record.
+    if (!onlyNew && (states === undefined || (states === null && !isReplaced))) return;
+    const id = (input ? input.id : parsePathId(plan, action.request)) as Id;
+    const { repository } = contextOf(resource, action);
+    const isOfDeleted = operation === 'restore' || operation === 'purge';
+    const record = isReplaced ? await repository.findLocked(id) : await repository.getLocked(id, isOfDeleted);
+    if (!record && onlyNew) return;
+    if (!record) throw notThere(plan);
+    const state = entityTag && (await currentState(record, entityTag));
+    if (onlyNew) throw alreadyThere(plan, state);
+    if (state !== null && states && !states.includes(state)) throw changedMeanwhile(plan, state);
   };
 }

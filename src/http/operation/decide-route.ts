@@ -29,9 +29,9 @@ export function sequelizeReasons(
   method: string,
   { fastPath }: PathSettings,
 ): readonly string[] {
-  const route = generatedRouteOf(method);
-  if (!route) return Object.freeze(['the route is hand-written']);
   const { plan, rowView } = resource;
+  const route = generatedRouteOf(method, plan);
+  if (!route) return Object.freeze(['the route is hand-written']);
   const needsRecords = rowView.isOfRecords || isMethodAsked(resource, route);
   const problem = sequelizeProblem();
   return Object.freeze([
@@ -48,10 +48,13 @@ export function isMethodAsked(
   { controller, repository, plan }: Resource,
   { method, operation }: GeneratedRoute,
 ): boolean {
-  const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
-  const isBodyRead = (operation === 'create' || operation === 'update') && plan.explicitSchemas[operation];
+  const methods = operation === 'replace' ? (['create', 'update', 'replace'] as const) : [method];
+  const isOverridden = methods.some((each) => controller.prototype[each] !== CrudController.prototype[each]);
+  const isBodyRead = methods.some(
+    (each) => (each === 'create' || each === 'update') && plan.explicitSchemas[each],
+  );
   const isIdRead = plan.idKind === 'custom' && operation !== 'list' && operation !== 'create';
-  return isOverridden || !isPlainRepository(repository) || Boolean(isBodyRead) || isIdRead;
+  return isOverridden || !isPlainRepository(repository) || isBodyRead || isIdRead;
 }
 
 /** Whether an answer is made of values: where code of the user's is given it, and on the general path. */

@@ -54,13 +54,7 @@ async function embed(
   }
   return {
     column: (attribute) => records.column(attribute),
-    texts(fields) {
-      const texts = members.map(({ name, texts: of }) => ({ key: `${JSON.stringify(name)}:`, texts: of() }));
-      return records.texts(fields).map((text, index) => {
-        const added = texts.map(({ key, texts: each }) => key + each[index]).join();
-        return text === '{}' ? `{${added}}` : `${text.slice(0, -1)},${added}}`;
-      });
-    },
+    texts: (fields, more = []) => records.texts(fields, memberTexts(members, more)),
     values(fields) {
       const values = members.map(({ name, values: of }) => [name, of()] as const);
       return records.values(fields).map((record, index) => {
@@ -71,6 +65,19 @@ async function embed(
   };
 }
 
+/** The members of each record as JSON. */
+function memberTexts(members: readonly Member[], more: readonly string[]): readonly string[] {
+  const added: string[] = [];
+  for (const { name, texts } of members) {
+    const key = `${JSON.stringify(name)}:`;
+    for (const [index, text] of texts().entries()) {
+      const before = added[index];
+      added[index] = before === undefined ? `${key}${text}` : `${before},${key}${text}`;
+    }
+  }
+  return more.length === 0 ? added : added.map((text, index) => `${text},${more[index]}`);
+}
+
 async function readMember(
   records: ShownRecords,
   inclusion: Inclusion,
@@ -79,13 +86,10 @@ async function readMember(
   const { plan, fields, include } = inclusion;
   const { relation } = plan;
   const keys = records.column(relation.parentKey);
-  const loaded = records.loaded?.(inclusion, keys) ?? [];
-  const read = await readShown(
-    inclusion,
-    keys.filter((_, index) => !loaded[index]),
-    embedding,
-  );
-  const known = loaded.flatMap((each) => each?.items ?? []);
+  const loaded = records.loaded?.(inclusion, keys);
+  const isUnknown = (_: unknown, index: number) => !loaded?.[index];
+  const read = await readShown(inclusion, loaded ? keys.filter(isUnknown) : keys, embedding);
+  const known = loaded?.flatMap((each) => each?.items ?? []) ?? [];
   const shown =
     known.length === 0
       ? read.shown
@@ -93,15 +97,17 @@ async function readMember(
           await embed(recordsShown(embedding.views(relation.target), known), include, embedding),
           read.shown,
         );
-  let from = 0;
+  let knownEnd = 0;
   const groups = keys.map((key, index): Group => {
-    const now = loaded[index];
-    if (!now) {
-      const { rows, hasNext } = (key !== null && read.groups.get(key)) || NO_ITEMS;
-      return { rows: rows.map((row) => row + known.length), hasNext };
+    const now = loaded?.[index];
+    if (now) {
+      const first = knownEnd;
+      knownEnd += now.items.length;
+      return { first, end: knownEnd, hasNext: now.hasNext };
     }
-    from += now.items.length;
-    return { rows: now.items.map((_, at) => from - now.items.length + at), hasNext: now.hasNext };
+    const group = (key !== null && read.groups.get(key)) || NO_ITEMS;
+    if (known.length === 0) return group;
+    return { ...group, first: group.first + known.length, end: group.end + known.length };
   });
   const totals = await totalsOf(inclusion, keys, groups, embedding);
   const isNone = isNumberOnly(inclusion);
@@ -116,17 +122,18 @@ async function readMember(
     name,
     texts() {
       const texts = shown.texts(fields);
-      if (isOne)
-        return groups.map(({ rows: [first] }) => (first === undefined ? 'null' : (texts[first] as string)));
-      return groups.map(
-        ({ rows }, index) =>
-          `{"items":[${rows.map((row) => texts[row]).join()}],${JSON.stringify(restOf(index)).slice(1)}`,
-      );
+      if (isOne) return groups.map(({ first, end }) => (first < end ? (texts[first] as string) : 'null'));
+      return groups.map(({ first, end, hasNext }, index) => {
+        let items = '';
+        for (let at = first; at < end; at += 1) items += at === first ? texts[at] : `,${texts[at]}`;
+        const rest = totals ? JSON.stringify(restOf(index)).slice(1) : `"has_next":${hasNext}}`;
+        return `{"items":[${items}],${rest}`;
+      });
     },
     values() {
       const values = shown.values(fields);
-      if (isOne) return groups.map(({ rows: [first] }) => (first === undefined ? null : values[first]));
-      return groups.map(({ rows }, index) => ({ items: rows.map((row) => values[row]), ...restOf(index) }));
+      if (isOne) return groups.map(({ first, end }) => (first < end ? values[first] : null));
+      return groups.map(({ first, end }, index) => ({ items: values.slice(first, end), ...restOf(index) }));
     },
   };
 }

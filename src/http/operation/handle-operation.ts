@@ -19,6 +19,7 @@ import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
+import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape, type Shape, type ShapedBy } from './shape-answer.js';
@@ -56,6 +57,8 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
   sessionFor(isWhole: boolean): RunInSession;
   /** For what another path than our SQL writes under a condition of the request's. */
   readonly checkCondition: ConditionCheck | null;
+  /** For a write that two requests may race for; null for all others. */
+  readonly runInRace: RaceRunner | null;
   /** Looks at what decorators have read past the parser, which refuses it elsewhere; null where there is nothing to look for. */
   readonly check: ((request: Request) => Promise<void>) | null;
 }
@@ -85,6 +88,7 @@ export function compileHandler(
     shape: compileShape(resource, operation, shapedBy),
     sessionFor: operationSession(resource, route, settings),
     checkCondition: compileConditionCheck(resource, operation),
+    runInRace: compileRaceRunner(resource, operation),
     check: checksNames
       ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
       : null,
@@ -105,6 +109,7 @@ export function answerWith<I extends RequestArguments>(
     shape,
     sessionFor,
     checkCondition,
+    runInRace,
     check,
   }: RouteWork<I>,
   { isSeen, isShapedByUser }: Pick<RouteDecisions, 'isSeen' | 'isShapedByUser'>,
@@ -117,7 +122,8 @@ export function answerWith<I extends RequestArguments>(
     // A delete answers nothing.
     const isShaped =
       verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
-    const isConditional = checkCondition !== null && request.headers['if-match'] !== undefined;
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+    const isConditional = checkCondition !== null && (ifMatch ?? ifNoneMatch) !== undefined;
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? [];
@@ -133,27 +139,34 @@ export function answerWith<I extends RequestArguments>(
       ours = null;
     }
 
-    const draft = await commitRequest(action, sessionFor(isShaped || isConditional), async () => {
-      await check?.(request);
-      const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
-      if (!ran && isConditional) await checkCondition(action, input || null);
-      const found = ran ?? (await runMethod(action, input, params));
-      if (!found) return null;
-      const wanted = input ?? (await parseOnce(request));
-      const { include: related } = wanted.query;
-      const outcome = related?.length
-        ? await withRelations(found, related, {
-            request,
-            on: await sessionTarget(sequelize, verb),
-            atOnce: 1,
-            views,
-          })
-        : found;
-      const made = shape(outcome, wanted, formatFor(response), action);
-      if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
-        checkJson(made.body, response);
-      return made;
-    });
+    const draft = await commitRequest(
+      action,
+      sessionFor(isShaped || isConditional || runInRace !== null),
+      async () => {
+        await check?.(request);
+        const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
+        const write = async () => {
+          if (isConditional) await checkCondition(action, input || null);
+          return runMethod(action, input, params);
+        };
+        const found = ran ?? (await (runInRace ? runInRace(action, input || null, write) : write()));
+        if (!found) return null;
+        const wanted = input ?? (await parseOnce(request));
+        const { include: related } = wanted.query;
+        const outcome = related?.length
+          ? await withRelations(found, related, {
+              request,
+              on: await sessionTarget(sequelize, verb),
+              atOnce: 1,
+              views,
+            })
+          : found;
+        const made = shape(outcome, wanted, formatFor(response), action);
+        if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
+          checkJson(made.body, response);
+        return made;
+      },
+    );
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };

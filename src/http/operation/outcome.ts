@@ -11,8 +11,12 @@ export type Fields = readonly string[] | null | undefined;
 export interface ShownRecords {
   /** The value of an attribute in each, in the text form of its column. */
   column(attribute: string): readonly (string | null)[];
-  /** The records as JSON text. */
-  texts(fields: Fields): readonly string[];
+  /**
+   * The records as JSON text.
+   *
+   * @param more JSON of members that each record has behind its own
+   */
+  texts(fields: Fields, more?: readonly string[]): readonly string[];
   /** The records as plain values, for code that looks at them. */
   values(fields: Fields): readonly WireRecord[];
   /**
@@ -30,6 +34,8 @@ export interface Outcome extends ShownRecords {
   readonly page: Page<unknown> | null;
   /** Rows that were found or written. */
   readonly count: number;
+  /** Whether a replacement has created the record. Left out where a method has said so in the response. */
+  readonly isNew?: boolean;
   /** The primary key of the record, for its address. */
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */

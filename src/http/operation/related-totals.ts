@@ -1,11 +1,6 @@
 /** How many rows each parent has behind a relation, as far as a request has them counted. */
 import { type Total, totalOfCounted, totalOfSeen } from '../../operation/count.js';
-
-/** The rows of one parent that were read. */
-interface RowsOfParent {
-  readonly rows: readonly unknown[];
-  readonly hasNext: boolean;
-}
+import type { Group } from '../../persistence/records/items-by-parent.js';
 
 /** A total as it is answered. */
 export interface RelatedTotal {
@@ -21,13 +16,13 @@ export interface RelatedTotal {
  */
 export async function relatedTotals(
   keys: readonly string[],
-  groups: readonly (RowsOfParent | undefined)[],
+  groups: readonly (Group | undefined)[],
   limit: number,
   count: (keys: readonly string[]) => Promise<readonly number[]>,
 ): Promise<readonly RelatedTotal[]> {
   const known = keys.map((_, index) => {
     const group = groups[index];
-    return group && totalOfSeen(group.rows.length + (group.hasNext ? 1 : 0), !group.hasNext, limit);
+    return group && totalOfSeen(group.end - group.first + (group.hasNext ? 1 : 0), !group.hasNext, limit);
   });
   const counted = [...(await count(keys.filter((_, index) => known[index] === undefined)))];
   return known.map((each) => shown(each ?? totalOfCounted(counted.shift() as number, limit)));

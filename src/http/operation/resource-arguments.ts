@@ -3,7 +3,7 @@ import type { Action } from 'routing-controllers';
 import type { Id } from '../../persistence/records/row-records.js';
 import { compileWantedParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { requestSessions, SAFE_METHODS } from '../request/request-sessions.js';
-import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
+import { type GeneratedRoute, generatedRouteOf, routeNamed } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import {
   ownQueryParameters,
@@ -23,10 +23,7 @@ export interface ResourceArguments {
   read(parameter: ResourceParameter, action: Action): Promise<unknown>;
 }
 
-const [READ, UPDATE] = (['read', 'update'] as const).map((method) => generatedRouteOf(method)) as [
-  GeneratedRoute,
-  GeneratedRoute,
-];
+const [READ, UPDATE] = (['read', 'update'] as const).map(routeNamed) as [GeneratedRoute, GeneratedRoute];
 
 /** Compiles what a method takes of its resource; undefined where that is nothing. */
 export function compileArguments(
@@ -39,7 +36,7 @@ export function compileArguments(
   if (parameters.size === 0) return undefined;
   const parse = parseOnce(
     compileWantedParser(resource, {
-      operation: generatedRouteOf(method)?.operation,
+      operation: generatedRouteOf(method, resource.plan)?.operation,
       hasId: parameters.has('id') || parameters.has('record'),
       hasList: parameters.has('listQuery'),
       others: ownQueryParameters(lineage, method),

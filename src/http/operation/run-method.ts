@@ -97,11 +97,13 @@ function pageOf({ plan }: Resource, result: unknown): Page<object> {
   throw new TypeError(`The list method of the ${plan.name} controller must return a page with items.`);
 }
 
-/** An override that finds nothing may return nothing; one that creates must have created something. */
+/** An override that finds nothing may return nothing; one that writes a whole record must have written something. */
 function recordOf({ plan: { name } }: Resource, operation: Endpoint, result: unknown): object {
   if (typeof result === 'object' && result !== null) return result;
-  if (operation === 'create') {
-    throw new TypeError(`The create method of the ${name} controller must return the record it created.`);
+  if (operation === 'create' || operation === 'replace') {
+    throw new TypeError(
+      `The ${operation} method of the ${name} controller must return the record it created.`,
+    );
   }
   throw new NotFoundError(`There is no such ${name}.`);
 }

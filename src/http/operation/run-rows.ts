@@ -5,7 +5,7 @@ import type { Endpoint } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import { hasQueryHooks } from '../../model/model-hooks.js';
 import type { Access } from '../../operation/access.js';
-import { changedMeanwhile } from '../../operation/entity-tag.js';
+import { alreadyThere, changedMeanwhile, notThere } from '../../operation/entity-tag.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import { allOf, equalTo } from '../../operation/predicates.js';
@@ -71,22 +71,24 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   /** Why a row was not found: there is none, it is soft-deleted or is not, or has another state. */
   const explain = async (
     endpoint: Endpoint,
-    { ifMatch }: Inputs,
+    { ifMatch, onlyNew }: Inputs,
     { where }: Access,
     slots: Slots,
     on?: StatementTarget,
   ) => {
     const isOfDeleted = endpoint === 'restore' || endpoint === 'purge';
-    if (!isOfDeleted && !ifMatch) return missing();
+    const isReplaced = endpoint === 'replace';
+    if (!isOfDeleted && !isReplaced && !ifMatch) return missing();
     const select = { columns: [primaryKey.name, ...asks] };
     const row = allOf(equalTo(primaryKey.name, { slot: 'id' }), where);
     const found = await executor.run({ kind: 'read', where: row, select, isFresh: true }, slots, on);
     const [values] = found.rows;
     const textOf = (attribute: string) => values?.[select.columns.indexOf(attribute)] ?? null;
     const isDeleted = mark !== undefined && textOf(mark) !== null;
-    if (!values || (isDeleted && !isOfDeleted)) return missing();
+    if (!values || (isDeleted && !isOfDeleted)) return isReplaced ? notThere(plan) : missing();
     if (isOfDeleted && !isDeleted) return notDeleted(info);
     const state = entityTag && textOf(entityTag.attribute);
+    if (onlyNew) return alreadyThere(plan, state);
     return state && ifMatch ? changedMeanwhile(plan, state) : missing();
   };
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
@@ -102,7 +104,11 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
           id === undefined
             ? access.slots
             : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
-        const asked = operation(query, access, values);
+        const asked = operation(
+          query,
+          access,
+          endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values,
+        );
         const found = await executor.run(asked, slots, on);
         if (found === null) return null;
         const { rows, parsers, count } = found;
@@ -114,6 +120,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         return {
           page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
           count,
+          ...('isNew' in found ? { isNew: found.isNew === true } : {}),
           key: () => (rows[0] ? rowView.key(rows[0], parsers, query.fields) : undefined),
           stored: (attribute) => shown.column(attribute)[0] ?? null,
           ...shown,

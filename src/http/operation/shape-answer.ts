@@ -49,11 +49,13 @@ export function compileShape(
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
     const { query } = input;
-    const status = ownStatus ?? response.statusCode;
+    const status = ownStatus ?? (outcome.isNew ? 201 : response.statusCode);
     const body = answering(request, () => bodyOf(outcome, input, format));
     const draft = { status, headers: NO_HEADERS, body };
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
-    const isWhole = input.access.form.unreadable.size === 0 && !query.include?.length;
+    const isAll = input.access.form.unreadable.size === 0 && !query.include?.length;
+    // A soft delete changes the row, and may not change what tells its states apart.
+    const isWhole = isAll && query.deleted === undefined;
     return present(
       draft,
       {

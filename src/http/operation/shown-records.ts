@@ -4,6 +4,7 @@ import { loadedNow } from '../../persistence/records/loaded-relations.js';
 import { recordColumn } from '../../persistence/records/record-column.js';
 import type { RelatedRowsFound } from '../../persistence/rows/related-rows.js';
 import type { WireRecord } from '../../response/record-serializer.js';
+import { withMembers } from '../../response/row-writer.js';
 import type { ShownModel } from '../resources/resource.js';
 import type { Fields, ShownRecords } from './outcome.js';
 
@@ -11,7 +12,10 @@ import type { Fields, ShownRecords } from './outcome.js';
 export function joinShown(first: ShownRecords, second: ShownRecords): ShownRecords {
   return {
     column: (attribute) => [...first.column(attribute), ...second.column(attribute)],
-    texts: (fields) => [...first.texts(fields), ...second.texts(fields)],
+    texts(fields, more) {
+      const texts = first.texts(fields, more);
+      return [...texts, ...second.texts(fields, more?.slice(texts.length))];
+    },
     values: (fields) => [...first.values(fields), ...second.values(fields)],
   };
 }
@@ -24,8 +28,13 @@ export function recordsShown(
 ): ShownRecords {
   return {
     column: (attribute) => columns?.get(attribute) ?? recordColumn(info, records, attribute),
-    texts: (fields) =>
-      records.map((record) => rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields))),
+    texts: (fields, more) =>
+      records.map((record, index) =>
+        withMembers(
+          rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields)),
+          more?.[index] ?? '',
+        ),
+      ),
     values: (fields) =>
       records.map((record) => {
         const text = rowView.ofRecord(record, fields);
@@ -52,7 +61,11 @@ export function rowsShown(
       return rows.map((row) => row[position] ?? null);
     },
     // Where there are no rows, nobody has said how to read one.
-    texts: (fields: Fields) => (rows.length === 0 ? [] : rows.map(rowView.writer(parsers, fields).text)),
+    texts(fields, more) {
+      if (rows.length === 0) return [];
+      const { text } = rowView.writer(parsers, fields);
+      return rows.map((row, index) => text(row, more?.[index]));
+    },
     values: (fields: Fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
   };
 }

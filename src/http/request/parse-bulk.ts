@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import { type BulkInputs, bulkInputs } from '../../features/bulk-inputs.js';
 import { type BulkEndpoint, SINGLE_OF } from '../../metadata/endpoint.js';
 import type { Access } from '../../operation/access.js';
-import { compileQueryReader } from '../../operation/compile-features.js';
+import { compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { BodyError, InvalidBodyError, InvalidQueryError, withinItem } from '../../schema/request-issue.js';
@@ -59,7 +59,7 @@ export function compileBulkParser(
   return async (request) => {
     const access = await askAccess(request, single);
     const related = await askRelated(request, relations(request.url, access.form));
-    const inputs = readInputs(request.url, access, [], related) as BulkInputs;
+    const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
     refuseCondition(request, plan.name);
     // Who may not list must not learn by conditions what there is.
     if (inputs.filter) await askAccess(request, 'list');

@@ -6,8 +6,7 @@ import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { type Access, closedAttributes, perForm } from '../../operation/access.js';
-import { then } from '../../operation/ask-access.js';
-import type { RelatedAsked, ResourceFeatures } from '../../operation/compile-features.js';
+import type { Asked, ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
@@ -17,6 +16,9 @@ import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema
 import type { BodyKind } from '../../schema/derive-body-class.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
+import { then } from '../../util/maybe.js';
+import { compileAskAllowed } from './allowed-inputs.js';
+import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { type BodyLimits, readBody } from './read-body.js';
 import { accessToWrite } from './reference-access.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
@@ -63,22 +65,28 @@ export function compileParser(
   { plan, features, access: askAccess, bodyLimit }: ParserSettings,
   operation: Endpoint,
 ): RequestParser {
-  const { readQuery, readHeaders } = features[operation];
+  const { inputs, readQuery, readHeaders } = features[operation];
   const hasId = operation !== 'list' && operation !== 'create';
-  const readHead = (request: Request, access: Access, related?: RelatedAsked): RequestArguments => {
-    const query = readQuery(request.url, access, [], related);
+  const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
+    const query = readQuery(request.url, access, [], asked);
     const id = hasId ? parsePathId(plan, request) : undefined;
     return { query: readHeaders(request, query, access), access, id };
   };
-  if (operation !== 'create' && operation !== 'update') {
+  if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
     const relations = compileWantedRelations(plan, operation === 'list');
+    const askAllowed = compileAskAllowed(inputs, askAccess);
     return (request) =>
-      then(askAccess(request, operation), (access) => {
-        const wanted = relations(request.url, access.form);
-        if (wanted.length === 0) return readHead(request, access);
-        return then(askRelated(request, wanted), (related) => readHead(request, access, related));
-      });
+      then(askAccess(request, operation), (access) =>
+        then(askAllowed(request), (allowed) => {
+          const wanted = relations(request.url, access.form);
+          if (wanted.length === 0 && allowed.size === 0) return readHead(request, access);
+          return then(askRelated(request, wanted), (related) =>
+            readHead(request, access, { related, allowed }),
+          );
+        }),
+      );
   }
+  if (operation === 'replace') return compileReplacementParser(plan, bodyLimit, askAccess, readHead);
   const limits = bodyLimits(plan, operation, bodyLimit);
   const parseValues = compileValuesParser(plan, operation);
   return async (request) => {
@@ -86,6 +94,25 @@ export function compileParser(
     const head = readHead(request, access);
     const body = await readBody(request, limits);
     return { ...head, ...(await parseValues(request, access, body)) };
+  };
+}
+
+function compileReplacementParser(
+  plan: ResourcePlan,
+  bodyLimit: number,
+  askAccess: RequestAccess,
+  readHead: (request: Request, access: Access) => RequestArguments,
+): RequestParser {
+  const schemaFor = perForm((form) => replacementSchema(plan, form));
+  const limits = bodyLimits(plan, 'create', bodyLimit);
+  return async (request) => {
+    const access = await askAccess(request, 'replace');
+    const head = readHead(request, access);
+    const body = await readBody(request, limits);
+    if (plan.access?.fields.size) setToldNames(request, access.form, body);
+    const values = await parseReplacement(plan, schemaFor(access.form), body, head.id, access);
+    const written = { ...values, [plan.info.primaryKey.name]: head.id };
+    return { ...head, access: await accessToWrite(request, plan.model, access, written), values };
   };
 }
 
@@ -130,12 +157,17 @@ export function compileWantedParser(
   { plan, features, access: askAccess }: Omit<ParserSettings, 'bodyLimit'>,
   { operation, hasId, hasList, others }: WantedArguments,
 ): RequestParser {
-  const { readQuery, readHeaders } = features.list;
+  const { inputs, readQuery, readHeaders } = features.list;
   const relations = compileWantedRelations(plan, hasList);
+  const askAllowed = compileAskAllowed(
+    hasList ? inputs.filter(({ name }) => !others.includes(name)) : [],
+    askAccess,
+  );
   return async (request) => {
     const access = await askAccess(request, operation);
+    const allowed = await askAllowed(request);
     const related = await askRelated(request, hasList ? relations(request.url, access.form) : []);
-    const read = () => readQuery(request.url, access, others, related);
+    const read = () => readQuery(request.url, access, others, { related, allowed });
     const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
     return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
   };

@@ -1,11 +1,14 @@
 /** A request for a sub-resource -> its arguments: those of the parent's read, and those of the target's list. */
 import type { Request } from 'express';
-import { then } from '../../operation/ask-access.js';
+import { isHidden } from '../../features/include-names.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { compileSubresourceAccess, type SubresourceAccess } from '../../operation/subresource-access.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { SubresourcePlan } from '../../plan/resource-plan.js';
+import { then } from '../../util/maybe.js';
+import { compileAskAllowed } from './allowed-inputs.js';
 import { type ParserSettings, parsePathId, type RequestArguments } from './parse-request.js';
-import { askRelated, compileWantedRelations } from './related-access.js';
+import { askRelated, compileWantedRelations, relatedAccess } from './related-access.js';
 
 /** The arguments of a list under a parent. */
 export interface SubresourceArguments extends RequestArguments {
@@ -23,23 +26,31 @@ export function compileSubresourceParser(
   target: Side,
   plan: SubresourcePlan,
 ): (request: Request) => SubresourceArguments | Promise<SubresourceArguments> {
-  const { readQuery, readHeaders } = target.features.list;
+  const { inputs, readQuery, readHeaders } = target.features.list;
+  const askAllowed = compileAskAllowed(inputs, target.access);
   const { model } = target.plan;
   const { sequelize } = model;
   const grant = compileSubresourceAccess(plan);
   const relations = compileWantedRelations(target.plan);
+  const { name } = plan.relation;
   return (request) => {
     checkOwner(model, sequelize);
     return then(parent.access(request, 'read'), (access) =>
-      then(askRelated(request, [plan, ...relations(request.url)]), (related) => {
-        const within = grant(related(plan), String(request.params['id']));
-        const query = readQuery(request.url, within, [], related);
-        const id = parsePathId(parent.plan, request);
-        return {
-          query: readHeaders(request, query, within),
-          access: within,
-          parent: { query: parent.features.read.absentFor(access.form), access, id },
-        };
+      then(relatedAccess(request, plan), (granted) => {
+        if (isHidden(plan, access.form, granted))
+          throw new RefusedRequestError(403, `This request may not list ${name} of ${parent.plan.name}.`);
+        const within = grant(granted, String(request.params['id']));
+        return then(askAllowed(request), (allowed) =>
+          then(askRelated(request, relations(request.url, within.form)), (related) => {
+            const query = readQuery(request.url, within, [], { related, allowed });
+            const id = parsePathId(parent.plan, request);
+            return {
+              query: readHeaders(request, query, within),
+              access: within,
+              parent: { query: parent.features.read.absentFor(access.form), access, id },
+            };
+          }),
+        );
       }),
     );
   };

@@ -3,9 +3,9 @@ import type { Request } from 'express';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ForeignKey } from '../../model/foreign-keys.js';
 import { type Access, type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
-import { all, type Maybe, then } from '../../operation/ask-access.js';
 import type { Reference } from '../../operation/operation.js';
 import { describeRecords } from '../../plan/describe-model.js';
+import { all, type Maybe, then } from '../../util/maybe.js';
 import type { RequestAccess } from './request-access.js';
 
 /** A foreign key to a model whose rows not every request sees. */

@@ -4,7 +4,7 @@ import { includedPaths } from '../../features/include-names.js';
 import type { VisibleRule } from '../../metadata/access-options.js';
 import type { Endpoint, ModelClass } from '../../metadata/crud-options.js';
 import { type Access, type AccessForm, OPEN_ACCESS } from '../../operation/access.js';
-import { all, guarded, type Maybe, then, visibleRows } from '../../operation/ask-access.js';
+import { guarded, visibleRows } from '../../operation/ask-access.js';
 import type { Predicate } from '../../operation/operation.js';
 import type { RelatedAccess } from '../../operation/related-rows.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -12,6 +12,7 @@ import { everyInclude, type RelatedPlan } from '../../plan/resource-plan.js';
 import { readableRelations } from '../../query/filter-names.js';
 import { parseQueryString } from '../../query/query-string.js';
 import { namedRelations } from '../../query/related-filters.js';
+import { all, type Maybe, then } from '../../util/maybe.js';
 import { accessRules } from './reference-access.js';
 
 /** What was asked of a request, by relation. */
@@ -95,7 +96,7 @@ function ask(request: Request, { relation, target, through, where }: RelatedPlan
   const parts: Maybe<unknown>[] = [
     accessOf(request, relation.target, endpoint),
     through ? accessOf(request, through.model, null) : null,
-    where ? seenThrough(request, where, target) : null,
+    where ? seenThrough(request, where, target, relation) : null,
   ];
   return then(all(parts), ([granted, between, rows]) => ({
     target: granted as Access,
@@ -112,6 +113,8 @@ function seenThrough(
   request: Request,
   where: VisibleRule,
   { info }: RelatedPlan['target'],
+  { parent, name }: RelatedPlan['relation'],
 ): Maybe<Predicate | null> {
-  return then(guarded(where, request), (answer) => visibleRows(info, answer));
+  const rule = `where of '${name}' of ${parent.name}`;
+  return then(guarded(where, request), (answer) => visibleRows(info, answer, rule));
 }

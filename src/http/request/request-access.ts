@@ -1,13 +1,13 @@
 /** The access of a request: each rule is asked once, whoever needs what it says. */
 import type { Request } from 'express';
 import type { Endpoint } from '../../metadata/crud-options.js';
+import type { RuleName } from '../../metadata/endpoint.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
-import { compileAskAccess, compileAskUnreadable } from '../../operation/ask-access.js';
+import { allows, compileAskAccess, compileAskUnreadable } from '../../operation/ask-access.js';
 import { restrictedNames } from '../../plan/access-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-
-type Maybe<T> = T | Promise<T>;
+import { type Maybe, then } from '../../util/maybe.js';
 
 /** What was asked of a request, by what asks. */
 const ASKED = Symbol('asked access');
@@ -32,6 +32,8 @@ export interface RequestAccess {
   (request: Request, endpoint?: Endpoint | null): Maybe<Access>;
   /** The attributes that the request may not read, for records in answers of other routes. */
   unreadable(request: Request): Maybe<readonly string[]>;
+  /** Whether the resource has a rule, and the rule allows the request. */
+  allows(request: Request, rule: RuleName): Maybe<boolean>;
 }
 
 /** The access of requests to a resource. */
@@ -39,24 +41,32 @@ export function compileRequestAccess({
   info,
   access,
 }: Pick<ResourcePlan, 'access'> & { readonly info: RecordInfo }): RequestAccess {
-  if (access === null) return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE });
+  if (access === null) {
+    return Object.assign(() => OPEN_ACCESS, { unreadable: () => NONE, allows: () => false });
+  }
   const hasReadRules = restrictedNames(access).size > 0;
   const askUnreadable = compileAskUnreadable(access);
   const unreadable = hasReadRules ? askedOnce(askUnreadable) : askUnreadable;
-  return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), { unreadable });
+  return Object.assign(askedOnce(compileAskAccess(info, access, unreadable)), {
+    unreadable,
+    allows: (request: Request, rule: RuleName) =>
+      then(allows(access.can.get(rule) ?? false, request), (answer) => answer === true),
+  });
 }
 
 const NONE: readonly string[] = Object.freeze([]);
 
 /** What was asked for no operation has not asked whether the request may do it. */
-function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null) => T) {
+function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null, before?: T) => T) {
   return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
     let known = request[ASKED];
+    let before: T | undefined;
     while (known && (known.ask !== ask || (endpoint !== null && known.endpoint !== endpoint))) {
+      if (known.ask === ask) before = known.answer as T;
       known = known.earlier;
     }
     if (known) return known.answer as T;
-    const answer = ask(request, endpoint);
+    const answer = ask(request, endpoint, before);
     // Asking may have asked for more.
     const entry: Asked = { ask, endpoint, answer, earlier: request[ASKED] };
     request[ASKED] = entry;

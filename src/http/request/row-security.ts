@@ -1,7 +1,7 @@
 /** The settings of each request, by which the row security of PostgreSQL knows who asks. */
 import type { Request, RequestHandler } from 'express';
 import type { RowSecurityOptions } from '../../metadata/access-options.js';
-import { guarded, isPromise } from '../../operation/ask-access.js';
+import { guarded } from '../../operation/ask-access.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { RowSecurityCheck } from '../../persistence/engine/check-row-security.js';
 import {
@@ -9,6 +9,7 @@ import {
   runWithSettings,
   settingsOf,
 } from '../../persistence/session/request-settings.js';
+import { isPromise } from '../../util/maybe.js';
 import { showValue } from '../../util/option-problems.js';
 
 const SETTINGS = Symbol('settings');

@@ -1,14 +1,13 @@
 /** The access of a request to any model of its application, for repositories that are injected, and for foreign keys. */
 import type { Request } from 'express';
-import type { AccessOptions } from '../../metadata/access-options.js';
 import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { declaredOptions } from '../../model/declared-options.js';
 import { foreignKeysOf } from '../../model/foreign-keys.js';
 import { ownModel } from '../../model/record.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import type { AccessPlan } from '../../plan/access-plan.js';
-import { compileAccess, type SharedAccess } from '../../plan/compile-access.js';
+import type { SharedAccess } from '../../plan/compile-access.js';
+import { compileUnservedAccess, ROW_RULES } from '../../plan/compile-unserved-access.js';
 import { describeRecords } from '../../plan/describe-model.js';
 import { withMasks } from '../../response/record-masks.js';
 import { ruledModels, type SerializerRegistry } from '../../response/result-serializer.js';
@@ -16,8 +15,6 @@ import { throwProblems } from '../../util/config-error.js';
 import { type AccessRules, accessRules, accessSource, type RuledKey } from '../request/reference-access.js';
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import type { Resource } from './resource.js';
-
-const RULES: readonly (keyof AccessOptions)[] = ['scope', 'visible', 'fields'];
 
 /** The rules of a model, and what asks them. */
 interface ModelAccess {
@@ -36,7 +33,7 @@ export function accessOfApplication(
   const isRuled =
     resources.some(({ plan }) => plan.access !== null) ||
     Object.keys(shared.scope ?? {}).length > 0 ||
-    crudRecords().some(({ options }) => RULES.some((name) => options[name] !== undefined));
+    crudRecords().some(({ options }) => ROW_RULES.some((name) => options[name] !== undefined));
   if (!isRuled) return null;
   const known = new Map<ModelClass, ModelAccess | null>(
     resources.map(({ plan, access }) => [plan.model, plan.access && { plan: plan.access, access }]),
@@ -108,23 +105,8 @@ export function repositoryWithin<R extends Repository>(request: Request, reposit
 }
 
 function accessOfUnserved(model: ModelClass, shared: SharedAccess): ModelAccess | null {
-  const declared = declaredOptions(model) ?? {};
-  const options = Object.fromEntries(
-    RULES.flatMap((name) => (name in declared ? [[name, declared[name]]] : [])),
-  );
-  const isScoped = Object.keys(shared.scope ?? {}).some((name) => name in model.getAttributes());
-  if (Object.keys(options).length === 0 && !isScoped) return null;
-  const info = describeRecords(model);
   const problems: string[] = [];
-  const exposure = { unreadable: new Set<string>(), unwritable: new Set<string>(), undecided: new Map() };
-  const check = { info, exposure, options, report: (problem: string) => void problems.push(problem) };
-  const plan = compileAccess(check, NO_ROUTES, { scope: shared.scope ?? {} });
+  const plan = compileUnservedAccess(model, shared, (problem) => void problems.push(problem));
   throwProblems(problems);
-  return plan && { plan, access: compileRequestAccess({ info, access: plan }) };
+  return plan && { plan, access: compileRequestAccess({ info: describeRecords(model), access: plan }) };
 }
-
-const NO_ROUTES = Object.freeze({
-  endpoints: new Set<never>(),
-  defaultSort: [],
-  explicitSchemas: { read: null, create: null, update: null },
-});

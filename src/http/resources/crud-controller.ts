@@ -35,8 +35,8 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   }
 
   /** `GET /{id}` */
-  read(id: Id, { include }: ReadQuery, { repository }: CrudContext<M>): Promise<R> {
-    return result(include ? repository.get(id, { include }) : repository.get(id));
+  read(id: Id, { include, deleted }: ReadQuery, { repository }: CrudContext<M>): Promise<R> {
+    return result(include || deleted ? repository.get(id, { include, deleted }) : repository.get(id));
   }
 
   /** `POST /` */
@@ -62,6 +62,22 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   /** `DELETE /{id}/purge` */
   purge(id: Id, context: CrudContext<M>): Promise<void> {
     return context.repository.purge(id);
+  }
+
+  /**
+   * `PUT /{id}`: by `update` where the record is there, and else by `create`. The status of the response says which: 201 is a new
+   * record. A `create` that another request has outrun is undone, and the method runs once more, because there is a record by then.
+   *
+   * @param values all that the request may set, the defaults of what the body leaves out among them
+   */
+  async replace(id: Id, values: CreateValues<M>, context: CrudContext<M>): Promise<R> {
+    const { repository, request, response } = context;
+    // With If-None-Match the record is created, or refused by its key: another request may have created it meanwhile.
+    const isOnlyNew = request.headers['if-none-match'] !== undefined;
+    const changes = isOnlyNew ? null : await repository.lockToReplace(id, values);
+    response.status(changes ? 200 : 201);
+    if (changes) return this.update(id, changes, context);
+    return this.create({ ...values, [repository.model.primaryKeyAttribute]: id }, context);
   }
 }
 

@@ -84,8 +84,7 @@ export function declareResources({
       options: { ...(known ? known.options : declaredOptions(model)), ...source.options },
       repository: source.repository,
       controller: controller as unknown as CrudControllerClass,
-      guards: guardsOf(controller as unknown as CrudControllerClass, source.repository),
-      readGuards: readGuardsOf(controller as unknown as CrudControllerClass),
+      ...guardsOf(controller as unknown as CrudControllerClass, source.repository),
     });
   }
   const own = [...extended, ...handWritten];
@@ -154,40 +153,36 @@ export function repositoryGuards(repository: Repository): string[] {
   return isPlainRepository(repository) ? [] : ['it has a repository of its own'];
 }
 
-/** What may hide rows: code of the user's that runs before a list or a read, in its place, or behind it. */
-function guardsOf(controller: CrudControllerClass, repository: Repository): string[] {
+/** What of a subclass may hide rows: code of the user's that runs before a list or a read, in its place, or behind it. */
+function guardsOf(
+  controller: CrudControllerClass,
+  repository: Repository,
+): Pick<Declaration, 'guards' | 'readGuards'> {
+  const { name, prototype } = controller;
   const lineage = lineageOf(controller as unknown as Class, CrudController);
   const { uses, useInterceptors, responseHandlers } = routingStorage();
-  const concerns = ({ target, method }: { target: unknown; method?: string }): boolean =>
-    lineage.includes(target as object) && (method === undefined || method === 'list' || method === 'read');
-  const guards = responseHandlers.filter(({ type }) => (type as string) === 'authorized');
-  const overridden = (['list', 'read'] as const).filter(
-    (name) => controller.prototype[name] !== CrudController.prototype[name],
-  );
-  return [
-    ...overridden.map((name) => `${controller.name} overrides ${name}`),
-    ...repositoryGuards(repository),
-    ...(uses.some(concerns) || guards.some(concerns)
-      ? [`${controller.name} has middlewares or @Authorized`]
-      : []),
-    ...(useInterceptors.some(concerns) ? [`${controller.name} has interceptors`] : []),
-  ];
-}
-
-/** What may hide a record: an override of the read, and what is about its method alone. The rest is part of each route. */
-function readGuardsOf(controller: CrudControllerClass): string[] {
-  const lineage = lineageOf(controller as unknown as Class, CrudController);
-  const { uses, useInterceptors, responseHandlers } = routingStorage();
-  const isDecorated =
+  const isOn =
+    (...methods: readonly (string | undefined)[]) =>
+    ({ target, method }: { target: unknown; method?: string }): boolean =>
+      lineage.includes(target as object) && methods.includes(method);
+  const overrides = (method: 'list' | 'read'): string[] =>
+    prototype[method] === CrudController.prototype[method] ? [] : [`${name} overrides ${method}`];
+  const reads = isOn(undefined, 'list', 'read');
+  const authorized = responseHandlers.filter(({ type }) => (type as string) === 'authorized');
+  const isReadDecorated =
     declaredParameters(lineage, 'read').length > 0 ||
-    [uses, useInterceptors, responseHandlers]
-      .flat()
-      .some(({ target, method }) => lineage.includes(target) && method === 'read');
-  const { name } = controller;
-  return [
-    ...(controller.prototype.read === CrudController.prototype.read ? [] : [`${name} overrides read`]),
-    ...(isDecorated ? [`${name}.read has decorators`] : []),
-  ];
+    [uses, useInterceptors, responseHandlers].flat().some(isOn('read'));
+  return {
+    guards: [
+      ...overrides('list'),
+      ...overrides('read'),
+      ...repositoryGuards(repository),
+      ...(uses.some(reads) || authorized.some(reads) ? [`${name} has middlewares or @Authorized`] : []),
+      ...(useInterceptors.some(reads) ? [`${name} has interceptors`] : []),
+    ],
+    // What is about the class is part of each route.
+    readGuards: [...overrides('read'), ...(isReadDecorated ? [`${name}.read has decorators`] : [])],
+  };
 }
 
 /** routing-controllers passes over a class without a decorator, and none of its routes would answer. */

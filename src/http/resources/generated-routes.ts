@@ -1,5 +1,12 @@
 /** The routes that a resource can have, as data. */
-import { BULK_ENDPOINTS, type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../metadata/endpoint.js';
+import {
+  BULK_ENDPOINTS,
+  type BulkEndpoint,
+  type Endpoint,
+  OPERATIONS,
+  SINGLE_OF,
+} from '../../metadata/endpoint.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { CrudController } from './crud-controller.js';
 
@@ -8,7 +15,7 @@ export interface GeneratedRoute {
   readonly operation: Endpoint;
   /** The method of a controller that serves it. */
   readonly method: keyof CrudController;
-  readonly verb: 'get' | 'post' | 'patch' | 'delete';
+  readonly verb: 'get' | 'post' | 'patch' | 'delete' | 'put';
   /** Whether the path goes on with `/{id}` after the prefix. */
   readonly isItem: boolean;
   /** What stands behind the id. */
@@ -46,10 +53,17 @@ export const GENERATED_ROUTES: readonly GeneratedRoute[] = [
     action: 'purge',
     parameters: ['id', 'context'],
   },
+  {
+    operation: 'replace',
+    method: 'replace',
+    verb: 'put',
+    isItem: true,
+    parameters: ['id', 'values', 'context'],
+  },
 ];
 
-/** The generated route that a controller's method serves, if it is one of them. */
-export function generatedRouteOf(method: string): GeneratedRoute | undefined {
+/** The generated route that a method of this name can serve. */
+export function routeNamed(method: string): GeneratedRoute | undefined {
   return GENERATED_ROUTES.find((route) => route.method === method);
 }
 
@@ -72,6 +86,23 @@ export const BULK_ROUTES: readonly BulkRoute[] = BULK_ENDPOINTS.map((endpoint) =
 /** The route for many records that has this name in the place of a method's, if it is one. */
 export function bulkRouteOf(method: string): BulkRoute | undefined {
   return BULK_ROUTES.find((route) => route.method === method);
+}
+
+/**
+ * The generated route that a method of a resource serves, if it is one of them. A method such as `restore` is code of the user's
+ * where the resource does not name the endpoint.
+ */
+export function generatedRouteOf(
+  method: string,
+  { endpoints }: Pick<ResourcePlan, 'endpoints'>,
+): GeneratedRoute | undefined {
+  const route = routeNamed(method);
+  return route && (isUsual(route) || endpoints.has(route.operation)) ? route : undefined;
+}
+
+/** Whether all resources that name no endpoints have it. */
+export function isUsual({ operation }: GeneratedRoute): boolean {
+  return OPERATIONS.some((each) => each === operation);
 }
 
 /** The path of a generated route. An empty path would match nothing, so the root of a router is `/`. */

@@ -2,7 +2,7 @@
 import type { Class } from '../../metadata/crud-options.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
 import { CrudController, controllerSource } from './crud-controller.js';
-import { GENERATED_ROUTES, generatedRouteOf, routePath } from './generated-routes.js';
+import { GENERATED_ROUTES, isUsual, routeNamed, routePath } from './generated-routes.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
 /** What such a parameter is. */
@@ -83,7 +83,9 @@ function placeProblem(
   parameter: ResourceParameter,
 ): string | undefined {
   if (parameter === 'listQuery') {
-    if (generatedRouteOf(method))
+    const generated = routeNamed(method);
+    const isOwn = declaredActions(lineage).some((action) => action.method === method);
+    if (generated && (isUsual(generated) || !isOwn))
       return 'but a generated method reads its query string itself; move it to a route of your own.';
     const readsAll = declaredParameters(lineage, method).some(({ type }) => type === 'queries');
     return readsAll

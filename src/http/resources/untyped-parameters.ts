@@ -5,7 +5,7 @@
 import type { Class } from '../../metadata/crud-options.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
 import { CrudController, controllerSource } from './crud-controller.js';
-import { generatedRouteOf, routePath } from './generated-routes.js';
+import { routeNamed, routePath } from './generated-routes.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
 /** The decorators whose parameters come from a client. What the server itself gives needs no conversion. */
@@ -45,7 +45,7 @@ function controllerProblems(controller: Class): string[] {
   );
   return [...methods].flatMap((method) => {
     const action = actions.get(method);
-    const generated = generatedRouteOf(method);
+    const generated = routeNamed(method);
     const route = action
       ? `${action.type} ${prefixOf(controller)}${action.route ?? ''}`
       : generated && `${generated.verb} ${routePath('', generated)}`;

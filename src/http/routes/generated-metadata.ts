@@ -16,7 +16,7 @@ export function addGeneratedMetadata(
   lineage: readonly object[],
 ): void {
   const storage = routingStorage();
-  const route = generatedRouteOf(method);
+  const route = generatedRouteOf(method, resource.plan);
   if (!route) return;
   const object = controller.prototype;
   const declared = declaredParameters(lineage, method);

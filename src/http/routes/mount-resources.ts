@@ -110,8 +110,8 @@ function checkRoutes(routes: MountedRouter['routes']): void {
     return registered.routes.flatMap(({ verb, path, method }) => {
       const shape = typeof path === 'string' ? pathShape(path) : String(path);
       const key = `${verb} ${shape}`;
-      // One of all methods would answer in the place of a sub-resource, which is no method that could call it.
-      const first = seen.get(key) ?? (subresourceOf(resource.plan, method) && seen.get(`all ${shape}`));
+      // A wider route would answer in the place of a sub-resource, which is no method that it could call.
+      const first = seen.get(key) ?? (subresourceOf(resource.plan, method) && widerRoute(seen, shape));
       seen.set(key, first ?? method);
       return first === undefined
         ? []
@@ -122,4 +122,18 @@ function checkRoutes(routes: MountedRouter['routes']): void {
   });
   problems.push(...routes.flatMap(({ resource }) => bulkProblems(resource)));
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** What answers GET for every path of this shape, if something does. @param seen what answers, by verb and shape */
+function widerRoute(seen: ReadonlyMap<string, string>, shape: string): string | undefined {
+  const segments = shape.split('/');
+  const isWider = (path: string): boolean => {
+    const others = path.split('/');
+    const isRest = others.at(-1)?.startsWith('*') === true;
+    return (
+      (isRest ? others.length <= segments.length : others.length === segments.length) &&
+      others.every((each, index) => each === ':' || each.startsWith('*') || each === segments[index])
+    );
+  };
+  return [...seen].find(([key]) => /^(?:get|all) /.test(key) && isWider(key.slice(4)))?.[1];
 }

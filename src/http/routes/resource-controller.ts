@@ -89,7 +89,7 @@ export function registerResourceController(
   );
   const handlerFor = compileHandlers(resource, shaper, many, lineage, takes, settings);
   registerActions(
-    actions.map((action) => inWireForm(action, takes.get(action.method))),
+    actions.map((action) => inWireForm(resource, action, takes.get(action.method))),
     lineage,
     controller,
     (action) => {
@@ -104,7 +104,7 @@ export function registerResourceController(
     askSettings(controller, method, settings, isUserCodeRun(resource, method, lineage, settings));
     addGeneratedMetadata(resource, method, controller, lineage);
   }
-  for (const [method, given] of takes) bindArguments(method, given, controller, lineage);
+  for (const [method, given] of takes) bindArguments(resource, method, given, controller, lineage);
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
@@ -119,8 +119,12 @@ export function registerResourceController(
 }
 
 /** What a list sends is in wire form already, and what a generated route sends; class-transformer would walk it again. */
-function inWireForm(action: ActionArgs, given: ResourceArguments | undefined): ActionArgs {
-  if (!generatedRouteOf(action.method) && !given?.parameters.has('listQuery')) return action;
+function inWireForm(
+  { plan }: Resource,
+  action: ActionArgs,
+  given: ResourceArguments | undefined,
+): ActionArgs {
+  if (!generatedRouteOf(action.method, plan) && !given?.parameters.has('listQuery')) return action;
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
@@ -178,7 +182,7 @@ function compileHandlers(
   return ({ method }) => {
     const bulk = bulkRouteOf(method);
     if (bulk) return bulkHandler(resource, bulk, decide(bulk.single), shaper);
-    const route = generatedRouteOf(method);
+    const route = generatedRouteOf(method, resource.plan);
     if (!route) {
       const given = takes.get(method);
       const isSeen = isAnswerSeen(method, lineage, settings);
@@ -229,7 +233,7 @@ function isUserCodeRun(
   lineage: readonly object[],
   settings: PathSettings,
 ): boolean {
-  const route = generatedRouteOf(method);
+  const route = generatedRouteOf(method, resource.plan);
   return (
     !route ||
     isMethodAsked(resource, route) ||

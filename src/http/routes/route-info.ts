@@ -30,7 +30,7 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
         const { plan } = resource;
         const subresource = subresourceOf(plan, method);
         const bulk = bulkRouteOf(method);
-        const single = (bulk?.single ?? generatedRouteOf(method))?.operation ?? null;
+        const single = (bulk?.single ?? generatedRouteOf(method, plan))?.operation ?? null;
         const operation = subresource ? 'list' : single;
         const isFixed = operation === null || sequelizeProblem() !== undefined;
         const present = isFixed ? [] : presentReasons(plan, operation, subresource);

@@ -95,7 +95,9 @@ export class PipelinedReader {
   #load = 0;
   #client: PooledClient | null = null;
   #isOpening = false;
+  /** Whether its connection goes back when all that was sent is answered. */
   #isClosing = false;
+  #isSlow = false;
   #watch: NodeJS.Timeout | undefined;
   #lastAnswer = 0;
   /** The share of the table that its reads wait for. */
@@ -117,18 +119,22 @@ export class PipelinedReader {
     return this.#client !== null || this.#isOpening;
   }
 
-  /** Whether it takes reads: not while its connection is on its way back to others who wait for one. */
+  /** Whether it takes reads: not behind one that is slow. */
   get isOpen(): boolean {
-    if (this.#client && this.#source.isReadWaiting) this.#isClosing = true;
-    return !this.#isClosing;
+    return !this.#isSlow;
   }
 
-  /** Takes a read. */
+  /**
+   * Takes a read. Where others wait for a connection they get this one, and what comes now goes with the next one: on connections
+   * of their own, reads would take more of them, so that others would always wait.
+   */
   add(read: PipelinedRead): void {
     this.#load += 1;
     this.#collected.push(read);
-    if (!this.#client && !this.#isOpening) void this.#open();
-    else if (this.#client && this.#collected.length === 1) this.#sendSoon();
+    if (this.#client) {
+      if (this.#source.isReadWaiting) this.#isClosing = true;
+      if (!this.#isClosing && this.#collected.length === 1) this.#sendSoon();
+    } else if (!this.#isOpening) void this.#open();
   }
 
   async #open(): Promise<void> {
@@ -188,16 +194,18 @@ export class PipelinedReader {
     this.#underway.splice(this.#underway.indexOf(reads), 1);
     this.#load -= reads.length;
     if (now > this.#closesAt) this.#isClosing = true;
-    if (this.#load === 0) this.#close(client);
+    if (this.#load === 0 || (this.#isClosing && this.#underway.length === 0)) this.#close(client);
   }
 
   #close(client: PooledClient): void {
     client.pipeline = false;
     this.#client = null;
     this.#isClosing = false;
+    this.#isSlow = false;
     this.#source.release(client);
     this.#held?.free();
     this.#held = null;
+    if (this.#collected.length > 0) void this.#open();
   }
 
   /** It goes on when the lane closes: most are open for less time than it costs to start a timer and to stop it. */
@@ -220,6 +228,7 @@ export class PipelinedReader {
    */
   #giveUp(client: PooledClient): void {
     this.#isClosing = true;
+    this.#isSlow = true;
     const [slow, ...behind] = this.#underway;
     this.#held = slow?.[0]?.pending.share ?? null;
     this.#held?.hold();

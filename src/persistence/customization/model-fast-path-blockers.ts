@@ -19,13 +19,13 @@ export function modelFastPathBlockers(info: ModelInfo, operation: Endpoint, need
 
 /** The same, but for the scope of the moment. */
 export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords: boolean): string[] {
-  const isWrite = operation === 'create' || operation === 'update' || operation === 'restore';
+  const isWrite = ['create', 'update', 'restore', 'replace'].includes(operation);
   return [
     ...queryCustomizations(info.model),
     ...softDeleteReasons(info),
     ...(operation !== 'delete' && operation !== 'purge' && needsRecords ? recordReasons(info) : []),
     ...(isWrite ? writeReasons(info) : []),
-    ...(operation === 'update' ? changeReasons(info) : []),
+    ...(operation === 'update' || operation === 'replace' ? changeReasons(info) : []),
   ];
 }
 

@@ -9,6 +9,7 @@ import { identifier } from '../sql/sql-fragment.js';
 import { setIndexes } from '../sql/table-indexes.js';
 import { adviseIndexes, INDEXES, type IndexRow, readIndex } from './index-advice.js';
 import { adviseRelations, tablesRead } from './relation-advice.js';
+import { adviseUnique, deletionColumn, UNIQUE_INDEXES, type UniqueRow } from './unique-advice.js';
 
 interface TableRow {
   readonly table: string;
@@ -24,7 +25,7 @@ const TABLES = `
 
 /**
  * Writes one error for each table or column that is missing, and one warning for each order, filter or relation that no index
- * serves. None of them stops the application, whose other resources work: a migration may be under way. A database that cannot be
+ * serves, and for each unique index that holds soft-deleted rows. None of them stops the application, whose other resources work: a migration may be under way. A database that cannot be
  * asked now is not an error.
  */
 export async function warnMissingParts(plans: readonly ResourcePlan[], logger: Logger): Promise<void> {
@@ -36,11 +37,20 @@ export async function warnMissingParts(plans: readonly ResourcePlan[], logger: L
     const present = [...models.keys()].filter((model) => tables.get(model)?.[0]?.exists);
     const rows = await askCatalog<IndexRow>(present, INDEXES);
     const indexes = new Map(present.map((model) => [model, (rows.get(model) ?? []).map(readIndex)]));
+    const marked = plans.filter(({ model, info }) => indexes.has(model) && deletionColumn(info));
+    const unique = await askCatalog<UniqueRow>(
+      marked.map(({ model }) => model),
+      UNIQUE_INDEXES,
+    );
     for (const plan of plans) {
       const known = indexes.get(plan.model);
       if (!known) continue;
       setIndexes(plan.model, known);
-      const lines = [...adviseIndexes(plan, known), ...adviseRelations(plan, (model) => indexes.get(model))];
+      const lines = [
+        ...adviseIndexes(plan, known),
+        ...adviseRelations(plan, (model) => indexes.get(model)),
+        ...adviseUnique(plan, unique.get(plan.model) ?? []),
+      ];
       for (const line of lines) logger.warn(line);
     }
   } catch {

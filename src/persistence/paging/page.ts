@@ -3,7 +3,7 @@ import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CountRequest, TotalIs } from '../../metadata/count-options.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Keyset } from '../../query/keyset.js';
-import type { Filter } from '../../query/list-query.js';
+import type { Deleted, Filter } from '../../query/list-query.js';
 import type { RelationsToLoad } from './relations-to-load.js';
 
 /** Which rows, and in which order. */
@@ -16,6 +16,8 @@ export interface RowCriteria<M extends Model = Model> {
   readonly sort?: readonly SortTerm[];
   /** Relations to load along, with one statement for each. Default: none. */
   readonly include?: RelationsToLoad | undefined;
+  /** Soft-deleted rows: them only, or them among the others. Default: none of them. */
+  readonly deleted?: Deleted | undefined;
 }
 
 /** A page by number. */

@@ -73,6 +73,7 @@ function textQueryClass(
 ): TextQueryClass {
   class TextQuery implements BackendMessageHandler, TimedQuery {
     readonly text: string;
+    place = -1;
     readonly #client: DriverClient;
     readonly #batch: Batch;
     /** What the executions have given so far. Not `rows`: pg takes that for a limit. */

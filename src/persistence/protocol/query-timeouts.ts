@@ -8,38 +8,52 @@ const PRECISION = 100;
 
 /** What can be given up. */
 export interface TimedQuery {
+  /** Where the watch has it. */
+  place?: number;
   giveUp(): void;
 }
 
-/** Queries under way. */
+/**
+ * Queries under way, in places that are used again. Not a map: it is made anew after a few deletions, and each one that was there
+ * before holds what it had until the next large collection, with the rows of these queries.
+ */
 export class QueryWatch {
+  readonly #queries: (TimedQuery | null)[] = [];
   /** How many more looks each may see. */
-  readonly #looks = new Map<TimedQuery, number>();
+  readonly #looks: number[] = [];
+  readonly #free: number[] = [];
   #clock: NodeJS.Timeout | undefined;
 
   /** Gives the query up when it is not ended within the limit, in milliseconds. */
   begin(limit: number, query: TimedQuery): void {
+    const place = this.#free.pop() ?? this.#queries.length;
+    query.place = place;
+    this.#queries[place] = query;
     // The next look may come at once.
-    this.#looks.set(query, Math.ceil(limit / PRECISION) + 1);
+    this.#looks[place] = Math.ceil(limit / PRECISION) + 1;
     this.#clock ??= setInterval(() => this.#look(), PRECISION).unref();
   }
 
   /** To be called for each query, unless it was given up. */
   end(query: TimedQuery): void {
-    this.#looks.delete(query);
+    const { place } = query;
+    if (place === undefined || this.#queries[place] !== query) return;
+    this.#queries[place] = null;
+    this.#free.push(place);
   }
 
   #look(): void {
-    if (this.#looks.size === 0) {
+    if (this.#free.length === this.#queries.length) {
       clearInterval(this.#clock);
       this.#clock = undefined;
     }
-    for (const [query, looks] of this.#looks) {
-      if (looks > 1) this.#looks.set(query, looks - 1);
-      else {
-        this.#looks.delete(query);
-        query.giveUp();
-      }
+    for (const [place, query] of this.#queries.entries()) {
+      if (query === null) continue;
+      const looks = (this.#looks[place] as number) - 1;
+      this.#looks[place] = looks;
+      if (looks > 0) continue;
+      this.end(query);
+      query.giveUp();
     }
   }
 }

@@ -3,6 +3,7 @@ import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { ConfigError } from '../../util/config-error.js';
+import { relationNotLoaded } from '../errors/errors.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 import { currentSession, type TransactionScope } from '../session/session.js';
 import { copyOf } from './copy-of.js';
@@ -73,6 +74,22 @@ export abstract class BoundRepository<M extends Model> {
    */
   unscoped(): this {
     return copyOf(this, { access: null });
+  }
+
+  /**
+   * What a query has loaded along with a record.
+   *
+   * @example
+   * ```ts
+   * const [review] = await reviews.list({ include: [City] });
+   * const city = reviews.related(review, 'city');
+   * ```
+   * @throws RelationNotLoaded when the query that read the record did not include it
+   */
+  related<K extends keyof M & string>(record: M, name: K): M[K] {
+    const { dataValues } = record;
+    if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
+    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
   /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */

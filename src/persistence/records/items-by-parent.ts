@@ -7,18 +7,19 @@ export interface ItemsRequest extends Omit<RelatedRequest, 'limit'> {
   readonly size: number | null;
 }
 
-/** The items of one parent, by their place. */
+/** The items of one parent: those from one place up to another. */
 export interface Group {
-  readonly rows: readonly number[];
+  readonly first: number;
+  readonly end: number;
   readonly hasNext: boolean;
 }
 
 /** Of a parent without any. */
-export const NO_ITEMS: Group = Object.freeze({ rows: [], hasNext: false });
+export const NO_ITEMS: Group = Object.freeze({ first: 0, end: 0, hasNext: false });
 
 /** The items of all parents. */
 export interface ItemsByParent {
-  /** By key. Each parent that was asked for has one. */
+  /** By key. A parent without items has none. */
   readonly groups: ReadonlyMap<string, Group>;
   /** Without the rows that only tell that there are more. */
   readonly items: FoundItems;
@@ -39,14 +40,22 @@ export async function readItems(
   // One more tells whether there are others.
   const limit = request.plan.relation.isOne ? 1 : size === null ? null : size + 1;
   const { parents, ...found } = await readRelated({ ...request, limit }, distinct, context);
-  const groups = new Map(distinct.map((key) => [key, { rows: [] as number[], hasNext: false }]));
-  const kept: number[] = [];
-  for (const [index, parent] of parents.entries()) {
-    const group = groups.get(distinct[parent] as string) as { rows: number[]; hasNext: boolean };
-    if (size === null || group.rows.length < size) group.rows.push(kept.push(index) - 1);
-    else group.hasNext = true;
+  const groups = new Map<string, Group>();
+  const isKept: boolean[] = [];
+  let end = 0;
+  for (let index = 0; index < parents.length; ) {
+    const parent = parents[index] as number;
+    const first = end;
+    let hasNext = false;
+    for (; parents[index] === parent; index += 1) {
+      isKept[index] = size === null || end - first < size;
+      if (isKept[index]) end += 1;
+      else hasNext = true;
+    }
+    groups.set(distinct[parent] as string, { first, end, hasNext });
   }
-  const some = <T>(all: readonly T[]): readonly T[] => kept.map((index) => all[index] as T);
+  const some = <T>(all: readonly T[]): readonly T[] =>
+    end === all.length ? all : all.filter((_, index) => isKept[index]);
   if (!found.records) return { groups, items: { ...found, rows: some(found.rows) } };
   const columns = new Map([...found.columns].map(([name, texts]) => [name, some(texts)]));
   return { groups, items: { ...found, records: some(found.records), columns } };

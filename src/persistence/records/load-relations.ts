@@ -92,8 +92,8 @@ async function loadOne(
   await loadAll(columnOf, items, include, context);
   for (const [index, record] of records.entries()) {
     const key = keys[index] ?? null;
-    const { rows, hasNext } = (key !== null && groups.get(key)) || NO_ITEMS;
-    const own = rows.map((row) => items[row] as Model);
+    const { first, end, hasNext } = (key !== null && groups.get(key)) || NO_ITEMS;
+    const own = items.slice(first, end);
     const value = relation.isOne ? (own[0] ?? null) : own;
     setLoaded(record, relation.name, { inclusion, key, value, hasNext });
   }

@@ -30,7 +30,7 @@ export function setLoaded(record: Model, name: string, relation: LoadedRelation)
 
 /**
  * What a record has of a relation that was loaded for this inclusion, as code of the user's has left it; null where it was not, or
- * where the record has another key meanwhile.
+ * where the record has another key meanwhile, or was read again.
  */
 export function loadedNow(
   record: object,
@@ -41,8 +41,10 @@ export function loadedNow(
   const known = loaded.get(record)?.get(name);
   if (!known || known.inclusion !== inclusion || known.key !== key) return null;
   const { [name]: own } = record as Readonly<Record<string, unknown>>;
-  // Sequelize keeps it twice; the one that differs was set.
-  const value = own === known.value ? (record as Model).dataValues[name] : own;
+  const { dataValues } = record as Model;
+  // Sequelize keeps it twice; the one that differs was set. A record that was read again has it once.
+  if (own === known.value && !Object.hasOwn(dataValues, name)) return null;
+  const value = own === known.value ? dataValues[name] : own;
   const items = [value].flat().filter((each) => typeof each === 'object' && each !== null);
   return { items: items as readonly object[], hasNext: known.hasNext };
 }

@@ -1,10 +1,18 @@
 /** Values of a record that code of the user's cannot change: what a row belongs to is written after all hooks and setters. */
-import { type DatabaseError, type FindOptions, literal, type Model, type ProjectionAlias } from 'sequelize';
+import {
+  type Attributes,
+  type DatabaseError,
+  type FindOptions,
+  literal,
+  type Model,
+  type ProjectionAlias,
+  type WhereOptions,
+} from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import { equalTo } from '../../operation/predicates.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
-import { columnsOf, compilePredicate } from '../sql/predicate-sql.js';
+import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, renderSql, sql } from '../sql/sql-fragment.js';
 import type { WriteOptions } from './update-record.js';
 
@@ -29,6 +37,31 @@ export function pinned<M extends Model>(record: M, pins: Pins): M {
     Object.defineProperty(record.dataValues, name, { ...keep, enumerable: true, configurable: true });
   }
   return record;
+}
+
+/**
+ * Sequelize names the row of a record by its key alone, and the row may have left the access of the request since it was read.
+ * The UPDATE takes the whole condition. What is read after it takes what the row belongs to, because the change itself may
+ * have hidden the row.
+ *
+ * @param within the condition of the request, beside that of the key
+ * @returns what ends it
+ */
+export function pinRow<M extends Model>(
+  info: RecordInfo,
+  record: M,
+  pins: Pins,
+  within: (byKey: WhereOptions<Attributes<M>>) => WhereOptions<Attributes<M>> | undefined,
+): () => void {
+  const { where: ofRecord } = record;
+  const kept = Object.fromEntries([...pins].map(([name, value]) => [attributeOf(info, name).column, value]));
+  // Sequelize asks with `true` for the condition of an UPDATE.
+  const where = (isUpdate?: boolean) => {
+    const byKey = Reflect.apply(ofRecord, record, [isUpdate]) as WhereOptions<Attributes<M>>;
+    return isUpdate ? within(byKey) : { ...byKey, ...kept };
+  };
+  Object.defineProperty(record, 'where', { value: where, configurable: true });
+  return () => Reflect.deleteProperty(record, 'where');
 }
 
 /**

@@ -84,8 +84,8 @@ export async function countRelated(
   context: RelatedContext,
 ): Promise<readonly number[]> {
   const { plan, access, filter } = request;
-  checkCountable(plan);
   if (keys.length === 0) return [];
+  checkCountable(plan);
   if (!isReadByRows(plan, false)) {
     return onSequelize(plan, context.transaction, (scope) => countRelatedRows(request, limit, keys, scope));
   }

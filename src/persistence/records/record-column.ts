@@ -12,7 +12,9 @@ export function recordColumn(
   return records.map((record) => {
     const text = textOf(info, record, attribute);
     if (text !== undefined) return text;
-    throw new TypeError(`A ${info.name} has no '${attribute}', by which its relations are found.`);
+    throw new TypeError(
+      `A ${info.name} has no '${attribute}', by which its relations are found; have it read, or in the object that stands for the record.`,
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 /**
  * The records behind a relation through the finder of their model, so that its hooks and scope hold: two statements for any number
- * of parents. The first one decides which rows each parent has, and the second one gives those that the finder finds of them.
+ * of parents. The first one decides which rows each parent has, and the second one gives those that the finder finds of them. Both
+ * are sent again for parents some of whose rows a hook has hidden.
  */
 import { type Model, QueryTypes, type Sequelize } from 'sequelize';
 import type { Predicate } from '../../operation/operation.js';
@@ -63,26 +64,56 @@ interface KeyedRecord {
   readonly links: readonly (string | null)[];
 }
 
-/** Finds the records of parents with these keys. */
+/** Rows of a parent that are looked through for those that a hook shows. */
+const MAX_LOOKED_THROUGH = 10_000;
+/** How much further is looked where a hook has hidden some. */
+const STEP = 4;
+
+/**
+ * Finds the records of parents with these keys.
+ *
+ * @throws TypeError where code of the model hides too many rows of a parent
+ */
 export async function findRelatedRecords(
   criteria: RelatedCriteria,
   keys: readonly string[],
   scope: QueryContext['scope'],
 ): Promise<RelatedRecordsFound> {
-  const places = await findPlaces(criteria, keys, scope);
-  const records = await findRecords(criteria, [...new Set(places.map(({ key }) => key))], scope);
-  const found = places.flatMap(({ key, place }) => {
-    const keyed = records.get(key);
-    return keyed ? [{ ...keyed, parent: Number(place) - 1 }] : [];
-  });
+  const { limit, plan } = criteria;
+  const found: KeyedRecord[][] = keys.map(() => []);
+  let asked = keys.map((_, index) => index);
+  for (let most = limit; asked.length > 0; most = most === null ? null : most * STEP) {
+    if (most !== null && most > Math.max(MAX_LOOKED_THROUGH, limit ?? 0)) throw hidesTooMany(plan);
+    const some = asked.map((index) => keys[index] as string);
+    const places = await findPlaces({ ...criteria, limit: most }, some, scope);
+    const records = await findRecords(criteria, [...new Set(places.map(({ key }) => key))], scope);
+    const rows = asked.map(() => 0);
+    for (const index of asked) found[index] = [];
+    for (const { key, place } of places) {
+      const at = Number(place) - 1;
+      rows[at] = (rows[at] as number) + 1;
+      const keyed = records.get(key);
+      const own = found[asked[at] as number] as KeyedRecord[];
+      if (keyed && own.length !== limit) own.push(keyed);
+    }
+    // A parent that has fewer records than were asked may have others, behind rows that a hook hides.
+    asked = asked.filter((index, at) => rows[at] === most && found[index]?.length !== limit);
+  }
+  const all = found.flat();
   const columns = linksOf(criteria).map(
-    (attribute, index) => [attribute, found.map(({ links }) => links[index] ?? null)] as const,
+    (attribute, index) => [attribute, all.map(({ links }) => links[index] ?? null)] as const,
   );
   return {
-    records: found.map(({ record }) => record),
-    parents: found.map(({ parent }) => parent),
+    records: all.map(({ record }) => record),
+    parents: found.flatMap((records, parent) => records.map(() => parent)),
     columns: new Map(columns),
   };
+}
+
+function hidesTooMany({ target: { info }, relation: { name, parent } }: FoundRelation): TypeError {
+  return new TypeError(
+    `Hooks or methods of ${info.name} hide most rows of '${name}' of a ${parent.name}; write what they ask for as where of a default scope, or as visible.`,
+  );
 }
 
 /** A row of a parent. */

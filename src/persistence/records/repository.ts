@@ -3,17 +3,18 @@ import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { Filter } from '../../query/list-query.js';
-import { MultipleResultsFound, noSuchRecord, notDeleted, relationNotLoaded } from '../errors/errors.js';
+import { MultipleResultsFound, noSuchRecord, notDeleted } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
 import { withOrigin } from '../paging/page-origin.js';
+import { checkPurge, isPurgeOptions, type PurgeOptions } from '../paging/purge-options.js';
 import type { RelationsToLoad } from '../paging/relations-to-load.js';
 import { BoundRepository } from './bound-repository.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
-import { changesWithin, newRowWithin } from './scoped-values.js';
+import { changesWithin, newRowWithin, replacementWithin } from './scoped-values.js';
 import { SequelizeRecords } from './sequelize-records.js';
 
 /**
@@ -37,17 +38,18 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * ```ts
    * const { name } = await cities.get(2988507, { fields: ['name'] });
    * const paris = await cities.get(2988507, { include: ['country', 'reviews.author'] });
+   * const gone = await cities.get(2988507, { deleted: 'only' });
    * ```
-   * @throws NotFoundError when there is none, or it is soft-deleted
+   * @throws NotFoundError when there is none, or it is soft-deleted and `deleted` does not ask for it
    */
   async get(id: Id, options: FindByKeyOptions<M> = {}): Promise<M> {
     return (await this.find(id, options)) ?? this.missing();
   }
 
   /** The row with this primary key, or null. */
-  async find(id: Id, { fields, include = [] }: FindByKeyOptions<M> = {}): Promise<M | null> {
+  async find(id: Id, { fields, include = [], deleted }: FindByKeyOptions<M> = {}): Promise<M | null> {
     const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include)])];
-    const record = await this.findByKey(id, { fields: read, isLocked: false });
+    const record = await this.findByKey(id, { fields: read, isLocked: false, deleted });
     if (record) await this.loadAlong([record], include);
     return record;
   }
@@ -59,12 +61,23 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @internal
    */
   async getLocked(id: Id, isDeleted = false): Promise<M> {
-    if (isDeleted) return this.getDeleted(id);
+    return isDeleted ? this.getDeleted(id) : ((await this.findLocked(id)) ?? this.missing());
+  }
+
+  /** The same, or null. @internal */
+  async findLocked(id: Id): Promise<M | null> {
     const record = await this.findByKey(id, { isLocked: true });
     const { get, find } = Repository.prototype;
     // A subclass may find less, or more of a row.
     const isOwn = this.get !== get || this.find !== find;
-    return (isOwn ? record && (await this.get(id)) : record) ?? this.missing();
+    return isOwn ? record && (await this.get(id)) : record;
+  }
+
+  /** Locks the row that a replacement changes, and gives what it is changed to; null where there is none. @internal */
+  async lockToReplace(id: Id, values: CreateValues<M>): Promise<UpdateValues<M> | null> {
+    const record = await this.findLocked(id);
+    const { access } = await this.context('other');
+    return record && (replacementWithin(values, record.dataValues, access) as UpdateValues<M> | null);
   }
 
   /**
@@ -213,31 +226,33 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotFoundError when there is no such row
    * @throws NotDeletedError when it is not soft-deleted
    */
-  async purge(id: Id): Promise<void> {
-    const purged = await writeRecords<M, number | boolean>(
-      this.model,
-      await this.context('other'),
-      (rows, on) => rows.purge(id, on),
-      (records, options) => records.purge(id, options),
-      true,
-    );
-    if (!purged) await this.neverDeleted(id);
-  }
-
+  async purge(id: Id): Promise<void>;
   /**
-   * What a query has loaded along with a record.
+   * Removes the rows that were soft-deleted before a moment, and gives their number: for jobs, in batches. It takes them by key,
+   * together or not at all, and passes those that something else is changing. Hooks run as those of `destroy` do.
    *
    * @example
    * ```ts
-   * const [review] = await reviews.list({ include: [City] });
-   * const city = reviews.related(review, 'city');
+   * const before = new Date(Date.now() - 30 * 86_400_000);
+   * while ((await new Repository(City).purge({ before, limit: 500 })) > 0);
    * ```
-   * @throws RelationNotLoaded when the query that read the record did not include it
+   * @throws TypeError for a `before` that is no Date, and for a model that is not paranoid
+   * @throws RangeError for an invalid Date, and a `limit` that is no integer from 1
+   * @throws ForeignKeyConstraintError of Sequelize where another row refers to one of them
    */
-  related<K extends keyof M & string>(record: M, name: K): M[K] {
-    const { dataValues } = record;
-    if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
-    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
+  async purge(rows: PurgeOptions): Promise<number>;
+  async purge(which: Id | PurgeOptions): Promise<unknown> {
+    const rows = isPurgeOptions(which) ? checkPurge(which) : null;
+    const purged = await writeRecords<M, number | boolean>(
+      this.model,
+      await this.context('other'),
+      async (each, on) => (rows ? undefined : each.purge(which as Id, on)),
+      (records, options) => (rows ? records.purgeBefore(rows, options) : records.purge(which as Id, options)),
+      true,
+    );
+    if (rows) return purged;
+    if (!purged) await this.neverDeleted(which as Id);
+    return undefined;
   }
 
   private async loadAlong(records: readonly Model[], include?: RelationsToLoad): Promise<void> {

@@ -18,6 +18,7 @@ import { describeModel } from '../../plan/describe-model.js';
 import { scopedInnerOrder, withAttributes, withoutScopedOrder } from '../customization/default-scope.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
 import type { RowCriteria } from '../paging/page.js';
+import { goneSql, withGone } from '../sql/deleted-sql.js';
 import { type KeyTerm, keyTerms } from '../sql/keyset-sql.js';
 import { type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
@@ -87,7 +88,8 @@ export class RowFinder<M extends Model> {
     const whole = Array.isArray(some) ? [...some, ...more] : withAttributes(this.scope, more);
     const attributes = columns ? { attributes: whole } : {};
     const where = this.#where(range, values);
-    const query = { order, ...options, ...attributes, ...this.#options, ...where, ...bound(values) };
+    const seen = { ...this.#options, ...withGone(this.info, this.#criteria.deleted) };
+    const query = { order, ...options, ...attributes, ...seen, ...where, ...bound(values) };
     return withoutScopedOrder(this.#model).findAll(query);
   }
 
@@ -102,7 +104,8 @@ export class RowFinder<M extends Model> {
     const once = this.scope.include ? { distinct: true, col: `${this.info.name}.${this.#keyColumn()}` } : {};
     const values = this.#values();
     const model = limit === Number.POSITIVE_INFINITY ? this.#model : countingTo(this.#model, limit);
-    return model.count({ ...once, ...this.#options, ...this.#where(null, values), ...bound(values) });
+    const seen = { ...this.#options, ...withGone(this.info, this.#criteria.deleted) };
+    return model.count({ ...once, ...seen, ...this.#where(null, values), ...bound(values) });
   }
 
   #keyColumn(): string {
@@ -111,8 +114,10 @@ export class RowFinder<M extends Model> {
   }
 
   #where(range: SqlFragment | null, { bind, placeholder }: StatementValues): { where?: WhereOptions } {
-    const { where, filter } = this.#criteria;
+    const { where, filter, deleted } = this.#criteria;
+    const gone = goneSql(this.info, this.column, deleted);
     const conditions = [
+      ...(gone ? [gone] : []),
       ...(filter ? [compilePredicate(filter, this.column)] : []),
       ...(this.#within ? [compilePredicate(this.#within, this.column)] : []),
       ...(range ? [range] : []),

@@ -10,9 +10,10 @@ import { attributesVersion } from '../../model/sequelize-internals.js';
 import type { Access } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
-import { aliveRows, allOf, equalTo, goneRows } from '../../operation/predicates.js';
+import { allOf, equalTo, rowsAsked } from '../../operation/predicates.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel } from '../../plan/describe-model.js';
+import type { Deleted } from '../../query/list-query.js';
 import { perPair } from '../../util/per-pair.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type Hydrate, pristineHydrator, storedAttributes } from '../customization/hydrate-record.js';
@@ -47,6 +48,8 @@ export interface KeyOptions {
   readonly fields?: readonly string[] | undefined;
   /** Whether nothing else may change it until the transaction has ended. */
   readonly isLocked: boolean;
+  /** Default: it is not soft-deleted. */
+  readonly deleted?: Deleted | undefined;
 }
 
 /** What is known of a model. */
@@ -81,6 +84,8 @@ export class RowRecords<M extends Model = Model> {
   readonly #columns: readonly string[];
   /** The row with the key in the slot `id`. */
   readonly #row: Predicate;
+  /** The same where it is not soft-deleted. */
+  readonly #aliveRow: Predicate;
   readonly #isPlain = new Map<StatementKind, boolean>();
   /** Makes records of rows whose columns are read by these parsers: statements that take turns have parsers of their own. */
   readonly #hydrateFor: (parsers: readonly TextParser[]) => Hydrate;
@@ -92,20 +97,21 @@ export class RowRecords<M extends Model = Model> {
     this.#stored = storedAttributes(info);
     this.#columns = this.#stored.map(({ name }) => name);
     this.#hydrateFor = perPair((parsers: readonly TextParser[]) => this.#hydrator(this.#stored, parsers));
-    this.#row = allOf(equalTo(info.primaryKey.name, { slot: 'id' }), aliveRows(info));
+    this.#row = equalTo(info.primaryKey.name, { slot: 'id' });
+    this.#aliveRow = allOf(this.#row, rowsAsked(info));
   }
 
   /** The record with this key, or null; with these attributes only, where they are given. */
   async find(
     id: Id,
-    { fields, isLocked, access, on }: RowOptions & KeyOptions,
+    { fields, isLocked, deleted, access, on }: RowOptions & KeyOptions,
   ): Promise<M | null | undefined> {
     const slots = this.#slotsOf(id, access);
     const attributes = fields ? this.#attributesOf(fields) : this.#stored;
     if (!slots || !attributes || !this.#can('list')) return undefined;
     const select = { columns: fields ?? this.#columns };
     const found = await this.#executor.run(
-      { kind: 'read', where: this.#rowWithin(access), select, isLocked },
+      { kind: 'read', where: this.#rowWithin(access, deleted), select, isLocked },
       slots,
       on,
     );
@@ -180,8 +186,9 @@ export class RowRecords<M extends Model = Model> {
     const returning = { columns: this.#columns };
     const operation = {
       kind: 'update',
-      where: this.#goneWithin(access),
+      where: this.#rowWithin(access, 'only'),
       set: { [mark]: null },
+      differs: true,
       returning,
     } as const;
     const written = await this.#write(operation, {}, on, slots);
@@ -192,18 +199,18 @@ export class RowRecords<M extends Model = Model> {
   async purge(id: Id, { access, on }: RowOptions): Promise<boolean | undefined> {
     const slots = this.#slotsOf(id, access);
     if (!slots || !this.#can('purge')) return undefined;
-    const operation = { kind: 'delete', where: this.#goneWithin(access), mark: null } as const;
+    const operation = { kind: 'delete', where: this.#rowWithin(access, 'only'), mark: null } as const;
     const purged = await this.#write(operation, {}, on, slots);
     return (purged?.count ?? 0) > 0;
   }
 
   #list(
-    { filter = null, sort = [] }: RowCriteria<M>,
+    { filter = null, sort = [], deleted }: RowCriteria<M>,
     window: ListOperation['window'],
     count: ListOperation['count'],
     access: Access,
   ): ListOperation {
-    const where = allOf(filter, aliveRows(this.#info), access.where);
+    const where = allOf(filter, rowsAsked(this.#info, deleted), access.where);
     const order = totalOrder(sort, this.#info.primaryKey.name);
     return { kind: 'list', where, select: { columns: this.#columns }, order, window, count };
   }
@@ -240,14 +247,9 @@ export class RowRecords<M extends Model = Model> {
     return where === undefined && Number.isSafeInteger(size) && size >= 0 && this.#can('list');
   }
 
-  #rowWithin({ where }: Access): Predicate {
-    return where === null ? this.#row : allOf(this.#row, where);
-  }
-
-  #goneWithin({ where }: Access): Predicate {
-    const alive = aliveRows(this.#info);
-    if (!alive) throw new TypeError(`The rows of ${this.#info.name} are not soft-deleted.`);
-    return allOf(equalTo(this.#info.primaryKey.name, { slot: 'id' }), goneRows(alive), where);
+  #rowWithin({ where }: Access, deleted?: Deleted): Predicate {
+    if (deleted !== undefined) return allOf(this.#row, rowsAsked(this.#info, deleted), where);
+    return where === null ? this.#aliveRow : allOf(this.#aliveRow, where);
   }
 
   #slotsOf(id: Id, access: Access): Slots | undefined {

@@ -6,10 +6,9 @@ import {
   InstanceError,
   literal,
   type Model,
+  Op,
   OptimisticLockError,
   type OrderItem,
-  QueryTypes,
-  type Sequelize,
   Transaction,
   type WhereOptions,
 } from 'sequelize';
@@ -19,7 +18,7 @@ import { countOf } from '../../operation/count.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
-import type { Filter } from '../../query/list-query.js';
+import type { Deleted, Filter } from '../../query/list-query.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import {
   hasDestroyHooks,
@@ -28,20 +27,20 @@ import {
   hookOptions,
 } from '../customization/plain-queries.js';
 import { ConcurrentModificationError, noSuchRecord, notDeleted } from '../errors/errors.js';
-import { missingReference } from '../errors/missing-reference.js';
-import { toSequelizeError } from '../errors/sequelize-error.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
+import type { PurgeOptions } from '../paging/purge-options.js';
 import type { WriteValues } from '../rows/encode-rows.js';
-import { encodeParameter } from '../sql/encode-parameter.js';
-import { attributeOf, type ColumnSql, columnsOf, compilePredicate, selectRow } from '../sql/predicate-sql.js';
-import { boundText, columnName, quoteText, renderSql } from '../sql/sql-fragment.js';
+import { goneSql, markOf, withGone } from '../sql/deleted-sql.js';
+import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
+import { boundText, columnName, joinSql, quoteText, renderSql, sql } from '../sql/sql-fragment.js';
 import { keysetRecordSource } from './keyset-record-source.js';
-import { type Pins, pinned, pinningModel, releasePins } from './pinned-record.js';
+import { type Pins, pinned, pinningModel, pinRow, releasePins } from './pinned-record.js';
 import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
+import { checkReferences } from './scoped-values.js';
 import { updateRecord, type WriteOptions } from './update-record.js';
 
 /** The transaction of a query, as an option. */
@@ -67,18 +66,19 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** The record with this key, or null. */
-  find(id: Id, { fields, isLocked }: KeyOptions, scope: TransactionOption): Promise<M | null> {
+  find(id: Id, { fields, isLocked, deleted }: KeyOptions, scope: TransactionOption): Promise<M | null> {
     const attributes = fields ? { attributes: [...fields] } : {};
-    // Of this table only: a scope may join others.
-    const lock = isLocked ? { lock: { level: Transaction.LOCK.UPDATE, of: this.#model } } : {};
-    return this.#findByKey(id, { ...attributes, ...lock, ...hookOptions(this.#model, 'read'), ...scope });
+    const lock = isLocked ? this.#lock : {};
+    const options = { ...attributes, ...lock, ...hookOptions(this.#model, 'read'), ...scope };
+    return this.#findByKey(id, options, deleted);
   }
 
   /** All records that match. */
-  list(options: ListOptions<M>, scope: TransactionOption): Promise<M[]> {
+  list({ deleted, ...options }: ListOptions<M>, scope: TransactionOption): Promise<M[]> {
     const order: OrderItem[] = [[this.#model.primaryKeyAttribute, 'ASC']];
-    const where = this.#where(options.where, this.#aliased);
-    return this.#model.findAll({ order, ...options, ...(where ? { where } : {}), ...scope });
+    const where = this.#where(options.where, this.#aliased, deleted);
+    const seen = { ...scope, ...withGone(this.#info, deleted) };
+    return this.#model.findAll({ order, ...options, ...(where ? { where } : {}), ...seen });
   }
 
   /** One page by number. */
@@ -106,7 +106,7 @@ export class SequelizeRecords<M extends Model> {
 
   /** Inserts a row. */
   async create(values: WriteValues, options: WriteOptions): Promise<M> {
-    await this.#checkReferences(values, options);
+    await checkReferences(this.#info, this.#access, values, options);
     // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
     const row = values as CreationAttributes<M>;
     if (!this.provesWrites) return this.#model.create(row, options);
@@ -118,27 +118,11 @@ export class SequelizeRecords<M extends Model> {
 
   /** Changes a row. @throws NotFoundError @throws ConcurrentModificationError */
   async update(id: Id, values: WriteValues, options: WriteOptions): Promise<M> {
-    const record = await this.#findByKey(id, options);
-    if (!record) return this.#missing();
-    await this.#checkReferences(values, options);
+    const found = await this.#findByKey(id, options);
+    if (!found) return this.#missing();
+    await checkReferences(this.#info, this.#access, values, options);
     const change = values as Partial<Attributes<M>>;
-    const pins = this.#pinsOf(record.dataValues);
-    const release = this.#keepWithin(record, pins);
-    try {
-      if (!this.provesWrites) return await updateRecord(record, change, options);
-      const updated = await updateRecord(pinned(record, pins), change, options);
-      await releasePins(this.#info, updated, pins, options);
-      return updated;
-    } catch (error) {
-      // A row that is not found afterwards may have been moved.
-      if (error instanceof InstanceError && this.provesWrites)
-        await releasePins(this.#info, record, pins, options);
-      if (error instanceof InstanceError) return this.#missing();
-      if (error instanceof OptimisticLockError) return this.#conflict(id, options);
-      throw error;
-    } finally {
-      release();
-    }
+    return this.#change(id, found, options, (record) => updateRecord(record, change, options));
   }
 
   /** Deletes a row; how many there were. The static form reports it; the instance's does not where it only marks rows. */
@@ -148,62 +132,82 @@ export class SequelizeRecords<M extends Model> {
     return this.#model.destroy({ ...(where ? { where } : {}), individualHooks, ...options });
   }
 
-  /** Brings a soft-deleted row back. @throws NotFoundError @throws NotDeletedError */
+  /** Brings a soft-deleted row back. @throws NotFoundError @throws NotDeletedError @throws ConcurrentModificationError */
   async restore(id: Id, options: WriteOptions): Promise<M> {
-    const record = await this.findDeleted(id, options);
-    const pins = this.#pinsOf(record.dataValues);
-    const release = this.#keepWithin(record, pins);
-    try {
+    const found = await this.findDeleted(id, options);
+    const write = async (record: M) => {
       await record.restore(options);
-      await record.reload(options);
-    } finally {
-      release();
-    }
-    if (this.provesWrites) await releasePins(this.#info, record, pins, options);
-    return record;
+      return record.reload(options);
+    };
+    return this.#change(id, found, options, write, 'with');
   }
 
   /** Removes a soft-deleted row. @throws NotFoundError @throws NotDeletedError */
   async purge(id: Id, options: WriteOptions): Promise<number> {
     await this.findDeleted(id, options);
-    const individualHooks = hasDestroyHooks(this.#model);
-    const where = this.#where(this.#byId(id), this.#bare);
-    return this.#model.destroy({ ...(where ? { where } : {}), individualHooks, force: true, ...options });
+    return this.#purge(this.#byId(id), options);
+  }
+
+  /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing; how many. */
+  async purgeBefore({ before, limit }: Required<PurgeOptions>, options: WriteOptions): Promise<number> {
+    const { primaryKeyAttribute: key } = this.#model;
+    const old = { [markOf(this.#info)]: { [Op.lt]: before } };
+    const where = old as WhereOptions<Attributes<M>>;
+    const finder = new RowFinder(this.#model, { where, deleted: 'only' }, options, this.#within);
+    const locked = { ...this.#lock, skipLocked: true };
+    const found = await finder.find(finder.terms(), null, { attributes: [key], limit, ...locked });
+    if (found.length === 0) return 0;
+    const keys = found.map(({ dataValues }) => dataValues[key]);
+    return this.#purge({ ...old, [key]: keys } as WhereOptions<Attributes<M>>, options);
   }
 
   /** The record of a soft-deleted row, which nothing else may change until the transaction has ended. */
   async findDeleted(id: Id, options: WriteOptions): Promise<M> {
-    const lock = { level: Transaction.LOCK.UPDATE, of: this.#model };
-    const record = await this.#findByKey(id, {
-      ...options,
-      paranoid: false,
-      ...(options.transaction ? { lock } : {}),
-    });
-    if (!record) return this.#missing();
-    if (!record.isSoftDeleted()) throw notDeleted(this.#model);
-    return record;
+    const isLocked = options.transaction !== undefined;
+    const record = await this.find(id, { isLocked, deleted: 'only' }, options);
+    if (record) return record;
+    if (await this.find(id, { isLocked: false }, options)) throw notDeleted(this.#model);
+    return this.#missing();
   }
 
-  /**
-   * Sequelize names the row of a record by its key alone, and the row may have left the access of the request since it was read.
-   * The UPDATE takes the whole condition. What is read after it takes what the row belongs to, because the change itself may
-   * have hidden the row.
-   *
-   * @returns what ends it
-   */
+  #purge(rows: WhereOptions<Attributes<M>>, options: WriteOptions): Promise<number> {
+    const where = this.#where(rows, this.#bare, 'only');
+    const individualHooks = hasDestroyHooks(this.#model);
+    const model = findingGone(this.#model);
+    return model.destroy({ ...(where ? { where } : {}), individualHooks, force: true, ...options });
+  }
+
+  /** Writes to the row of a record, which stays within the access of the request. */
+  async #change(
+    id: Id,
+    record: M,
+    options: WriteOptions,
+    write: (record: M) => Promise<M>,
+    deleted?: Deleted,
+  ): Promise<M> {
+    const pins = this.#pinsOf(record.dataValues);
+    const release = this.#keepWithin(record, pins);
+    try {
+      if (!this.provesWrites) return await write(record);
+      const changed = await write(pinned(record, pins));
+      await releasePins(this.#info, changed, pins, options);
+      return changed;
+    } catch (error) {
+      // A row that is not found afterwards may have been moved.
+      if (error instanceof InstanceError && this.provesWrites)
+        await releasePins(this.#info, record, pins, options);
+      if (error instanceof InstanceError) return this.#missing();
+      if (error instanceof OptimisticLockError) return this.#conflict(id, options, deleted);
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  /** @returns what ends it */
   #keepWithin(record: M, pins: Pins): () => void {
     if (!this.#within) return () => {};
-    const { where: ofRecord } = record;
-    const kept = Object.fromEntries(
-      [...pins].map(([name, value]) => [attributeOf(this.#info, name).column, value]),
-    );
-    // Sequelize asks with `true` for the condition of an UPDATE.
-    const where = (isUpdate?: boolean) => {
-      const byKey = Reflect.apply(ofRecord, record, [isUpdate]) as WhereOptions<Attributes<M>>;
-      return isUpdate ? this.#where(byKey, this.#bare) : { ...byKey, ...kept };
-    };
-    Object.defineProperty(record, 'where', { value: where, configurable: true });
-    return () => Reflect.deleteProperty(record, 'where');
+    return pinRow(this.#info, record, pins, (byKey) => this.#where(byKey, this.#bare));
   }
 
   /** What the row belongs to, and keeps. */
@@ -212,57 +216,41 @@ export class SequelizeRecords<M extends Model> {
     return new Map(names.map((name) => [name, values[name] ?? presetOf(this.#access, name)]));
   }
 
-  /** @throws DatabaseError where one of the rows is not there */
-  async #checkReferences(
-    values: WriteValues,
-    { transaction, useMaster = true }: WriteOptions,
-  ): Promise<void> {
-    const { references, slots } = this.#access;
-    const sequelize = this.#model.sequelize as Sequelize;
-    for (const { attribute, target, key, where } of references) {
-      const value = encodeParameter(attributeOf(this.#info, attribute).type, values[attribute]);
-      const refuse = (): never => {
-        const error = missingReference(this.#info, attribute);
-        throw toSequelizeError(sequelize, error.parent, { model: this.#info.model });
-      };
-      if (typeof value !== 'string') return refuse();
-      const row = selectRow({ kind: 'exists', target, key, value, where: bindTexts(where, slots) });
-      const found = await sequelize.query(
-        renderSql(row, (each) => sequelize.escape(boundText(each))),
-        {
-          type: QueryTypes.SELECT,
-          useMaster,
-          ...(transaction ? { transaction } : {}),
-        },
-      );
-      if (found.length === 0) refuse();
-    }
-  }
-
   #finder(criteria: RowCriteria<M>, scope: TransactionOption): RowFinder<M> {
     const options = { ...hookOptions(this.#model, 'read'), ...scope };
     return new RowFinder(this.#model, criteria, options, this.#within);
   }
 
-  #findByKey(id: Id, options: WriteOptions & FindOptions): Promise<M | null> {
-    const where = this.#where(this.#byId(id), this.#aliased);
-    return this.#model.findOne({ ...(where ? { where } : {}), ...options });
+  #findByKey(id: Id, options: WriteOptions & FindOptions, deleted?: Deleted): Promise<M | null> {
+    const where = this.#where(this.#byId(id), this.#aliased, deleted);
+    return this.#model.findOne({
+      ...(where ? { where } : {}),
+      ...options,
+      ...withGone(this.#info, deleted),
+    });
   }
 
   #byId(id: Id): WhereOptions<Attributes<M>> {
     return { [this.#model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
   }
 
-  /** A condition and that of the request, which both must hold. */
+  /** A condition, that of the request and that of soft-deleted rows, all of which must hold. */
   #where(
     where: WhereOptions<Attributes<M>> | undefined,
     column: ColumnSql,
+    deleted?: Deleted,
   ): WhereOptions<Attributes<M>> | undefined {
-    if (!this.#within) return where;
-    const condition = renderSql(compilePredicate(this.#within, column), (value) =>
-      quoteText(boundText(value)),
-    );
-    return bothHold(where, literal(`(${condition})`));
+    const gone = goneSql(this.#info, column, deleted);
+    const within = this.#within ? compilePredicate(this.#within, column) : gone;
+    if (!within) return where;
+    const condition = gone && within !== gone ? joinSql([sql`(${within})`, gone], ' AND ') : within;
+    const text = renderSql(condition, (value) => quoteText(boundText(value)));
+    return bothHold(where, literal(`(${text})`));
+  }
+
+  /** Of this table only: a scope may join others. */
+  get #lock() {
+    return { lock: { level: Transaction.LOCK.UPDATE, of: this.#model } };
   }
 
   /** Columns in a SELECT, where Sequelize gives the table the model's name. */
@@ -276,8 +264,8 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */
-  async #conflict(id: Id, options: WriteOptions): Promise<never> {
-    if (!(await this.#findByKey(id, options))) this.#missing();
+  async #conflict(id: Id, options: WriteOptions, deleted?: Deleted): Promise<never> {
+    if (!(await this.#findByKey(id, options, deleted))) this.#missing();
     throw new ConcurrentModificationError(
       `Somebody else changed this ${this.#model.name} at the same time; read it again and repeat the change.`,
     );
@@ -295,4 +283,12 @@ function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
     model.primaryKeyAttributes.length === 1 &&
     classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
   );
+}
+
+/** The same model, whose bulk destroy finds the records of soft-deleted rows for their hooks, which Sequelize leaves out. */
+function findingGone<M extends Model>(model: ModelClass<M>): ModelClass<M> {
+  const findAll = (options: FindOptions) => model.findAll({ ...options, paranoid: false });
+  return new Proxy(model, {
+    get: (target, key, receiver) => (key === 'findAll' ? findAll : Reflect.get(target, key, receiver)),
+  });
 }

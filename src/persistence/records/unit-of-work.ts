@@ -191,7 +191,7 @@ class ActiveUnit implements RequestUnit {
       throw new ConfigError(['A savepoint inside a savepoint is not supported; end the first one.']);
     this.#isInSavepoint = true;
     try {
-      return await this.#session.runUndoable((checkParts) => this.#runInSavepoint(work, checkParts));
+      return await runInSavepoint(this.#session, 'unit', work);
     } finally {
       this.#isInSavepoint = false;
     }
@@ -199,13 +199,14 @@ class ActiveUnit implements RequestUnit {
 
   async rehearse<T>(work: () => Promise<T>): Promise<T> {
     const done: T[] = [];
+    const execute = executorOf(this.#session, this.transaction);
     await this.#session
       .runUndoable(async (checkParts) => {
-        await this.#execute('SAVEPOINT rehearsal');
+        await execute('SAVEPOINT rehearsal');
         done.push(await work());
         checkParts();
-        await this.#execute('SET CONSTRAINTS ALL IMMEDIATE');
-        await this.#execute('ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal');
+        await execute('SET CONSTRAINTS ALL IMMEDIATE');
+        await execute('ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal');
         throw REHEARSED;
       })
       .catch((error: unknown) => {
@@ -213,22 +214,31 @@ class ActiveUnit implements RequestUnit {
       });
     return done[0] as T;
   }
+}
 
-  async #runInSavepoint<T>(work: () => Promise<T>, checkParts: () => void): Promise<T> {
-    await this.#execute('SAVEPOINT unit');
+function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
+  return (statement: string) => sequelize.query(statement, { transaction });
+}
+
+/** Runs work in a session; a throw undoes what it did, and the session can go on. */
+export async function runInSavepoint<T>(
+  session: DatabaseSession,
+  name: 'unit' | 'replacement',
+  work: () => Promise<T>,
+): Promise<T> {
+  const transaction = await session.begin();
+  const execute = executorOf(session, transaction);
+  return session.runUndoable(async (checkParts) => {
+    await execute(`SAVEPOINT ${name}`);
     try {
       const result = await work();
       checkParts();
-      await this.#execute('RELEASE SAVEPOINT unit');
+      await execute(`RELEASE SAVEPOINT ${name}`);
       return result;
     } catch (error) {
       // It fails where the connection is lost, and then the error at hand says so already.
-      await this.#execute('ROLLBACK TO SAVEPOINT unit; RELEASE SAVEPOINT unit').catch(() => {});
+      await execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
       throw error;
     }
-  }
-
-  #execute(statement: string): Promise<unknown> {
-    return this.#session.sequelize.query(statement, { transaction: this.transaction });
-  }
+  });
 }

@@ -9,11 +9,14 @@ import type { Predicate } from '../../operation/operation.js';
 import { type FoundRelation, grantedOf, type RelatedAccess } from '../../operation/related-rows.js';
 import { totalOrder } from '../../plan/compile-options.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
-import { softDeleteProblems } from '../../plan/related-models.js';
+import { keyProblem, softDeleteProblems } from '../../plan/related-models.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Inclusion } from '../../query/list-query.js';
 import { typeTemplate } from '../../query/type-template.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { didYouMean } from '../../util/did-you-mean.js';
+import { showValue, unknownOptions } from '../../util/option-problems.js';
+import { storedAttributes } from '../customization/hydrate-record.js';
 import type { RelationOptions, RelationsToLoad } from '../paging/relations-to-load.js';
 
 /** One relation to load. */
@@ -89,6 +92,7 @@ async function wantedByName(
 ): Promise<WantedRelation> {
   const plan = relationOf(model, name);
   const { info } = plan.target;
+  throwProblems(optionProblems(plan, options));
   const { size = null, sort = [], filter = null, fields } = options;
   return {
     plan,
@@ -96,10 +100,40 @@ async function wantedByName(
     access: await accessTo(plan, source),
     size: checkSize(size, name),
     sort: totalOrder(sort, info.primaryKey.name),
-    filter: filter instanceof FilterTemplate ? typeTemplate(info, filter) : filter,
+    filter: filter instanceof FilterTemplate ? typed(plan, filter) : filter,
     fields,
     include: await wantedRelations(info.model, behind, source),
   };
+}
+
+/** What is wrong with options that types let pass: one that is passed over would load other rows. */
+function optionProblems({ relation, target: { info } }: FoundRelation, options: RelationOptions): string[] {
+  const option = `include.${relation.name}`;
+  if (typeof options !== 'object' || options === null)
+    return [`${option} is ${showValue(options)}; use true, or an object such as { size: 3 }.`];
+  const { size, filter, fields = [] } = options;
+  const stored = storedAttributes(info).map(({ name }) => name);
+  const strange = fields.filter((name) => !stored.includes(name));
+  return [
+    ...unknownOptions(option, options, ['size', 'sort', 'filter', 'fields']),
+    ...(relation.isOne && size !== undefined
+      ? [`${option}.size is about a relation to one record; remove it.`]
+      : []),
+    ...(typeof filter === 'object' || filter === undefined
+      ? []
+      : [`${option}.filter is ${showValue(filter)}; use filter\`…\`, or the filter of a query.`]),
+    ...strange.map(
+      (name) =>
+        `${option}.fields has '${name}', which is no column of ${info.name}.${didYouMean(name, stored)}`,
+    ),
+  ];
+}
+
+function typed({ relation: { name }, target: { info } }: FoundRelation, filter: FilterTemplate): Predicate {
+  const source = `include.${name}.filter`;
+  const predicate = typeTemplate(info, filter, source);
+  if (predicate) return predicate;
+  throw new TypeError(`${source} has a value that is null or undefined: ${filter.texts.join('…')}`);
 }
 
 async function wantedByQuery(
@@ -162,7 +196,10 @@ function relationOf(model: ModelClass, name: string): FoundRelation {
   const { target, parent, through } = relation;
   if (target.sequelize !== parent.sequelize)
     throw new ConfigError([`'${name}' leads to ${target.name}, which is in another database.`]);
-  throwProblems(softDeleteProblems(relation).map((each) => `'${name}' ${each}`));
+  const unkept = keyProblem(relation);
+  throwProblems(
+    [...softDeleteProblems(relation), ...(unkept ? [unkept] : [])].map((each) => `'${name}' ${each}`),
+  );
   const between = through && describeRecords(through.model);
   const found = { relation, target: { info: describeModel(target) }, through: between };
   known.set(name, found);

@@ -77,7 +77,9 @@ export class RelatedRows {
     const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
     let shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} `;
     for (const { attribute, descending } of order) shape += `${descending ? '-' : '+'}${attribute}\0`;
-    const { rows, parsers } = await this.#read(shape, where, keys, slots, on, (lifted) => {
+    // Integers need no quotes.
+    const literal = byKey === null ? arrayLiteral(keys) : `{${keys.join()}}`;
+    const { rows, parsers } = await this.#read(shape, where, literal, slots, on, (lifted) => {
       const wanted = {
         parents: this.#parents,
         where: lifted,
@@ -111,7 +113,7 @@ export class RelatedRows {
     on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<readonly number[]> {
     if (keys.length === 0) return [];
-    const { rows } = await this.#read(`count:${limit}`, where, keys, slots, on, (lifted) =>
+    const { rows } = await this.#read(`count:${limit}`, where, arrayLiteral(keys), slots, on, (lifted) =>
       toStatement(selectRelatedCounts(this.#table, { parents: this.#parents, where: lifted }, limit)),
     );
     const counted: number[] = [];
@@ -119,11 +121,14 @@ export class RelatedRows {
     return counted;
   }
 
-  /** @param shape what the statement depends on beside the predicate */
+  /**
+   * @param shape what the statement depends on beside the predicate
+   * @param keys the text of an array
+   */
   async #read(
     shape: string,
     where: Predicate,
-    keys: readonly string[],
+    keys: string,
     slots: Slots,
     on: StatementTarget,
     compile: (where: Predicate) => Statement,
@@ -134,7 +139,7 @@ export class RelatedRows {
       compile(lifted.predicate as Predicate),
     );
     const filled = joinSlots(slots, bound ?? NO_SLOTS);
-    filled[KEYS.slot] = arrayLiteral(keys);
+    filled[KEYS.slot] = keys;
     const values = fillSlots(statement, filled);
     // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
     const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);

@@ -8,10 +8,12 @@ import type {
   Predicate,
   ReadOperation,
   Reference,
+  ReplaceOperation,
   UpdateOperation,
   Value,
 } from '../../operation/operation.js';
 import type { StatementTarget } from '../connections/statement-target.js';
+import { ConcurrentModificationError } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
@@ -27,8 +29,16 @@ import { tableTarget, triggersOf } from './table-target.js';
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
 export type FoundRows = TextResult;
 
+/** The row of a replacement. */
+export interface ReplacedRows extends FoundRows {
+  readonly isNew: boolean;
+}
+
 /** The rows of a list. */
 export interface RowPage extends FoundRows, Omit<Page<TextRow>, 'items'> {}
+
+/** How often a replacement is tried that loses against others: each time another transaction has created the row, or deleted it. */
+const ATTEMPTS = 3;
 
 /** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
 export class RowExecutor {
@@ -59,6 +69,8 @@ export class RowExecutor {
     slots?: Slots,
     on?: StatementTarget,
   ): Promise<FoundRows | null>;
+  /** The same for a row whose key is given. No row is given where the one that is there was not to be replaced, or none is there. */
+  run(operation: ReplaceOperation, slots?: Slots, on?: StatementTarget): Promise<ReplacedRows | null>;
   /** Deletes rows, or marks them as deleted; `count` tells how many. */
   run(operation: DeleteOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
   run(operation: Operation, slots?: Slots, on?: StatementTarget): Promise<RowPage | null>;
@@ -79,6 +91,8 @@ export class RowExecutor {
         return this.#insert(operation, slots, on);
       case 'update':
         return this.#update(operation, slots, on);
+      case 'replace':
+        return this.#replace(operation, slots, on);
       case 'delete': {
         const filled = operation.mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
         return write(on, this.#compiler.delete(operation), filled);
@@ -116,7 +130,7 @@ export class RowExecutor {
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
-    const { where, set, references = [], returning } = operation;
+    const { where, set, differs, references = [], returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#encoder.changes(set, filled);
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
@@ -124,6 +138,7 @@ export class RowExecutor {
       const attributes = () => this.#encoder.attributesOf(shape);
       const statement = this.#compiler.update(shape, attributes, this.#stamps, operation);
       const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
+      if (differs) return changed;
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await triggersOf(this.#compiler.table, on)).hideUpdates)
         return changed;
@@ -164,6 +179,51 @@ export class RowExecutor {
   #keyOf(where: Predicate, slots: Slots): string | undefined {
     const value = keyValue(where, this.#info.primaryKey.name);
     return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
+  }
+
+  async #replace(
+    operation: ReplaceOperation,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<ReplacedRows | null> {
+    const { where, row, set, only, references = [], returning } = operation;
+    if (only === 'change') {
+      const changed = await this.#update({ kind: 'update', where, set, references, returning }, slots, on);
+      return changed && { ...changed, isNew: false };
+    }
+    const filled = joinSlots(slots, { [NOW.slot]: now() });
+    const shapes = [this.#encoder.changes(set, filled), this.#encoder.newRow(row, 0, filled)] as const;
+    const [changes, values] = shapes;
+    if (changes === null || values === null || (await triggersOf(this.#compiler.table, on)).hideUpdates)
+      return null;
+    const setOf = () => this.#encoder.attributesOf(changes);
+    const isChanged = only === null && changes.includes('1');
+    const rowOf = () => this.#encoder.attributesOf(values);
+    const statement = this.#compiler.replace(
+      shapes.join(),
+      rowOf,
+      isChanged ? setOf : null,
+      this.#stamps,
+      operation,
+    );
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const written = await write(on, statement, filled);
+      const isNew = written.rows[0]?.at(-1) === 't';
+      if (written.rows.length > 0) return { ...written, isNew };
+      const found = await write(on, this.#compiler.unwritten(setOf(), operation), filled);
+      const marks = found.rows[0]?.slice(returning.columns.length);
+      // What cannot be replaced is created, or the database says why not.
+      if (!marks) {
+        const created = await this.#insert({ kind: 'insert', rows: [row], references, returning }, slots, on);
+        return created && { ...created, isNew: true };
+      }
+      if (only === 'create') return { ...found, rows: [], count: 0, isNew };
+      this.#refuse(references, marks);
+      if (marks[references.length] !== 't') return { ...found, isNew };
+    }
+    throw new ConcurrentModificationError(
+      `Others create and delete this ${this.#info.name} at the same time; repeat the request.`,
+    );
   }
 
   /**

@@ -7,10 +7,12 @@ import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type {
   DeleteOperation,
   InsertOperation,
+  Junction,
   ListOperation,
   Predicate,
   ReadOperation,
   Reference,
+  ReplaceOperation,
   Selection,
   UpdateOperation,
 } from '../../operation/operation.js';
@@ -27,6 +29,7 @@ import { describeSelection, describeTable, type SelectionSql, type TableSql } fr
 import {
   compileDelete,
   compileInsert,
+  compileReplace,
   compileUpdate,
   differsSql,
   referredRow,
@@ -83,6 +86,31 @@ export class OperationCompiler {
     return this.#bound(all, `update ${shape} ${selection.number} `, (lifted) =>
       compileUpdate(this.table, { set: setOf(), stamps, where: lifted, returning: selection }),
     );
+  }
+
+  /**
+   * @param shape the same for the same attributes of a row only
+   * @param setOf null where a row that is there stays as it is
+   */
+  replace(
+    shape: string,
+    rowOf: () => readonly AttributeInfo[],
+    setOf: (() => readonly AttributeInfo[]) | null,
+    stamps: Stamps,
+    { where, references = [], returning }: Pick<ReplaceOperation, 'where' | 'references' | 'returning'>,
+  ): Statement {
+    const selection = this.#selection(returning);
+    const all: Junction = { kind: 'and', operands: [where, ...references.map(referredRow)] };
+    return this.#bound(all, `replace ${setOf ? '' : 'none '}${shape} ${selection.number} `, (lifted) => {
+      const [, ...rows] = (lifted as Junction).operands;
+      const change = setOf && { set: setOf(), stamps, where: lifted, returning: selection };
+      return compileReplace(this.table, {
+        row: rowOf(),
+        change,
+        references: allOf(...rows),
+        returning: selection,
+      });
+    });
   }
 
   /** The rows of a predicate, in no order. */

@@ -64,8 +64,8 @@ export function selectRow(
   depth = 0,
 ): SqlFragment {
   const isOuter = isOuterValue(value);
-  // A table may be joined with itself. No name of a model has a dot.
-  const alias = isOuter ? `${target.name}.${depth + 1}` : target.name;
+  // A table may be joined with itself. PostgreSQL cuts the end of a long name.
+  const alias = isOuter ? `${depth + 1}.${target.name}` : target.name;
   const column = columnsOf(target, alias);
   const table = raw(`${quotedTable(target.model)} AS ${identifier(alias)}`);
   const condition = where ? sql` AND (${compilePredicate(where, column, depth + 1)})` : raw('');

@@ -54,7 +54,7 @@ export function servesOrder(
 
 /** Whether the first keys are these attributes, in any order. */
 export function startsWith(
-  info: ModelInfo,
+  info: RecordInfo,
   keys: readonly IndexKey[],
   attributes: readonly string[],
 ): boolean {

@@ -2,6 +2,7 @@
 import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
 import { changedSql } from './changed-sql.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
@@ -28,11 +29,19 @@ export function referredRow({ attribute, target, key, where }: Reference): Exist
  * @param where a condition on the values of a single row; null is none
  */
 export function compileInsert(
-  { info, name, column }: TableSql,
+  table: TableSql,
   rows: readonly (readonly AttributeInfo[])[],
   where: Predicate | null,
   returning: SelectionSql,
 ): Statement {
+  return toStatement(sql`${insertSql(table, rows, where)}${returningSql(returning)}`);
+}
+
+function insertSql(
+  { info, name, column }: TableSql,
+  rows: readonly (readonly AttributeInfo[])[],
+  where: Predicate | null,
+): SqlFragment {
   const given = [...info.attributes.values()].filter((each) => rows.some((row) => row.includes(each)));
   // A statement names one column at least.
   const columns = given.length > 0 ? given : [info.primaryKey];
@@ -48,7 +57,7 @@ export function compileInsert(
   const source = where
     ? sql`SELECT ${first} WHERE ${compilePredicate(where, column)}`
     : sql`VALUES (${joinSql(tuples, '), (')})`;
-  return toStatement(sql`INSERT INTO ${raw(name)} (${names}) ${source}${returningSql(returning)}`);
+  return sql`INSERT INTO ${raw(name)} (${names}) ${source}`;
 }
 
 /** What every change of a row writes along. Null where a model has no such attribute. */
@@ -77,23 +86,55 @@ export interface UpdateSql {
 }
 
 /** Changes rows. Only a row that differs is written, so that `updatedAt`, the version and triggers tell of changes. */
-export function compileUpdate({ source, column }: TableSql, update: UpdateSql): Statement {
+export function compileUpdate(table: TableSql, update: UpdateSql): Statement {
+  return toStatement(updateSql(table, update));
+}
+
+function updateSql({ source, column }: TableSql, update: UpdateSql): SqlFragment {
   const { set, stamps, where, returning } = update;
   const assignments = [
     ...set.map((each) => assign(each, writtenSlot(each.name))),
     ...stampsSql(stamps, column),
   ];
   const conditions = whereSql([compilePredicate(where, column), differsSql(set, column)]);
-  return toStatement(
-    sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`,
-  );
+  return sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`;
+}
+
+/** A row with a key that is given. */
+export interface ReplaceSql {
+  readonly row: readonly AttributeInfo[];
+  /** Of the row that is there; null where it stays as it is. */
+  readonly change: UpdateSql | null;
+  /** What has to be there for a new row; null is nothing. */
+  readonly references: Predicate | null;
+  readonly returning: SelectionSql;
+}
+
+/**
+ * Changes the row with a key, or inserts one where there is none; behind the columns of the row stands whether it is new. An INSERT
+ * with ON CONFLICT DO UPDATE would check and run for each change what only a new row has to meet: NOT NULL and CHECK of columns
+ * that keep their values, policies and triggers. What another transaction inserts meanwhile gives no row at all.
+ */
+export function compileReplace(
+  table: TableSql,
+  { row, change, references, returning }: ReplaceSql,
+): Statement {
+  const { info } = table;
+  const key = info.primaryKey.name;
+  const taken = { kind: 'exists', target: info, key, value: writtenSlot(key), where: null } as const;
+  const insert = insertSql(table, [row], allOf({ ...taken, isNegated: true }, references));
+  const created = sql`crud_created AS (${insert} ON CONFLICT DO NOTHING${returningSql(returning)})`;
+  const rows = sql`SELECT *, true FROM crud_created`;
+  if (change === null) return toStatement(sql`WITH ${created} ${rows}`);
+  const changed = sql`crud_changed AS (${updateSql(table, change)})`;
+  return toStatement(sql`WITH ${changed}, ${created} SELECT *, false FROM crud_changed UNION ALL ${rows}`);
 }
 
 /** Whether a row has other values. */
 export function differsSql(set: readonly AttributeInfo[], column: ColumnSql): SqlFragment {
   // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
   const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
-  return joinSql(differences, ' OR ');
+  return differences.length === 0 ? raw('false') : joinSql(differences, ' OR ');
 }
 
 /** Deletes rows, or marks them as deleted. */

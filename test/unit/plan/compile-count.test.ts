@@ -74,6 +74,11 @@ describe('the option count', () => {
       ],
     ],
     [
+      'allows only modes that there are not',
+      { allow: ['exat'] },
+      [".allow has \"exat\"; use one of 'exact', 'capped', 'none'. Did you mean 'exact'?"],
+    ],
+    [
       'has a default that is not allowed',
       { default: 'exact', allow: ['none'] },
       [".default is 'exact', which its allow leaves out; add it there, or choose another default."],

@@ -1,32 +1,25 @@
 import { expect } from 'chai';
 import { Expose } from 'class-transformer';
-import { DataTypes, type ModelAttributes, type ModelOptions, Op, Sequelize } from 'sequelize';
+import { DataTypes, Op, type Sequelize } from 'sequelize';
+import { Crud } from '../../../src/metadata/crud.js';
 import type { CrudOptions, ModelClass } from '../../../src/metadata/crud-options.js';
 import { compilePlan } from '../../../src/plan/compile-plan.js';
 import { everyInclude, type ResourceDeclaration } from '../../../src/plan/resource-plan.js';
 import { ConfigError } from '../../../src/util/config-error.js';
+import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { decoratorReader } from '../../support/offline-models.js';
-
-const { INTEGER, STRING, JSONB } = DataTypes;
+import { relatedModels } from '../../support/related-models.js';
 
 /** Models of one database, with associations between them. */
 function declare() {
-  const sequelize = new Sequelize({ dialect: 'postgres', logging: false });
-  const define = (name: string, attributes: ModelAttributes = {}, options: ModelOptions = {}): ModelClass =>
-    sequelize.define(name, attributes, { timestamps: false, ...options });
-  const City = define('City', { name: STRING, extra: JSONB });
-  const Country = define('Country', { code: { type: STRING, primaryKey: true }, capitalId: INTEGER });
-  const Review = define('Review', { rating: INTEGER, subject: STRING });
-  const Tag = define('Tag', { name: STRING });
-  const Pair = define('Pair', {
-    a: { type: INTEGER, primaryKey: true },
-    b: { type: INTEGER, primaryKey: true },
-  });
-  City.belongsTo(Country, { as: 'country', foreignKey: 'countryCode' });
-  City.hasMany(Review, { as: 'reviews', foreignKey: 'cityId' });
+  const { City, Country, Review, Tag } = relatedModels();
+  const key = { type: DataTypes.INTEGER, primaryKey: true };
+  const Pair: ModelClass = (City.sequelize as Sequelize).define(
+    'Pair',
+    { a: key, b: key },
+    { timestamps: false },
+  );
   City.hasMany(Pair, { as: 'pairs', foreignKey: 'a' });
-  City.belongsToMany(Tag, { as: 'tags', through: 'city_tags', foreignKey: 'cityId', otherKey: 'tagId' });
-  Country.hasMany(City, { as: 'cities', foreignKey: 'countryCode' });
   Country.belongsTo(City, { as: 'capital', foreignKey: 'capitalId' });
   Review.belongsTo(City, { as: 'city', foreignKey: 'cityId' });
   return { City, Country, Review, Tag, Pair };
@@ -69,6 +62,8 @@ const included = (include: unknown, more: object = {}): Said => ({
 const WHERE = "give it where: a function of the request that says which rows may be seen here, or 'all'.";
 
 describe('compiling include', () => {
+  useEmptyRegistry();
+
   it('takes nothing, and sizes of its own', () => {
     for (const none of [undefined, null, {}]) {
       const [plan] = compile(included(none));
@@ -114,7 +109,7 @@ describe('compiling include', () => {
       'a mistyped relation',
       { contry: true },
       [
-        "City: include.contry is no relation of City. Did you mean 'country'? The relations are country, reviews, pairs, tags.",
+        "City: include.contry is no relation of City. Did you mean 'country'? The relations are country, reviews, tags, pairs.",
       ],
     ],
     [
@@ -307,6 +302,43 @@ describe('compiling include', () => {
     expect(problems(included({ reviews: true }), own)).to.deep.equal([
       'Hour: include.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
     ]);
+    expect(problems({ City: { subresources: ['reviews'] }, Review: {} }, own)).to.deep.equal([
+      'Hour: subresources.reviews is found by Hour.at, a date, of which records keep milliseconds alone; use a key of another type.',
+    ]);
+  });
+
+  it('refuses rules of a join table that mean nothing', () => {
+    const own = declare();
+    const Link = own.City.sequelize?.models['CityTag'] as ModelClass;
+    Crud({ fields: { CityId: { read: () => true } } } as CrudOptions)(Link);
+    expect(problems(included({ tags: true }), own)).to.deep.equal([
+      'City: include.tags leads over rows that cannot be asked for: CityTag: fields.CityId.read is about the primary key, which ' +
+        'addresses and cursors tell; remove it.',
+    ]);
+  });
+
+  it('refuses keys that a default scope leaves out of records', () => {
+    for (const attributes of [['id', 'name'], { exclude: ['countryId', 'id'] }]) {
+      const own = declare();
+      own.City.addScope('defaultScope', { attributes } as object);
+      const include = { country: true, reviews: true };
+      const found = problems({ City: { include, subresources: ['reviews'] }, Country: {}, Review: {} }, own);
+      const left = (option: string, key: string) =>
+        `City: ${option} is found by City.${key}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
+      expect(found).to.deep.equal(
+        Array.isArray(attributes)
+          ? [left('include.country', 'countryId')]
+          : [
+              left('include.country', 'countryId'),
+              left('include.reviews', 'id'),
+              left('subresources.reviews', 'id'),
+            ],
+      );
+      // Those of related records are read along.
+      expect(
+        problems({ Review: { include: { city: true, 'city.country': true } }, Country: {}, City: {} }, own),
+      ).to.deep.equal([]);
+    }
   });
 
   it('refuses to show what other code guards, unless a condition is given', () => {

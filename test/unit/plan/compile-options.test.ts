@@ -3,11 +3,11 @@ import { Exclude } from 'class-transformer';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { FILTER_OPERATORS } from '../../../src/metadata/crud-options.js';
-import { ENDPOINTS } from '../../../src/metadata/endpoint.js';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/metadata/endpoint.js';
 import { parseSortTerm, totalOrder } from '../../../src/plan/compile-options.js';
 import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
-const ALL_ENDPOINTS = ENDPOINTS.map((name) => `'${name}'`).join(', ');
+const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
 
 const City = defineModel('City', {
   name: DataTypes.STRING,

@@ -9,8 +9,9 @@ import { relatedModels } from '../../support/related-models.js';
 
 type Options = Partial<Record<keyof ReturnType<typeof relatedModels>, object>>;
 
-function compile(options: Options, guards: readonly string[] = []) {
-  const models: Readonly<Record<string, ModelClass>> = relatedModels();
+type Models = Readonly<Record<string, ModelClass>>;
+
+function compile(options: Options, guards: readonly string[] = [], models: Models = relatedModels()) {
   Exclude()((models['Country'] as ModelClass).prototype, 'secret');
   const declarations = Object.entries(options).map(
     ([name, each]): ResourceDeclaration => ({
@@ -160,6 +161,46 @@ describe('filterAllow with relations', () => {
     ]);
     const City = { filterAllow: ['country.name'], include: { country: { where: 'all' } } };
     expect(() => compile({ City, ...others }, ['CountryController overrides read'])).not.to.throw();
+  });
+
+  for (const [what, choose] of Object.entries({
+    'a hook': ({ Country }) => Country?.addHook('beforeFind', () => {}),
+    'a finder of its own': ({ Country }) => {
+      if (Country) Country.findAll = async () => [];
+    },
+    'a scope that joins another table': ({ Country }) =>
+      Country?.addScope('defaultScope', { include: [{ association: 'continent', required: true }] }),
+    'a scope that joins the rows of another table': ({ Country }) =>
+      Country?.addScope('defaultScope', { include: [{ association: 'continent', right: true }] }),
+    'a scope that joins a table with a condition': ({ Country, Continent }) => {
+      Continent?.addScope('defaultScope', { where: { name: 'Europe' } });
+      Country?.addScope('defaultScope', { include: 'continent' });
+    },
+  } satisfies Record<string, (models: Models) => unknown>)) {
+    it(`refuses rows that ${what} chooses`, () => {
+      const models: Models = relatedModels();
+      choose(models);
+      const refused = (City: object) => expect(() => compile({ City }, [], models)).to.throw(ConfigError);
+      refused({ filterAllow: ['country.name'] })
+        .with.property('message')
+        .that.includes("names 'country', and hooks");
+      const { City } = models;
+      City?.hasMany(models['Country'] as ModelClass, {
+        as: 'copies',
+        foreignKey: 'region',
+        constraints: false,
+      });
+      refused({ include: { copies: { count: true } } })
+        .with.property('message')
+        .that.includes('include.copies.count cannot be: hooks');
+      expect(() => compile({ City: { include: { copies: true } } }, [], models)).not.to.throw();
+    });
+  }
+
+  it('takes rows that a scope joins with others, and none without them', () => {
+    const models: Models = relatedModels();
+    models['Country']?.addScope('defaultScope', { include: [{ association: 'continent' }] });
+    expect(() => compile({ City: { filterAllow: ['country.name'] } }, [], models)).not.to.throw();
   });
 
   it('tells what is wrong with an included relation once', () => {

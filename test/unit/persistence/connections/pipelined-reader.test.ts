@@ -327,4 +327,52 @@ describe('reads that share a connection', () => {
     });
     await fc.assert(property, { numRuns: 500 });
   });
+
+  it('leave their connection to others who wait for one, and go with the next one meanwhile', async () => {
+    const pool = new MemoryPool(1, 1_000, async () => ({ pipeline: false }) as PooledClient);
+    const sent: Batch[] = [];
+    const source = {
+      readServers: 1,
+      get isReadWaiting() {
+        return pool.waiting > 0;
+      },
+      acquire: () => pool.acquire(),
+      release: (client: PooledClient) => pool.release(client),
+    };
+    const reader = new PipelinedReader(source, {
+      canPipeline: true,
+      execute: (_, batch) => sent.push(batch),
+    });
+    const add = async (id: string): Promise<void> => {
+      const asked = {
+        statement: new PreparedStatement('SELECT 1', 's'),
+        values: [id],
+        share: null,
+        settings: null,
+      };
+      const pending = { ...asked, answer: () => {}, fail: () => {} };
+      reader.add(new PipelinedRead(pending, () => {}, new RepeatBudget()));
+      await nextTurn();
+      await nextTurn();
+    };
+    await add('first');
+    const other = pool.acquire();
+    await add('second');
+    await add('third');
+    expect([reader.isOpen, sent.length]).to.deep.equal([true, 1]);
+    sent[0]?.end(null);
+    const client = await other;
+    await nextTurn();
+    expect([client.pipeline, sent.length]).to.deep.equal([false, 1]);
+    pool.release(client);
+    await nextTurn();
+    await nextTurn();
+    expect(sent.map(({ executions }) => executions.map(({ values: [id] }) => id))).to.deep.equal([
+      ['first'],
+      ['second'],
+      ['third'],
+    ]);
+    for (const { end } of sent.slice(1)) end(null);
+    expect([reader.load, reader.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
+  });
 });

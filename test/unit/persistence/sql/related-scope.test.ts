@@ -42,8 +42,8 @@ describe('predicates over the rows of a target with a default scope', () => {
     const { info, plan } = define();
     const sql = compilePredicate(anyRelated(plan, ACCESS, null), columnsOf(info, info.name));
     expect(renderSql(sql, () => '?')).to.equal(
-      'EXISTS (SELECT 1 FROM "Notes" AS "Note.1" WHERE "Note.1"."parentId" = "Note"."id" AND (EXISTS (SELECT 1 FROM "Notes" AS ' +
-        `"Note" WHERE "Note"."id" = "Note.1"."id" AND (${SCOPE}))))`,
+      'EXISTS (SELECT 1 FROM "Notes" AS "1.Note" WHERE "1.Note"."parentId" = "Note"."id" AND (EXISTS (SELECT 1 FROM "Notes" AS ' +
+        `"Note" WHERE "Note"."id" = "1.Note"."id" AND (${SCOPE}))))`,
     );
   });
 
@@ -52,12 +52,12 @@ describe('predicates over the rows of a target with a default scope', () => {
     model.addHook('afterFind', () => {});
     expect(() => anyRelated(plan, ACCESS, null)).not.to.throw();
     model.addHook('beforeFind', () => {});
-    expect(() => anyRelated(plan, ACCESS, null)).to.throw(TypeError, 'Code of Note decides');
+    expect(() => anyRelated(plan, ACCESS, null)).to.throw(TypeError, 'choose the rows of Note');
     expect(() => relatedRows(plan, ACCESS)).not.to.throw();
     const own = define();
     expect(() => anyRelated(own.plan, ACCESS, null)).not.to.throw();
     const { findAll } = own.model;
     own.model.findAll = ((...given: []) => Reflect.apply(findAll, own.model, given)) as typeof findAll;
-    expect(() => anyRelated(own.plan, ACCESS, null)).to.throw(TypeError, 'Code of Note decides');
+    expect(() => anyRelated(own.plan, ACCESS, null)).to.throw(TypeError, 'choose the rows of Note');
   });
 });

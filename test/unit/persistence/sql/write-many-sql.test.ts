@@ -73,8 +73,8 @@ describe('statements that write many rows', () => {
     const groups = [{ columns: attributesOf('after') }, { columns: attributesOf('text') }];
     const { text } = compileInsertMany(table, groups, [{ attribute: 'after', row }], returning);
     expect(text).to.include(
-      'CASE WHEN ".each".v0 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "notes" AS "Note.1" ' +
-        'WHERE "Note.1"."id" = ".each".v0 AND ("Note.1"."body" = $2)) THEN 0 END AS refused',
+      'CASE WHEN ".each".v0 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "notes" AS "1.Note" ' +
+        'WHERE "1.Note"."id" = ".each".v0 AND ("1.Note"."body" = $2)) THEN 0 END AS refused',
     );
     const gate =
       'WHERE NOT EXISTS (SELECT FROM ".given.0" WHERE refused IS NOT NULL UNION ALL SELECT FROM ".given.1" WHERE refused IS NOT NULL)';

@@ -1,0 +1,38 @@
+/** Soft-deleted rows for queries of Sequelize, whose models may tell them in another way than by a moment that is there. */
+import { deletedAtOf } from '../../model/attribute-notes.js';
+import type { RecordInfo } from '../../model/model-info.js';
+import { rowsAsked } from '../../operation/predicates.js';
+import type { Deleted } from '../../query/list-query.js';
+import { encodeParameter } from './encode-parameter.js';
+import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
+import { type SqlFragment, sql } from './sql-fragment.js';
+
+/** The attribute that tells it. @throws TypeError where rows cannot be soft-deleted @throws RangeError for another word */
+export function markOf(info: RecordInfo, deleted: Deleted = 'only'): string {
+  rowsAsked(info, deleted);
+  return deletedAtOf({ model: info.model, paranoid: true }) as string;
+}
+
+/** Has a query find soft-deleted rows, too. @throws TypeError @throws RangeError */
+export function withGone(info: RecordInfo, deleted: Deleted | undefined): { readonly paranoid?: false } {
+  if (deleted === undefined) return {};
+  markOf(info, deleted);
+  return { paranoid: false };
+}
+
+/** The condition that leaves out the others; undefined where they are asked for. A row that was never deleted has the default value. */
+export function goneSql(
+  info: RecordInfo,
+  column: ColumnSql,
+  deleted: Deleted | undefined,
+): SqlFragment | undefined {
+  if (deleted !== 'only') return undefined;
+  const mark = markOf(info);
+  const usual = encodeParameter(
+    attributeOf(info, mark).type,
+    info.model.getAttributes()[mark]?.defaultValue ?? null,
+  );
+  if (typeof usual === 'string') return sql`${column(mark)} IS DISTINCT FROM ${usual}`;
+  const gone = rowsAsked(info, 'only');
+  return gone ? compilePredicate(gone, column) : undefined;
+}
