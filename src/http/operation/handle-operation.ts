@@ -17,6 +17,7 @@ import { type ConditionCheck, compileConditionCheck } from './check-condition.js
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
+import { compileKeyFinder, type KeyFinder } from './idempotent-write.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { compileMethod } from './run-method.js';
@@ -56,6 +57,8 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
   sessionFor(isWhole: boolean): RunInSession;
   /** For what another path than our SQL writes under a condition of the request's. */
   readonly checkCondition: ConditionCheck | null;
+  /** Finds the key under which a write is done once; null where there are none. */
+  readonly findKey: KeyFinder | null;
   /** Looks at what decorators have read past the parser, which refuses it elsewhere; null where there is nothing to look for. */
   readonly check: ((request: Request) => Promise<void>) | null;
 }
@@ -85,6 +88,7 @@ export function compileHandler(
     shape: compileShape(resource, operation, shapedBy),
     sessionFor: operationSession(resource, route, settings),
     checkCondition: compileConditionCheck(resource, operation),
+    findKey: compileKeyFinder(resource, route, settings.idempotency),
     check: checksNames
       ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
       : null,
@@ -105,6 +109,7 @@ export function answerWith<I extends RequestArguments>(
     shape,
     sessionFor,
     checkCondition,
+    findKey,
     check,
   }: RouteWork<I>,
   { isSeen, isShapedByUser }: Pick<RouteDecisions, 'isSeen' | 'isShapedByUser'>,
@@ -114,6 +119,7 @@ export function answerWith<I extends RequestArguments>(
   return async (metadata, action, params) => {
     const { request, response } = action;
     const input = parse && (await parse(request));
+    const once = findKey && (await findKey(action, input || null));
     // A delete answers nothing.
     const isShaped =
       verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
@@ -122,7 +128,7 @@ export function answerWith<I extends RequestArguments>(
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? [];
     const needsSession = isShaped || !isEmbeddedByRows(include, views);
-    if (ours && input && !needsSession && isAlone(sequelize, request)) {
+    if (ours && input && !needsSession && !once && isAlone(sequelize, request)) {
       const on = aloneTarget(sequelize, request);
       const found = await ours.run(input, on);
       if (found) {
@@ -133,27 +139,37 @@ export function answerWith<I extends RequestArguments>(
       ours = null;
     }
 
-    const draft = await commitRequest(action, sessionFor(isShaped || isConditional), async () => {
-      await check?.(request);
-      const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
-      if (!ran && isConditional) await checkCondition(action, input || null);
-      const found = ran ?? (await runMethod(action, input, params));
-      if (!found) return null;
-      const wanted = input ?? (await parseOnce(request));
-      const { include: related } = wanted.query;
-      const outcome = related?.length
-        ? await withRelations(found, related, {
-            request,
-            on: await sessionTarget(sequelize, verb),
-            atOnce: 1,
-            views,
-          })
-        : found;
-      const made = shape(outcome, wanted, formatFor(response), action);
-      if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
-        checkJson(made.body, response);
-      return made;
-    });
+    const draft = await commitRequest(
+      action,
+      sessionFor(isShaped || isConditional || once !== null),
+      async () => {
+        await check?.(request);
+        const kept = await once?.take(formatFor(response));
+        if (kept) return kept;
+        const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
+        if (!ran && isConditional) await checkCondition(action, input || null);
+        const found = ran ?? (await runMethod(action, input, params));
+        if (!found) {
+          await once?.keep(null, response);
+          return null;
+        }
+        const wanted = input ?? (await parseOnce(request));
+        const { include: related } = wanted.query;
+        const outcome = related?.length
+          ? await withRelations(found, related, {
+              request,
+              on: await sessionTarget(sequelize, verb),
+              atOnce: 1,
+              views,
+            })
+          : found;
+        const made = shape(outcome, wanted, formatFor(response), action);
+        if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
+          checkJson(made.body, response);
+        await once?.keep(made, response);
+        return made;
+      },
+    );
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };

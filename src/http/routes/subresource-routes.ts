@@ -94,6 +94,7 @@ export function subresourceHandler(
       shape: compileShape(target, 'list'),
       sessionFor: readSession([parent, target], settings),
       checkCondition: null,
+      findKey: null,
       check: null,
     },
     { isSeen: isAnswerSeen(plan.method, lineage, settings), isShapedByUser: target.rowView.runsUserCode },

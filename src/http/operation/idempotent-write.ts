@@ -1,0 +1,154 @@
+/** Writes that are done once, however often they are sent: takes the key of a request, and keeps the answer under it. */
+import { createHash } from 'node:crypto';
+import type { Request, Response } from 'express';
+import type { Action } from 'routing-controllers';
+import type { Sequelize } from 'sequelize';
+import { IDEMPOTENCY_KEY, parseKey, REPLAYED } from '../../features/idempotency-key.js';
+import type { Access } from '../../operation/access.js';
+import { guarded } from '../../operation/ask-access.js';
+import type { AnswerDraft } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { type KeptAnswer, KeptAnswers, type RequestKey } from '../../persistence/rows/kept-answers.js';
+import { valueText } from '../../query/type-template.js';
+import { requestLogger } from '../request/application-logger.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { sentBody } from '../request/read-body.js';
+import { type GeneratedRoute, routePath } from '../resources/generated-routes.js';
+import type { KeySettings } from '../resources/key-settings.js';
+import type { Resource } from '../resources/resource.js';
+import { sessionTarget } from './run-rows.js';
+import type { Format } from './shape-answer.js';
+
+/** A write with a key. Its steps run in the session of the write. */
+export interface IdempotentWrite {
+  /**
+   * Takes the key, before anything is done.
+   *
+   * @returns what an earlier request with it was answered; null where there was none
+   * @throws RefusedRequestError 409, 422
+   */
+  take(format: Format): Promise<AnswerDraft | null>;
+  /** Keeps the answer; null where the method has answered by itself. */
+  keep(draft: AnswerDraft | null, response: Response): Promise<void>;
+}
+
+/** Finds the key of a request; null where it has none. The input is null where decorators of the user's read the parameters. */
+export type KeyFinder = (action: Action, input: RequestArguments | null) => Promise<IdempotentWrite | null>;
+
+/** Compiles what finds the keys of a route; null where no keys are kept. */
+export function compileKeyFinder(
+  { plan, access }: Resource,
+  route: GeneratedRoute,
+  settings: KeySettings | null,
+): KeyFinder | null {
+  if (!settings || route.verb === 'get') return null;
+  const answers = new KeptAnswers(plan.model, settings.retention);
+  const sequelize = plan.model.sequelize as Sequelize;
+  const path = routePath(plan.prefix, route);
+  return async ({ request }, input) => {
+    const text = request.get(IDEMPOTENCY_KEY);
+    if (text === undefined) return null;
+    const key = parseKey(text);
+    const principal = await askPrincipal(settings, request);
+    const granted = input?.access ?? (await access(request, route.operation));
+    const scope = scopeOf(request, path, principal, granted);
+    const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted) };
+    answers.sweep(requestLogger(request));
+    return idempotentWrite(answers, requestKey, sequelize);
+  };
+}
+
+function idempotentWrite(answers: KeptAnswers, key: RequestKey, sequelize: Sequelize): IdempotentWrite {
+  // The write joins the session of the running code, as do the statements of the key.
+  const target = async () => {
+    const on = await sessionTarget(sequelize, 'post');
+    if (!on) throw new TypeError('A write with an Idempotency-Key has no transaction.');
+    return on;
+  };
+  return {
+    async take(format) {
+      const known = await answers.take(key, await target());
+      switch (known) {
+        case null:
+          return null;
+        case 'other':
+          throw new RefusedRequestError(422, OTHER);
+        case 'under way':
+          throw new RefusedRequestError(409, UNDER_WAY, { 'Retry-After': '1' });
+        case 'unanswered':
+          throw new RefusedRequestError(409, UNANSWERED);
+        default:
+          return replay(known, format);
+      }
+    },
+    async keep(draft, response) {
+      const status = draft?.status ?? response.statusCode;
+      const isSuccess = status >= 200 && status <= 299;
+      if (draft && isSuccess) await answers.keep(key, answerOf(draft, response), await target());
+      if (isSuccess) return;
+      const released = target().then((on) => answers.release(key, on));
+      // Where the answer is out already, a unit of work around may be over, and the key with it.
+      await (draft ? released : released.catch(() => {}));
+    },
+  };
+}
+
+const OTHER = 'This Idempotency-Key was used for another request; use another key.';
+const UNDER_WAY = 'A request with this Idempotency-Key is under way; send it again a little later.';
+const UNANSWERED =
+  'The request with this Idempotency-Key was done, and its answer was not kept; read what it has written.';
+
+/** @throws RefusedRequestError 403 where there is none */
+async function askPrincipal({ principal }: KeySettings, request: Request): Promise<string> {
+  const answer = await guarded(principal, request);
+  if (answer === null || answer === undefined || answer === '') {
+    throw new RefusedRequestError(403, 'This request has no access.');
+  }
+  if (typeof answer === 'string') return answer;
+  throw new TypeError(
+    `idempotency.principal gave a ${typeof answer === 'object' ? 'value' : typeof answer}, which is no text; write it as one, such as String(id).`,
+  );
+}
+
+/** What a key is unique in. Requests that may not read the same are apart, because an answer is kept as it was. */
+function scopeOf(
+  { method, baseUrl }: Request,
+  path: string,
+  principal: string,
+  { form }: Pick<Access, 'form'>,
+): string {
+  return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
+}
+
+/** What a request asks for: its target and its body, and the rows that it is within. */
+function fingerprintOf(request: Request, access: Access): string {
+  const { originalUrl } = request;
+  const within = [...access.form.scope]
+    .filter(([, mode]) => mode === 'one')
+    .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
+  return digest(`${JSON.stringify([originalUrl, within])}\n${sentBody(request)}`);
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+/** An override may have set the headers by itself. */
+function answerOf({ status, headers, body }: AnswerDraft, response: Response): KeptAnswer {
+  const headerOf = (name: string): string | null => {
+    const value = headers[name] ?? response.getHeader(name);
+    return value === undefined ? null : String(value);
+  };
+  const answer = typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body);
+  return { status, location: headerOf('Location'), etag: headerOf('ETag'), answer };
+}
+
+function replay({ status, location, etag, answer }: KeptAnswer, format: Format): AnswerDraft {
+  const headers = {
+    ...(location === null ? {} : { Location: location }),
+    ...(etag === null ? {} : { ETag: etag }),
+    [REPLAYED]: 'true',
+  };
+  if (format === 'text') return { status, headers, body: answer };
+  return { status, headers, body: answer === '' ? undefined : JSON.parse(answer) };
+}

@@ -1,0 +1,77 @@
+/** The table of the keys of requests: its definition, and the statements on it. */
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { tableBeside } from './quoted-table.js';
+
+/** The name of the table. */
+export const KEY_TABLE = 'crud_idempotency';
+
+/** The constraint that a key is taken by. */
+export const KEY_CONSTRAINT = `${KEY_TABLE}_pkey`;
+
+/** One, in a schema. */
+export interface KeyTable {
+  /** With the schema, quoted. */
+  readonly name: string;
+  /** Statements that create it where it is not there. */
+  readonly definition: readonly string[];
+}
+
+/** The table for requests that write a model, in its schema: they are in one transaction. The model must be attached. */
+export function keyTableOf(model: ModelClass): KeyTable {
+  const name = tableBeside(model, KEY_TABLE);
+  return { name, definition: definitionOf(name) };
+}
+
+/** Those of several models, each once. */
+export function keyTablesOf(models: readonly ModelClass[]): readonly KeyTable[] {
+  return [...new Map(models.map(keyTableOf).map((table) => [table.name, table])).values()];
+}
+
+/** Keys are compared as bytes, which is cheaper than by the rules of a language. Removing old ones looks for their time. */
+function definitionOf(name: string): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${name} (
+  scope text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  fingerprint text NOT NULL,
+  status smallint,
+  location text,
+  etag text,
+  answer text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT ${KEY_CONSTRAINT} PRIMARY KEY (scope, key)
+)`,
+    `CREATE INDEX IF NOT EXISTS ${KEY_TABLE}_created_at ON ${name} (created_at)`,
+  ];
+}
+
+/** The statements on a table. */
+export interface KeyStatements {
+  /** Takes a key: scope, key, fingerprint, seconds of retention. It writes a row unless another request has the key. */
+  readonly take: string;
+  /** What is kept: scope, key. */
+  readonly find: string;
+  /** Keeps an answer: scope, key, status, location, etag, answer. */
+  readonly keep: string;
+  /** Gives a key back: scope, key. */
+  readonly release: string;
+  /** Removes some old keys: seconds of retention, how many. Those that another request takes now are left. */
+  readonly sweep: string;
+}
+
+/** The texts for a table. */
+export function keyStatements({ name }: KeyTable): KeyStatements {
+  const old = (seconds: string): string => `now() - make_interval(secs => ${seconds}::float8)`;
+  return {
+    take:
+      `INSERT INTO ${name} AS k (scope, key, fingerprint) VALUES ($1, $2, $3) ON CONFLICT (scope, key) DO UPDATE SET ` +
+      'fingerprint = excluded.fingerprint, created_at = excluded.created_at, status = NULL, location = NULL, etag = NULL, ' +
+      `answer = NULL WHERE k.created_at <= ${old('$4')}`,
+    find: `SELECT fingerprint, status, location, etag, answer FROM ${name} WHERE scope = $1 AND key = $2`,
+    keep: `UPDATE ${name} SET status = $3, location = $4, etag = $5, answer = $6 WHERE scope = $1 AND key = $2`,
+    release: `DELETE FROM ${name} WHERE scope = $1 AND key = $2`,
+    sweep:
+      `DELETE FROM ${name} WHERE ctid IN (SELECT ctid FROM ${name} WHERE created_at <= ${old('$1')} ` +
+      'LIMIT $2::int FOR UPDATE SKIP LOCKED)',
+  };
+}
