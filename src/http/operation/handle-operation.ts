@@ -74,6 +74,7 @@ export function compileHandler(
   const { plan, views, access } = resource;
   const { isDecorated, rows, settings, shapedBy } = decisions;
   const runMethod = withState(resource, route, compileMethod(resource, route, shaper));
+  const shape = compileShape(resource, operation, shapedBy);
   const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
   const work: RouteWork = {
     sequelize: plan.model.sequelize,
@@ -85,10 +86,10 @@ export function compileHandler(
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
     rows,
     runMethod: (action, input, params) => runMethod(action, input ?? params),
-    shape: compileShape(resource, operation, shapedBy),
+    shape,
     sessionFor: operationSession(resource, route, settings),
     checkCondition: compileConditionCheck(resource, operation),
-    findKey: compileKeyFinder(resource, route, settings.idempotency),
+    findKey: compileKeyFinder(resource, route, settings.idempotency, shape),
     check: checksNames
       ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
       : null,
@@ -127,16 +128,18 @@ export function answerWith<I extends RequestArguments>(
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? [];
-    const needsSession = isShaped || !isEmbeddedByRows(include, views);
-    if (ours && input && !needsSession && !once && isAlone(sequelize, request)) {
+    // What is kept as a row is answered from the row alone.
+    const isOfRow = include.length === 0 && response.statusCode === 200 && formatFor(response) === 'text';
+    const needsSession = isShaped || (once !== null && !isOfRow) || !isEmbeddedByRows(include, views);
+    if (ours && input && !needsSession && isAlone(sequelize, request)) {
       const on = aloneTarget(sequelize, request);
-      const found = await ours.run(input, on);
+      const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
       if (found) {
         const outcome =
           include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
       }
-      ours = null;
+      if (!once) ours = null;
     }
 
     const draft = await commitRequest(

@@ -2,13 +2,23 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Action } from 'routing-controllers';
-import type { Sequelize } from 'sequelize';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED } from '../../features/idempotency-key.js';
+import type { Endpoint } from '../../metadata/crud-options.js';
 import type { Access } from '../../operation/access.js';
 import { guarded } from '../../operation/ask-access.js';
 import type { AnswerDraft } from '../../operation/feature.js';
+import { equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { type KeptAnswer, KeptAnswers, type RequestKey } from '../../persistence/rows/kept-answers.js';
+import type { StatementTarget } from '../../persistence/connections/statement-target.js';
+import {
+  type AttemptFailure,
+  attemptFailure,
+  type KeptAnswer,
+  KeptAnswers,
+} from '../../persistence/rows/kept-answers.js';
+import { RowExecutor } from '../../persistence/rows/row-executor.js';
+import type { AnswerKey, RequestKey } from '../../persistence/sql/key-table.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { valueText } from '../../query/type-template.js';
 import { requestLogger } from '../request/application-logger.js';
 import type { RequestArguments } from '../request/parse-request.js';
@@ -16,11 +26,24 @@ import { sentBody } from '../request/read-body.js';
 import { type GeneratedRoute, routePath } from '../resources/generated-routes.js';
 import type { KeySettings } from '../resources/key-settings.js';
 import type { Resource } from '../resources/resource.js';
-import { sessionTarget } from './run-rows.js';
-import type { Format } from './shape-answer.js';
+import { isRow, keptRow } from './kept-row.js';
+import type { Outcome } from './outcome.js';
+import { columnsOf, outcomeOfRows, type RowRunner, sessionTarget } from './run-rows.js';
+import { type Format, type Shape, statusOf } from './shape-answer.js';
 
 /** A write with a key. Its steps run in the session of the write. */
 export interface IdempotentWrite {
+  /**
+   * Writes a row and keeps it in one statement, outside of a session.
+   *
+   * @returns null where that is left to the other steps, and nothing was done
+   * @throws RefusedRequestError 409
+   */
+  attempt<I extends RequestArguments>(
+    rows: RowRunner<I>,
+    input: I,
+    on?: StatementTarget,
+  ): Promise<Outcome | null>;
   /**
    * Takes the key, before anything is done.
    *
@@ -37,15 +60,19 @@ export type KeyFinder = (action: Action, input: RequestArguments | null) => Prom
 
 /** Compiles what finds the keys of a route; null where no keys are kept. */
 export function compileKeyFinder(
-  { plan, access }: Resource,
+  resource: Resource,
   route: GeneratedRoute,
   settings: KeySettings | null,
+  shape: Shape,
 ): KeyFinder | null {
   if (!settings || route.verb === 'get') return null;
+  const { plan, access, features } = resource;
+  const { operation } = route;
   const answers = new KeptAnswers(plan.model, settings.retention);
-  const sequelize = plan.model.sequelize as Sequelize;
   const path = routePath(plan.prefix, route);
-  return async ({ request }, input) => {
+  const readRow = compileRowReader(resource, operation);
+  return async (action, input) => {
+    const { request } = action;
     const text = request.get(IDEMPOTENCY_KEY);
     if (text === undefined) return null;
     const key = parseKey(text);
@@ -54,22 +81,67 @@ export function compileKeyFinder(
     const scope = scopeOf(request, path, principal, granted);
     const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted) };
     answers.sweep(requestLogger(request));
-    return idempotentWrite(answers, requestKey, sequelize);
+    const wanted = input ?? { access: granted, query: features[operation].absentFor(granted.form) };
+    const show = async (answer: string, format: Format): Promise<AnswerDraft> => {
+      const found = await readRow(answer, wanted, await target(plan));
+      if (!found) throw new RefusedRequestError(409, UNANSWERED);
+      return shape(found, wanted, format, action);
+    };
+    return idempotentWrite(answers, { ...requestKey, status: statusOf(operation) }, plan, show);
   };
 }
 
-function idempotentWrite(answers: KeptAnswers, key: RequestKey, sequelize: Sequelize): IdempotentWrite {
-  // The write joins the session of the running code, as do the statements of the key.
-  const target = async () => {
-    const on = await sessionTarget(sequelize, 'post');
-    if (!on) throw new TypeError('A write with an Idempotency-Key has no transaction.');
-    return on;
+/** Where the write runs: the statements of the key join the session of the running code, too. */
+async function target({ model }: Pick<ResourcePlan, 'model'>): Promise<StatementTarget> {
+  const on = await sessionTarget(model.sequelize, 'post');
+  if (!on) throw new TypeError('A write with an Idempotency-Key has no transaction.');
+  return on;
+}
+
+/** Reads a row that was kept; null where the application answers with other columns now. */
+function compileRowReader(resource: Resource, operation: Endpoint) {
+  const { info } = resource.plan;
+  const executor = new RowExecutor(info);
+  return async (answer: string, { query, access }: RequestArguments, on: StatementTarget) => {
+    const columns = columnsOf(resource.features[operation].operation(query, access, {}));
+    const row = keptRow(answer, columns);
+    if (!row) return null;
+    const where = equalTo(info.primaryKey.name, { slot: 'id' });
+    // Finds nothing, and says how the columns are read.
+    const { parsers } = await executor.run(
+      { kind: 'read', where, select: { columns }, isFresh: true },
+      { id: null },
+      on,
+    );
+    return outcomeOfRows(resource, columns, { rows: [row], parsers, count: 1 }, query, null);
   };
+}
+
+function idempotentWrite(
+  answers: KeptAnswers,
+  key: RequestKey & Pick<AnswerKey, 'status'>,
+  plan: ResourcePlan,
+  show: (answer: string, format: Format) => Promise<AnswerDraft>,
+): IdempotentWrite {
+  let failure: AttemptFailure = null;
+  let cause: unknown;
   return {
+    async attempt(rows, input, on) {
+      try {
+        return (await rows.runKept?.(input, { ...key, table: answers.table }, on)) ?? null;
+      } catch (error) {
+        failure = attemptFailure(error);
+        if (failure === null) throw error;
+        cause = error;
+        return null;
+      }
+    },
     async take(format) {
-      const known = await answers.take(key, await target());
+      const known = await answers.take(key, await target(plan), failure === 'locked');
       switch (known) {
         case null:
+          // Something else has the row.
+          if (failure === 'locked') throw cause;
           return null;
         case 'other':
           throw new RefusedRequestError(422, OTHER);
@@ -78,15 +150,15 @@ function idempotentWrite(answers: KeptAnswers, key: RequestKey, sequelize: Seque
         case 'unanswered':
           throw new RefusedRequestError(409, UNANSWERED);
         default:
-          return replay(known, format);
+          return replayed(isRow(known.answer) ? await show(known.answer, format) : given(known, format));
       }
     },
     async keep(draft, response) {
       const status = draft?.status ?? response.statusCode;
       const isSuccess = status >= 200 && status <= 299;
-      if (draft && isSuccess) await answers.keep(key, answerOf(draft, response), await target());
+      if (draft && isSuccess) await answers.keep(key, answerOf(draft, response), await target(plan));
       if (isSuccess) return;
-      const released = target().then((on) => answers.release(key, on));
+      const released = target(plan).then((on) => answers.release(key, on));
       // Where the answer is out already, a unit of work around may be over, and the key with it.
       await (draft ? released : released.catch(() => {}));
     },
@@ -143,11 +215,14 @@ function answerOf({ status, headers, body }: AnswerDraft, response: Response): K
   return { status, location: headerOf('Location'), etag: headerOf('ETag'), answer };
 }
 
-function replay({ status, location, etag, answer }: KeptAnswer, format: Format): AnswerDraft {
+function replayed(draft: AnswerDraft): AnswerDraft {
+  return { ...draft, headers: { ...draft.headers, [REPLAYED]: 'true' } };
+}
+
+function given({ status, location, etag, answer }: KeptAnswer, format: Format): AnswerDraft {
   const headers = {
     ...(location === null ? {} : { Location: location }),
     ...(etag === null ? {} : { ETag: etag }),
-    [REPLAYED]: 'true',
   };
   if (format === 'text') return { status, headers, body: answer };
   return { status, headers, body: answer === '' ? undefined : JSON.parse(answer) };

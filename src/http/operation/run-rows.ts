@@ -14,15 +14,16 @@ import { statementRunner } from '../../persistence/connections/statement-runner.
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { noSuchRecord, notDeleted } from '../../persistence/errors/errors.js';
-import type { TextRow } from '../../persistence/protocol/batch.js';
-import { RowExecutor } from '../../persistence/rows/row-executor.js';
+import { type FoundRows, RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
+import type { AnswerKey } from '../../persistence/sql/key-table.js';
 import { joinSlots, type Slots } from '../../persistence/sql/statement.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { markOf } from './kept-row.js';
 import type { Outcome } from './outcome.js';
 import { rowsShown } from './shown-records.js';
 
@@ -36,6 +37,11 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
    * @param on default: any connection of the pool
    */
   run(input: I, on?: StatementTarget): Promise<Outcome | null>;
+  /**
+   * Runs a write of one row and keeps the row under a key, in one statement. Null when that cannot be, or no row was written; nothing
+   * has happened then. Left out where there are no such writes.
+   */
+  runKept?(input: I, key: AnswerKey, on?: StatementTarget): Promise<Outcome | null>;
 }
 
 /** Where statements run that are in no session: with the settings of the request; undefined is any connection of the pool. */
@@ -54,14 +60,33 @@ export async function sessionTarget(
   return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
 }
 
-function columnsOf(operation: Operation): readonly string[] {
+/** The columns that an operation gives. */
+export function columnsOf(operation: Operation): readonly string[] {
   if (operation.kind === 'delete') return [];
   return 'select' in operation ? operation.select.columns : operation.returning.columns;
 }
 
+/** What rows are, as what an operation gave. */
+export function outcomeOfRows(
+  resource: Resource,
+  columns: readonly string[],
+  { rows, parsers, count }: FoundRows,
+  { fields }: Inputs,
+  page: Outcome['page'],
+): Outcome {
+  const shown = rowsShown(resource, resource.plan.info, columns, { rows, parsers });
+  return {
+    page,
+    count,
+    key: () => (rows[0] ? resource.rowView.key(rows[0], parsers, fields) : undefined),
+    stored: (attribute) => shown.column(attribute)[0] ?? null,
+    ...shown,
+  };
+}
+
 /** Compiles the runners of a resource's operations. */
 export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
-  const { plan, rowView, features } = resource;
+  const { plan, features } = resource;
   const { info, model, entityTag } = plan;
   const { primaryKey, name } = info;
   const executor = new RowExecutor(info);
@@ -92,32 +117,36 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
+    const ask = ({ query, access, id, values }: RequestArguments) => {
+      // No column takes its value, and a record would hold it.
+      if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
+      const slots =
+        id === undefined
+          ? access.slots
+          : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
+      return { asked: operation(query, access, values), slots };
+    };
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
-      async run({ query, access, id, values }, on) {
-        // No column takes its value, and a record would hold it.
-        if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
-        const slots =
-          id === undefined
-            ? access.slots
-            : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
-        const asked = operation(query, access, values);
+      async run(input, on) {
+        const request = ask(input);
+        if (!request) return null;
+        const { asked, slots } = request;
         const found = await executor.run(asked, slots, on);
         if (found === null) return null;
-        const { rows, parsers, count } = found;
-        if (endpoint !== 'list' && count === 0) throw await explain(endpoint, query, access, slots, on);
-        const shown = rowsShown(resource, info, columnsOf(asked), {
-          rows: rows as readonly TextRow[],
-          parsers,
-        });
-        return {
-          page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
-          count,
-          key: () => (rows[0] ? rowView.key(rows[0], parsers, query.fields) : undefined),
-          stored: (attribute) => shown.column(attribute)[0] ?? null,
-          ...shown,
-        };
+        const { query, access } = input;
+        if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
+        const page = endpoint === 'list' ? { ...query, ...found, items: [] } : null;
+        return outcomeOfRows(resource, columnsOf(asked), found, query, page);
+      },
+      async runKept(input, key, on) {
+        const request = ask(input);
+        if (!request || request.asked.kind === 'read' || request.asked.kind === 'list') return null;
+        const { asked, slots } = request;
+        const columns = columnsOf(asked);
+        const found = await executor.runKept(asked, slots, { ...key, mark: markOf(columns) }, on);
+        return found && outcomeOfRows(resource, columns, found, input.query, null);
       },
     };
   };

@@ -8,23 +8,20 @@ import type { StatementTarget } from '../connections/statement-target.js';
 import { describeFault } from '../errors/database-fault.js';
 import type { TextResult } from '../protocol/batch.js';
 import { runCallbacks } from '../session/commit-callbacks.js';
-import { type KeyStatements, keyStatements, keyTableOf } from '../sql/key-table.js';
-
-/** A key of a request. */
-export interface RequestKey {
-  /** What it is unique in. */
-  readonly scope: string;
-  readonly key: string;
-  /** The same for the same request. */
-  readonly fingerprint: string;
-}
+import {
+  type KeyStatements,
+  type KeyTable,
+  keyStatements,
+  keyTableOf,
+  type RequestKey,
+} from '../sql/key-table.js';
 
 /** An answer that was given. */
 export interface KeptAnswer {
   readonly status: number;
   readonly location: string | null;
   readonly etag: string | null;
-  /** JSON; empty where it had no body. */
+  /** JSON, or a row behind a mark; empty where it had no body. */
   readonly answer: string;
 }
 
@@ -45,7 +42,7 @@ const swept = new WeakMap<Sequelize, Map<string, number>>();
 export class KeptAnswers {
   readonly #model: ModelClass;
   readonly #retention: string;
-  readonly #table: string;
+  readonly table: KeyTable;
   readonly #statements: KeyStatements;
 
   /**
@@ -53,21 +50,25 @@ export class KeptAnswers {
    * @param retention hours
    */
   constructor(model: ModelClass, retention: number) {
-    const table = keyTableOf(model);
     this.#model = model;
     this.#retention = String(retention * 3_600);
-    this.#table = table.name;
-    this.#statements = keyStatements(table);
+    this.table = keyTableOf(model);
+    this.#statements = keyStatements(this.table);
   }
 
   /**
-   * Takes a key for a request. Waits for another request with it.
+   * Takes a key for a request. Waits for another request with it, unless that was done already.
    *
    * @returns null for a new key; it is the request's as soon as its transaction commits
    */
-  async take({ scope, key, fingerprint }: RequestKey, on: StatementTarget): Promise<KnownKey | null> {
+  async take(
+    { scope, key, fingerprint }: RequestKey,
+    on: StatementTarget,
+    hasWaited: boolean,
+  ): Promise<KnownKey | null> {
     const { take, find } = this.#statements;
     try {
+      if (hasWaited) await on.write(LIMIT_WAIT, []);
       const { count } = await on.write(take, [scope, key, fingerprint, this.#retention]);
       if (count > 0) return null;
     } catch (error) {
@@ -96,8 +97,8 @@ export class KeptAnswers {
     const sequelize = this.#model.sequelize as Sequelize;
     const times = swept.get(sequelize) ?? new Map<string, number>();
     const now = performance.now();
-    if (now - (times.get(this.#table) ?? Number.NEGATIVE_INFINITY) < INTERVAL) return;
-    swept.set(sequelize, times.set(this.#table, now));
+    if (now - (times.get(this.table.name) ?? Number.NEGATIVE_INFINITY) < INTERVAL) return;
+    swept.set(sequelize, times.set(this.table.name, now));
     const remove = () =>
       this.#removeOld(sequelize, now + LONGEST_SWEEP).catch((error: unknown) =>
         logger.warn('Old keys of requests could not be removed', describeError(error)),
@@ -114,6 +115,25 @@ export class KeptAnswers {
     }
   }
 }
+
+/** Why a write that was to keep its row has failed, as far as a key may be the reason. */
+export type AttemptFailure = 'taken' | 'locked' | null;
+
+/**
+ * The key is not looked up yet. The write may have met its own first try in another unique index, or waited for it there. A table
+ * with rules cannot be written so.
+ */
+export function attemptFailure(error: unknown): AttemptFailure {
+  const kind = describeFault(error)?.kind;
+  if (kind === 'locked') return 'locked';
+  const { code } = (error as { readonly parent?: { readonly code?: unknown } } | null)?.parent ?? {};
+  return kind === 'unique' || code === NOT_SUPPORTED ? 'taken' : null;
+}
+
+const NOT_SUPPORTED = '0A000';
+
+/** As short as it can be. */
+const LIMIT_WAIT = "SELECT set_config('lock_timeout', '1ms', true)";
 
 function readKey({ rows }: TextResult, expected: string): KnownKey {
   const [fingerprint, status, location = null, etag = null, answer] = rows[0] ?? [];

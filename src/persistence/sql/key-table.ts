@@ -1,12 +1,11 @@
 /** The table of the keys of requests: its definition, and the statements on it. */
 import type { ModelClass } from '../../metadata/crud-options.js';
+import type { Slot } from '../../operation/operation.js';
 import { tableBeside } from './quoted-table.js';
+import type { Slots, Statement } from './statement.js';
 
 /** The name of the table. */
-export const KEY_TABLE = 'crud_idempotency';
-
-/** The constraint that a key is taken by. */
-export const KEY_CONSTRAINT = `${KEY_TABLE}_pkey`;
+const KEY_TABLE = 'crud_idempotency';
 
 /** One, in a schema. */
 export interface KeyTable {
@@ -39,7 +38,7 @@ function definitionOf(name: string): string[] {
   etag text,
   answer text,
   created_at timestamptz NOT NULL DEFAULT now(),
-  CONSTRAINT ${KEY_CONSTRAINT} PRIMARY KEY (scope, key)
+  CONSTRAINT ${KEY_TABLE}_pkey PRIMARY KEY (scope, key)
 )`,
     `CREATE INDEX IF NOT EXISTS ${KEY_TABLE}_created_at ON ${name} (created_at)`,
   ];
@@ -74,4 +73,60 @@ export function keyStatements({ name }: KeyTable): KeyStatements {
       `DELETE FROM ${name} WHERE ctid IN (SELECT ctid FROM ${name} WHERE created_at <= ${old('$1')} ` +
       'LIMIT $2::int FOR UPDATE SKIP LOCKED)',
   };
+}
+
+/** A key of a request. */
+export interface RequestKey {
+  /** What it is unique in. */
+  readonly scope: string;
+  readonly key: string;
+  /** The same for the same request. */
+  readonly fingerprint: string;
+}
+
+/** Under what an answer is kept. */
+export interface AnswerKey extends RequestKey {
+  readonly table: KeyTable;
+  readonly status: number;
+}
+
+/** Under what a row is kept. */
+export interface RowKey extends AnswerKey {
+  /** Stands before the row, and tells what it is. */
+  readonly mark: string;
+}
+
+/** The texts of the slots of a statement that keeps its row. */
+export function keySlots({ scope, key, fingerprint, status, mark }: RowKey): Slots {
+  return {
+    'key.scope': scope,
+    'key.key': key,
+    'key.fingerprint': fingerprint,
+    'key.status': String(status),
+    'key.mark': mark,
+  };
+}
+
+const KEPT: readonly Slot[] = ['scope', 'key', 'fingerprint', 'status', 'mark'].map((name) =>
+  Object.freeze({ slot: `key.${name}` }),
+);
+
+/** No column has such a name, which would be taken for the column. */
+const WRITTEN = '"crud:written"';
+
+/**
+ * A statement that writes a row, and keeps the row under a key. The texts of the values are those of PostgreSQL's output functions,
+ * so that what writes rows can read them again. It fails with 23505 where the key is taken.
+ *
+ * @param isEmpty whether nothing of the row is given back
+ */
+export function keepingRow(write: Statement, { name }: KeyTable, isEmpty: boolean): Statement {
+  const first = write.values.length + 1;
+  const [scope, key, fingerprint, status, mark] = KEPT.map((_, index) => `$${first + index}`);
+  const answer = isEmpty ? "''" : `${mark}::text || ${WRITTEN}::text`;
+  const text =
+    `WITH ${WRITTEN} AS (${write.text}${isEmpty ? ' RETURNING NULL' : ''}), kept AS (INSERT INTO ${name} ` +
+    `(scope, key, fingerprint, status, answer) SELECT ${scope}, ${key}, ${fingerprint}, ${status}::smallint, ${answer} ` +
+    `FROM ${WRITTEN}) SELECT * FROM ${WRITTEN}`;
+  return { text, values: [...write.values, ...(isEmpty ? KEPT.slice(0, -1) : KEPT)] };
 }
