@@ -1,7 +1,8 @@
 /** The proof that tenants are kept apart can fail: wherever one step leaves the scope out, it finds that. */
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import express from 'express';
-import { buildApplication } from '../../src/bootstrap.js';
+import { type BootstrapOptions, buildApplication } from '../../src/bootstrap.js';
 import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
 import type { Endpoint } from '../../src/metadata/crud-options.js';
@@ -10,6 +11,7 @@ import type { Operation, Predicate } from '../../src/operation/operation.js';
 import { Repository } from '../../src/persistence/records/repository.js';
 import { type RelatedOperation, RelatedRows } from '../../src/persistence/rows/related-rows.js';
 import { RowExecutor } from '../../src/persistence/rows/row-executor.js';
+import { keyTablesOf } from '../../src/persistence/sql/key-table.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
@@ -83,8 +85,12 @@ describe('a scope that is left out', function () {
   after(async () => ground[Symbol.asyncDispose]());
 
   /** What is found of the routes of an endpoint. */
-  async function findings(endpoint: Endpoint, features = FEATURES, fastPath = true): Promise<string> {
-    const { application, router } = buildApplication({ models: [Note], fastPath }, features);
+  async function findings(
+    endpoint: Endpoint,
+    features = FEATURES,
+    options: BootstrapOptions = {},
+  ): Promise<string> {
+    const { application, router } = buildApplication({ models: [Note], ...options }, features);
     await using listening = await listen(express().use(router));
     const routes = application.routes.filter(({ operation }) => operation === endpoint);
     return (
@@ -111,10 +117,22 @@ describe('a scope that is left out', function () {
         },
       });
       try {
-        expect(await findings(endpoint, FEATURES, false)).to.not.equal('');
+        expect(await findings(endpoint, FEATURES, { fastPath: false })).to.not.equal('');
       } finally {
         Object.defineProperty(Repository.prototype, 'within', own);
       }
+    });
+  }
+
+  for (const endpoint of ['create', 'update', 'delete'] as const) {
+    it(`is found in ${endpoint} with an Idempotency-Key`, async () => {
+      const { sequelize } = ground.site.engine;
+      for (const { definition } of keyTablesOf([Note])) await sequelize.query(definition.join(';'));
+      const idempotency = { principal: () => randomUUID(), required: true };
+      expect(await findings(endpoint, FEATURES, { idempotency })).to.equal('');
+      expect(await findings(endpoint, without(endpoint), { idempotency })).to.match(
+        /It has no condition of the scope: WITH "crud:written"|It does not say what the row belongs to: WITH/,
+      );
     });
   }
 
