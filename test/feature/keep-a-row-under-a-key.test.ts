@@ -1,14 +1,16 @@
 /** A write with an `Idempotency-Key` that is one statement: the row is kept as PostgreSQL writes it, and answered with the same bytes. */
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { type CreateValues, Crud, type CrudContext, crudController } from '../../src/index.js';
+import { keyTablesOf } from '../../src/persistence/sql/key-table.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { onPath } from '../support/combination.js';
 import { deferred } from '../support/deferred.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
+import { freshDatabase } from '../support/postgres.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -55,6 +57,18 @@ class Stamp extends Model {
 
   @Column({ type: DataType.TEXT, unique: true })
   declare name: string | null;
+}
+
+@Crud()
+@Table({ tableName: 'parcels', schema: 'post', timestamps: false })
+class Parcel extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare text: string | null;
 }
 
 const TEXTS = [
@@ -198,5 +212,26 @@ describe('a row that is kept under a key', () => {
     }
     const kept = await sequelize.query('SELECT key FROM crud_idempotency', { type: QueryTypes.SELECT });
     expect([kept, await Stamp.count()]).to.deep.equal([[{ key: 'a' }], 1]);
+  });
+
+  it("is kept in the schema of its model, by an instance of the user's too", async () => {
+    const database = await freshDatabase();
+    const sequelize = new Sequelize(database.url, { dialect: 'postgres', models: [Parcel], logging: false });
+    await using _closed = { [Symbol.asyncDispose]: () => sequelize.close().then(database.drop) };
+    await sequelize.createSchema('post', {});
+    await sequelize.sync();
+    for (const { definition } of keyTablesOf([Parcel])) await sequelize.query(definition.join(';'));
+    for (const fastPath of [true, false]) {
+      const own = await buildApp({ models: [Parcel], idempotency, fastPath });
+      const key = String(fastPath);
+      expectReplay(
+        await post('/parcels', key, { text: key }, own),
+        await post('/parcels', key, { text: key }, own),
+      );
+    }
+    const kept = await sequelize.query('SELECT key FROM post.crud_idempotency ORDER BY key', {
+      type: QueryTypes.SELECT,
+    });
+    expect([kept, await Parcel.count()]).to.deep.equal([[{ key: 'false' }, { key: 'true' }], 2]);
   });
 });

@@ -17,7 +17,7 @@ import { type ConditionCheck, compileConditionCheck } from './check-condition.js
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
-import { compileKeyFinder, type KeyFinder } from './idempotent-write.js';
+import { compileKeyFinder, type KeyFinder, runOnce } from './idempotent-write.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { compileMethod } from './run-method.js';
@@ -128,9 +128,11 @@ export function answerWith<I extends RequestArguments>(
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? [];
-    // What is kept as a row is answered from the row alone.
-    const isOfRow = include.length === 0 && response.statusCode === 200 && formatFor(response) === 'text';
-    const needsSession = isShaped || (once !== null && !isOfRow) || !isEmbeddedByRows(include, views);
+    // A key keeps a row only where the answer follows from it alone.
+    const isKeptWhole =
+      once !== null &&
+      (include.length > 0 || response.statusCode !== 200 || formatFor(response) === 'values');
+    const needsSession = isShaped || isKeptWhole || !isEmbeddedByRows(include, views);
     if (ours && input && !needsSession && isAlone(sequelize, request)) {
       const on = aloneTarget(sequelize, request);
       const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
@@ -145,17 +147,12 @@ export function answerWith<I extends RequestArguments>(
     const draft = await commitRequest(
       action,
       sessionFor(isShaped || isConditional || once !== null),
-      async () => {
+      runOnce(once, formatFor(response), response, async () => {
         await check?.(request);
-        const kept = await once?.take(formatFor(response));
-        if (kept) return kept;
         const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
         if (!ran && isConditional) await checkCondition(action, input || null);
         const found = ran ?? (await runMethod(action, input, params));
-        if (!found) {
-          await once?.keep(null, response);
-          return null;
-        }
+        if (!found) return null;
         const wanted = input ?? (await parseOnce(request));
         const { include: related } = wanted.query;
         const outcome = related?.length
@@ -169,9 +166,8 @@ export function answerWith<I extends RequestArguments>(
         const made = shape(outcome, wanted, formatFor(response), action);
         if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
           checkJson(made.body, response);
-        await once?.keep(made, response);
         return made;
-      },
+      }),
     );
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;

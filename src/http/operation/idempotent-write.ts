@@ -55,6 +55,27 @@ export interface IdempotentWrite {
   keep(draft: AnswerDraft | null, response: Response): Promise<void>;
 }
 
+/**
+ * Has work done once: gives what was kept under its key, or what the work answers, which is kept. For the session of the write.
+ *
+ * @param once null where the request has no key
+ */
+export function runOnce(
+  once: IdempotentWrite | null,
+  format: Format,
+  response: Response,
+  work: () => Promise<AnswerDraft | null>,
+): () => Promise<AnswerDraft | null> {
+  if (!once) return work;
+  return async () => {
+    const kept = await once.take(format);
+    if (kept) return kept;
+    const made = await work();
+    await once.keep(made, response);
+    return made;
+  };
+}
+
 /** Finds the key of a request; null where it has none. The input is null where decorators of the user's read the parameters. */
 export type KeyFinder = (action: Action, input: RequestArguments | null) => Promise<IdempotentWrite | null>;
 

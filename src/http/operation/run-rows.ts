@@ -66,6 +66,9 @@ export function columnsOf(operation: Operation): readonly string[] {
   return 'select' in operation ? operation.select.columns : operation.returning.columns;
 }
 
+/** Writes whose answer follows from their row alone. */
+const KEPT_AS_ROWS: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
+
 /** What rows are, as what an operation gave. */
 export function outcomeOfRows(
   resource: Resource,
@@ -141,6 +144,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         return outcomeOfRows(resource, columnsOf(asked), found, query, page);
       },
       async runKept(input, key, on) {
+        if (!KEPT_AS_ROWS.includes(endpoint)) return null;
         const request = ask(input);
         if (!request || request.asked.kind === 'read' || request.asked.kind === 'list') return null;
         const { asked, slots } = request;
