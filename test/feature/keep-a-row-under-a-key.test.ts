@@ -1,17 +1,26 @@
 /** A write with an `Idempotency-Key` that is one statement: the row is kept as PostgreSQL writes it, and answered with the same bytes. */
 import { expect } from 'chai';
+import pg from 'pg';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { type CreateValues, Crud, type CrudContext, crudController } from '../../src/index.js';
+import {
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  type EngineOptions,
+} from '../../src/index.js';
 import { keyTablesOf } from '../../src/persistence/sql/key-table.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { onPath } from '../support/combination.js';
 import { deferred } from '../support/deferred.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { freshDatabase } from '../support/postgres.js';
 import { SqlLog } from '../support/sql-log.js';
+import { TENANTS, TenantDatabase } from '../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({ etag: 'xmin' })
@@ -70,6 +79,24 @@ class Parcel extends Model {
   @Column(DataType.TEXT)
   declare text: string | null;
 }
+
+@Crud()
+@Table({ tableName: 'drafts', timestamps: false })
+class Draft extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
+}
+
+const DRIVERS: Readonly<Record<string, EngineOptions>> = {
+  pg: {},
+  'pg without prepared statements': { preparedStatements: false },
+  'another driver': { dialectModule: { ...pg } },
+};
 
 const TEXTS = [
   '',
@@ -234,4 +261,30 @@ describe('a row that is kept under a key', () => {
     });
     expect([kept, await Parcel.count()]).to.deep.equal([[{ key: 'false' }, { key: 'true' }], 2]);
   });
+
+  for (const [driver, engine] of Object.entries(DRIVERS)) {
+    it(`is kept with ${driver}, under row security, for each tenant`, async () => {
+      await using database = await TenantDatabase.create(['drafts']);
+      await using secured = await startTestApp({
+        models: [Draft],
+        database: { url: database.url(), drop: async () => {} },
+        engine: { createAll: false, ...engine },
+        minPool: 2,
+        bootstrap: {
+          models: [Draft],
+          logger: new CapturedLog(),
+          rls: { settings: (request) => ({ 'app.tenant': String(request.get('x-tenant')) }) },
+          idempotency: { principal: (request) => request.get('x-tenant') },
+        },
+      });
+      for (const { definition } of keyTablesOf([Draft])) await database.control.query(definition.join(';'));
+      await database.control.query(`GRANT ALL ON crud_idempotency TO ${database.role}`);
+      for (const tenant of TENANTS.slice(0, 2)) {
+        const send = () => post('/drafts', 'a', { title: tenant }, secured).set('x-tenant', tenant);
+        expectReplay(await send(), await send());
+        const { rows } = await database.control.query('SELECT tenant FROM drafts WHERE title = $1', [tenant]);
+        expect(rows).to.deep.equal([{ tenant }]);
+      }
+    });
+  }
 });
