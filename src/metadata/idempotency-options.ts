@@ -20,6 +20,9 @@ export interface IdempotencyOptions {
   principal: PrincipalRule;
   /** Whether a write without a key is answered with 400. Default: false. */
   required?: boolean;
-  /** How long an answer is kept, in hours, from 1 minute to 30 days. An older key counts as new. Default: 24. */
+  /**
+   * How long an answer is kept, in hours, from 1 minute to 30 days. An older key counts as new, and is removed later. Applications on
+   * one table need the same. Default: 24.
+   */
   retention?: number;
 }

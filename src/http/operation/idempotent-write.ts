@@ -1,5 +1,5 @@
 /** Writes that are done once, however often they are sent: takes the key of a request, and keeps the answer under it. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import type { Action } from 'routing-controllers';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED } from '../../features/idempotency-key.js';
@@ -37,7 +37,6 @@ export interface IdempotentWrite {
    * Writes a row and keeps it in one statement, outside of a session.
    *
    * @returns null where that is left to the other steps, and nothing was done
-   * @throws RefusedRequestError 409
    */
   attempt<I extends RequestArguments>(
     rows: RowRunner<I>,
@@ -223,7 +222,7 @@ function fingerprintOf(request: Request, access: Access): string {
 }
 
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }
 
 /** An override may have set the headers by itself. */
