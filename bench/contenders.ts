@@ -49,7 +49,6 @@ export const CONTENDERS: readonly Contender[] = [
   own('ours-group-commit', 'crud-controllers, group commit'),
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
   own('ours-rls', 'crud-controllers, row security', 'extension'),
-  own('ours-idempotency', 'crud-controllers, Idempotency-Key', 'extension'),
   own('ours-unprepared', 'crud-controllers, no prepared statements'),
   own('ours-traced', 'crud-controllers, OpenTelemetry'),
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),

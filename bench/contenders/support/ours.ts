@@ -45,8 +45,6 @@ export interface Setup {
   readonly models?: readonly (typeof ArticleColumns)[];
   readonly bootstrap?: BootstrapOptions;
   readonly engine?: EngineOptions;
-  /** Runs before `bootstrap`. */
-  prepare?(app: Express): unknown;
 }
 
 /** Connects, and mounts everything. */
@@ -55,7 +53,6 @@ export async function createApplication(setup: Setup = {}): Promise<Express> {
   const models = [...(setup.models ?? [Article, CountedArticle])];
   const app = express();
   await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS }, ...setup.engine })(app);
-  setup.prepare?.(app);
   await bootstrap(app, { models, ...setup.bootstrap });
   return app;
 }
