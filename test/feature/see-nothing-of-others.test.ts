@@ -111,6 +111,7 @@ const WAYS: Readonly<
   // Of a principal of its own each, so that none is a repetition.
   'writes with an Idempotency-Key': {
     options: () => ({ fastPath: true, idempotency: { principal: () => randomUUID() } }),
+    worlds: ['there'],
   },
   'an override of each method': {
     options: () => ({ fastPath: true, controllers: controllersOf(overridden) }),
