@@ -18,6 +18,8 @@ import { docsRouter } from './openapi/docs-router.js';
 import { createDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { RowSecurityCheck } from './persistence/engine/check-row-security.js';
+import { describeSql } from './persistence/engine/describe-sql.js';
+import { prepareKeyTables } from './persistence/engine/key-tables.js';
 import { warnMissingParts } from './persistence/engine/missing-parts.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
@@ -59,8 +61,9 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, warnings, plans, router, rowSecurity, health, docs, application, routeTable } =
+  const { settings, warnings, plans, router, rowSecurity, health, docs, ...described } =
     buildApplication(options);
+  const { application } = described;
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
@@ -68,9 +71,10 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, application.openapi));
   installLastHandler(app, settings.logger);
-  for (const known of [app, application]) BUILT.set(known, { application, routeTable });
+  for (const known of [app, application]) BUILT.set(known, described);
   for (const line of warnings) settings.logger.warn(line);
   await rowSecurity?.start();
+  if (settings.idempotency) await prepareKeyTables(plans, settings.logger);
   await warnMissingParts(plans, settings.logger);
   return application;
 }
@@ -97,6 +101,8 @@ export interface DescribedApplication {
   readonly application: CrudApplication;
   /** A table of the routes, as text. */
   routeTable(): string;
+  /** What it needs of the database beside its models, as SQL. */
+  sql(): string;
 }
 
 /** By the Express application, and by what `bootstrap` gave. */
@@ -132,6 +138,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     openapi,
   });
   const routeTable = () => describeRouteTable(application.routes, plans);
+  const sql = () => describeSql(plans);
   return {
     settings,
     warnings,
@@ -142,6 +149,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     docs: docs && documentation,
     application,
     routeTable,
+    sql,
   };
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `crud-controllers`: prints the OpenAPI document, or the routes, of a module. */
+/** The command `crud-controllers`: prints the OpenAPI document, the routes, or SQL for migrations, of a module. */
 import 'reflect-metadata';
 import type { DescribedApplication } from './bootstrap.js';
 import { loadApplication } from './load-application.js';
@@ -11,6 +11,7 @@ const USAGE = `Usage: crud-controllers <command> <module>
 Commands:
   openapi  prints the OpenAPI document
   routes   prints a table of the routes
+  sql      prints tables and indexes for your migrations, beside those of the models
 
 The module exports the models with @Crud, and controllers that extend generated ones; no database is needed for
 these. Or it exports the Express application that it bootstraps, or what bootstrap gave.
@@ -19,6 +20,7 @@ these. Or it exports the Express application that it bootstraps, or what bootstr
 const COMMANDS: ReadonlyMap<string, (described: DescribedApplication) => string> = new Map([
   ['openapi', ({ application }) => `${JSON.stringify(application.openapi(), null, 2)}\n`],
   ['routes', ({ routeTable }) => routeTable()],
+  ['sql', ({ sql }) => sql()],
 ]);
 
 async function main(args: readonly string[]): Promise<number> {

@@ -18,6 +18,7 @@ export {
 export { type FilterTemplate, type FilterValue, filter } from './metadata/filter-template.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './metadata/include-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './metadata/count-options.js';
+export type { IdempotencyOptions, PrincipalRule } from './metadata/idempotency-options.js';
 export type {
   Class,
   CrudOptions,

@@ -5,6 +5,7 @@ import { count } from './count.js';
 import { entityTag } from './entity-tag.js';
 import { fields } from './fields.js';
 import { filter } from './filter.js';
+import { idempotencyKey } from './idempotency-key.js';
 import { include } from './include.js';
 import { location } from './location.js';
 import { onlyNew } from './only-new.js';
@@ -27,4 +28,5 @@ export const FEATURES: readonly FeatureFactory[] = [
   condition,
   onlyNew,
   location,
+  idempotencyKey,
 ];

@@ -49,12 +49,18 @@ const issue = (detail: string, location: object, code: string) => ({
   errors: [{ ...location, code, detail }],
 });
 
+const RETRY_AFTER: HeaderDescription = {
+  description: 'Seconds until it is worth trying again.',
+  required: true,
+  schema: { type: 'integer', minimum: 0 },
+};
+
 const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
   400: {
     name: 'BadRequest',
     description:
       'The id or a parameter cannot be understood: unknown, repeated, out of range, of another type, or not encoded as ' +
-      'UTF-8. Or the body is not JSON, or nested more than 32 levels deep.',
+      'UTF-8. Or the body is not JSON, or nested more than 32 levels deep. Or the `Idempotency-Key` is malformed, or missing.',
     example: issue(
       "This route has no parameter 'limit'. It accepts page, size.",
       { parameter: 'limit' },
@@ -88,8 +94,9 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     name: 'Conflict',
     description:
       'Another record has the same unique value, a record refers to one that does not exist or is referred to, or ' +
-      'somebody else changed the data at the same time.',
+      'somebody else changed the data at the same time. With `Retry-After`: a request with the same `Idempotency-Key` is under way.',
     example: issue('Another record has the same name.', { pointer: '/name' }, 'unique'),
+    headers: { 'Retry-After': { ...RETRY_AFTER, required: false } },
   },
   412: {
     name: 'PreconditionFailed',
@@ -112,7 +119,8 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     name: 'UnprocessableContent',
     description:
       'The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL ' +
-      'characters, JSON no key `__proto__`, days exist, and 64-bit integers fit.',
+      'characters, JSON no key `__proto__`, days exist, and 64-bit integers fit. Or the `Idempotency-Key` was used for another ' +
+      'request.',
     example: issue('name is required.', { pointer: '/name' }, 'isDefined'),
   },
   428: {
@@ -131,13 +139,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     name: 'ServiceUnavailable',
     description: 'The database is not available, or something else holds a lock for too long.',
     example: { detail: 'The database is not available; try again.' },
-    headers: {
-      'Retry-After': {
-        description: 'Seconds until it is worth trying again.',
-        required: true,
-        schema: { type: 'integer', minimum: 0 },
-      },
-    },
+    headers: { 'Retry-After': RETRY_AFTER },
   },
   504: {
     name: 'GatewayTimeout',

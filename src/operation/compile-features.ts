@@ -93,7 +93,7 @@ function compileEndpoint(
       inputs.filter((input) => input.in === 'query'),
       absentFor,
     ),
-    readHeaders: headerReader(inputs.filter((input) => input.in === 'header')),
+    readHeaders: compileHeaderReader(inputs.filter((input) => input.in === 'header')),
     operation: compileOperation(context, features, endpoint, absentFor),
     present: presenter(features.flatMap(({ present }) => present?.[endpoint] ?? [])),
   });
@@ -147,7 +147,8 @@ function queryReader(
   };
 }
 
-function headerReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
+/** Adds what headers say to inputs. */
+export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
   return (request, before, access) => {

@@ -30,6 +30,8 @@ export interface FeatureContext {
   readonly cursors: CursorCodec;
   /** How the rows behind relations are shown. */
   readonly views: ViewRegistry;
+  /** Whether the keys of requests are kept. Null, and the default: they are not. */
+  readonly idempotency?: { readonly isRequired: boolean } | null;
 }
 
 /** How the rows of a model are shown, as far as features need it. */

@@ -62,6 +62,19 @@ export function scopedRows(target: RecordInfo): Written | null {
   return text === null ? null : Object.freeze({ kind: 'written', target, text });
 }
 
+/** The value that an attribute has in all rows of a predicate; undefined where it may have several. */
+export function valueAsked(where: Predicate, attribute: string): Value | undefined {
+  if (where.kind === 'comparison') {
+    return where.operator === '==' && where.attribute === attribute ? where.values[0] : undefined;
+  }
+  if (where.kind !== 'and') return undefined;
+  for (const operand of where.operands) {
+    const value = valueAsked(operand, attribute);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
 /** Whether a key is compared with the row around the subquery. */
 export function isOuterValue(value: Exists['value']): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;

@@ -34,6 +34,7 @@ export const LAYERS = [
   'http/answer',
   'http/error',
   'http/operation',
+  'http/bulk',
   'http/routes',
   'http/server',
   'health',

@@ -1,8 +1,9 @@
 /** The proof that tenants are kept apart can fail: wherever one step leaves the scope out, it finds that. */
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import express from 'express';
 import type { Model } from 'sequelize';
-import { buildApplication } from '../../src/bootstrap.js';
+import { type BootstrapOptions, buildApplication } from '../../src/bootstrap.js';
 import { FEATURES } from '../../src/features/features.js';
 import { scope } from '../../src/features/scope.js';
 import { type Endpoint, OPERATIONS, type Operation as Served } from '../../src/metadata/crud-options.js';
@@ -12,6 +13,7 @@ import type { Operation, Predicate } from '../../src/operation/operation.js';
 import { BoundRepository } from '../../src/persistence/records/bound-repository.js';
 import { type RelatedOperation, RelatedRows } from '../../src/persistence/rows/related-rows.js';
 import { RowExecutor } from '../../src/persistence/rows/row-executor.js';
+import { keyTablesOf } from '../../src/persistence/sql/key-table.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
@@ -101,9 +103,13 @@ describe('a scope that is left out', function () {
   }
 
   /** What is found of the routes of an endpoint. */
-  async function findings(endpoint: Served, features = FEATURES, fastPath = true): Promise<string> {
+  async function findings(
+    endpoint: Served,
+    features = FEATURES,
+    options: BootstrapOptions = {},
+  ): Promise<string> {
     const models = [endpoint === 'replace' ? Card : Note];
-    const { application, router } = buildApplication({ models, fastPath }, features);
+    const { application, router } = buildApplication({ models, ...options }, features);
     await using listening = await listen(express().use(router));
     const routes = application.routes.filter(({ operation }) => operation === endpoint);
     return (
@@ -126,7 +132,9 @@ describe('a scope that is left out', function () {
     });
 
     it(`is found in ${endpoint} of repositories`, async () => {
-      await withoutScopes(async () => expect(await findings(endpoint, FEATURES, false)).to.not.equal(''));
+      await withoutScopes(async () =>
+        expect(await findings(endpoint, FEATURES, { fastPath: false })).to.not.equal(''),
+      );
     });
   }
 
@@ -139,7 +147,9 @@ describe('a scope that is left out', function () {
     });
 
     it(`is found in ${endpoint} of repositories`, async () => {
-      await withoutScopes(async () => expect(await findings(endpoint, FEATURES, false)).to.not.equal(''));
+      await withoutScopes(async () =>
+        expect(await findings(endpoint, FEATURES, { fastPath: false })).to.not.equal(''),
+      );
     });
   }
 
@@ -150,6 +160,17 @@ describe('a scope that is left out', function () {
         expect(found).to.include("differs with others' rows");
         expect(found).to.include('It has no condition of the scope');
       });
+    });
+  }
+
+  for (const endpoint of ['create', 'update', 'delete'] as const) {
+    it(`is found in ${endpoint} with an Idempotency-Key`, async () => {
+      const { sequelize } = ground.site.engine;
+      for (const { definition } of keyTablesOf([Note])) await sequelize.query(definition.join(';'));
+      const idempotency = { principal: () => randomUUID(), required: true };
+      expect(await findings(endpoint, without(endpoint), { idempotency })).to.match(
+        /It has no condition of the scope: WITH "crud:written"|It does not say what the row belongs to: WITH/,
+      );
     });
   }
 

@@ -1,4 +1,5 @@
 /** Two tenants whose rows lie between one another: no byte of any route tells of the other's, and no write reaches them. */
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Get, Post } from 'routing-controllers';
 import type { Model } from 'sequelize-typescript';
@@ -109,6 +110,11 @@ const WAYS: Readonly<
 > = {
   'generated controllers': { options: () => ({ fastPath: true }), worlds: ['there', 'absent', 'changed'] },
   'generated controllers off the fast path': { options: () => ({ fastPath: false }) },
+  // Of a principal of its own each, so that none is a repetition.
+  'writes with an Idempotency-Key': {
+    options: () => ({ fastPath: true, idempotency: { principal: () => randomUUID() } }),
+    worlds: ['there'],
+  },
   'an override of each method': {
     options: () => ({ fastPath: true, controllers: controllersOf((model) => overridden(model)) }),
   },

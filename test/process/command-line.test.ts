@@ -65,6 +65,30 @@ GET     /authors/:id            read          -              -            -
     ]);
   });
 
+  it('prints SQL for migrations: tables of ours, and the indexes that the models lack', async () => {
+    expect(await command('sql', 'models.cjs')).to.deep.equal({
+      code: 0,
+      everything: `-- For the option idempotency of bootstrap.
+CREATE TABLE IF NOT EXISTS "crud_idempotency" (
+  scope text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  fingerprint text NOT NULL,
+  status smallint,
+  location text,
+  etag text,
+  answer text,
+  created_at timestamptz NOT NULL DEFAULT now(),
+  CONSTRAINT crud_idempotency_pkey PRIMARY KEY (scope, key)
+);
+CREATE INDEX IF NOT EXISTS crud_idempotency_created_at ON "crud_idempotency" (created_at);
+-- Article: no index serves the order 'title' (sortAllow)
+CREATE INDEX ON "articles" ("title", "id");
+-- Article: no index serves a filter by 'views' (filterAllow)
+CREATE INDEX ON "articles" ("views", "id");
+`,
+    });
+  });
+
   it('finds a module whose ending is left out', async () => {
     write('short.js', "module.exports = { ...require('./models.cjs') };");
     expect((await command('routes', 'short')).everything).to.include('GET     /authors ');

@@ -6,6 +6,7 @@ import type { AccessRules } from '../request/reference-access.js';
 import type { RowSecurity } from '../request/row-security.js';
 import { CrudController } from '../resources/crud-controller.js';
 import { type GeneratedRoute, generatedRouteOf } from '../resources/generated-routes.js';
+import type { KeySettings } from '../resources/key-settings.js';
 import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../resources/settings.js';
@@ -18,6 +19,8 @@ export interface PathSettings {
   readonly rls: RowSecurity | null;
   /** Who sees and writes what; null where the application has no rules. */
   readonly access: AccessRules | null;
+  /** How keys of requests are kept; null where none are. */
+  readonly idempotency: KeySettings | null;
 }
 
 /**

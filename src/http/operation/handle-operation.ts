@@ -17,6 +17,7 @@ import { type ConditionCheck, compileConditionCheck } from './check-condition.js
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
+import { compileKeyFinder, type KeyFinder, runOnce } from './idempotent-write.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
@@ -59,6 +60,8 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
   readonly checkCondition: ConditionCheck | null;
   /** For a write that two requests may race for; null for all others. */
   readonly runInRace: RaceRunner | null;
+  /** Finds the key under which a write is done once; null where there are none. */
+  readonly findKey: KeyFinder | null;
   /** Looks at what decorators have read past the parser, which refuses it elsewhere; null where there is nothing to look for. */
   readonly check: ((request: Request) => Promise<void>) | null;
 }
@@ -74,6 +77,7 @@ export function compileHandler(
   const { plan, views, access } = resource;
   const { isDecorated, rows, settings, shapedBy } = decisions;
   const runMethod = withState(resource, route, compileMethod(resource, route, shaper));
+  const shape = compileShape(resource, operation, shapedBy);
   const checksNames = isDecorated && verb !== 'get' && Boolean(plan.access?.fields.size);
   const work: RouteWork = {
     sequelize: plan.model.sequelize,
@@ -85,10 +89,11 @@ export function compileHandler(
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),
     rows,
     runMethod: (action, input, params) => runMethod(action, input ?? params),
-    shape: compileShape(resource, operation, shapedBy),
+    shape,
     sessionFor: operationSession(resource, route, settings),
     checkCondition: compileConditionCheck(resource, operation),
     runInRace: compileRaceRunner(resource, operation),
+    findKey: compileKeyFinder(resource, route, settings.idempotency, shape),
     check: checksNames
       ? async (request) => checkSentNames(request.body, (await access(request, operation)).form)
       : null,
@@ -110,6 +115,7 @@ export function answerWith<I extends RequestArguments>(
     sessionFor,
     checkCondition,
     runInRace,
+    findKey,
     check,
   }: RouteWork<I>,
   { isSeen, isShapedByUser }: Pick<RouteDecisions, 'isSeen' | 'isShapedByUser'>,
@@ -119,6 +125,7 @@ export function answerWith<I extends RequestArguments>(
   return async (metadata, action, params) => {
     const { request, response } = action;
     const input = parse && (await parse(request));
+    const once = findKey && (await findKey(action, input || null));
     // A delete answers nothing.
     const isShaped =
       verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
@@ -127,22 +134,26 @@ export function answerWith<I extends RequestArguments>(
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? [];
-    const needsSession = isShaped || !isEmbeddedByRows(include, views);
+    // A key keeps a row only where the answer follows from it alone.
+    const isKeptWhole =
+      once !== null &&
+      (include.length > 0 || response.statusCode !== 200 || formatFor(response) === 'values');
+    const needsSession = isShaped || isKeptWhole || !isEmbeddedByRows(include, views);
     if (ours && input && !needsSession && isAlone(sequelize, request)) {
       const on = aloneTarget(sequelize, request);
-      const found = await ours.run(input, on);
+      const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
       if (found) {
         const outcome =
           include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
       }
-      ours = null;
+      if (!once) ours = null;
     }
 
     const draft = await commitRequest(
       action,
-      sessionFor(isShaped || isConditional || runInRace !== null),
-      async () => {
+      sessionFor(isShaped || isConditional || runInRace !== null || once !== null),
+      runOnce(once, formatFor(response), response, async () => {
         await check?.(request);
         const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
         const write = async () => {
@@ -165,7 +176,7 @@ export function answerWith<I extends RequestArguments>(
         if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
           checkJson(made.body, response);
         return made;
-      },
+      }),
     );
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;

@@ -14,15 +14,16 @@ import { statementRunner } from '../../persistence/connections/statement-runner.
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import { noSuchRecord, notDeleted } from '../../persistence/errors/errors.js';
-import type { TextRow } from '../../persistence/protocol/batch.js';
-import { RowExecutor } from '../../persistence/rows/row-executor.js';
+import { type FoundRows, RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
+import type { AnswerKey } from '../../persistence/sql/key-table.js';
 import { joinSlots, type Slots } from '../../persistence/sql/statement.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
+import { markOf } from './kept-row.js';
 import type { Outcome } from './outcome.js';
 import { rowsShown } from './shown-records.js';
 
@@ -36,6 +37,11 @@ export interface RowRunner<I extends RequestArguments = RequestArguments> {
    * @param on default: any connection of the pool
    */
   run(input: I, on?: StatementTarget): Promise<Outcome | null>;
+  /**
+   * Runs a write of one row and keeps the row under a key, in one statement. Null when that cannot be, or no row was written; nothing
+   * has happened then. Left out where there are no such writes.
+   */
+  runKept?(input: I, key: AnswerKey, on?: StatementTarget): Promise<Outcome | null>;
 }
 
 /** Where statements run that are in no session: with the settings of the request; undefined is any connection of the pool. */
@@ -54,14 +60,36 @@ export async function sessionTarget(
   return session && transaction ? statementRunner(session.sequelize).within(transaction) : undefined;
 }
 
-function columnsOf(operation: Operation): readonly string[] {
+/** The columns that an operation gives. */
+export function columnsOf(operation: Operation): readonly string[] {
   if (operation.kind === 'delete') return [];
   return 'select' in operation ? operation.select.columns : operation.returning.columns;
 }
 
+/** Writes whose answer follows from their row alone. */
+const KEPT_AS_ROWS: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
+
+/** What rows are, as what an operation gave. */
+export function outcomeOfRows(
+  resource: Resource,
+  columns: readonly string[],
+  { rows, parsers, count }: FoundRows,
+  { fields }: Inputs,
+  page: Outcome['page'],
+): Outcome {
+  const shown = rowsShown(resource, resource.plan.info, columns, { rows, parsers });
+  return {
+    page,
+    count,
+    key: () => (rows[0] ? resource.rowView.key(rows[0], parsers, fields) : undefined),
+    stored: (attribute) => shown.column(attribute)[0] ?? null,
+    ...shown,
+  };
+}
+
 /** Compiles the runners of a resource's operations. */
 export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => RowRunner {
-  const { plan, rowView, features } = resource;
+  const { plan, features } = resource;
   const { info, model, entityTag } = plan;
   const { primaryKey, name } = info;
   const executor = new RowExecutor(info);
@@ -94,37 +122,40 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
+    const ask = ({ query, access, id, values }: RequestArguments) => {
+      // No column takes its value, and a record would hold it.
+      if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
+      const slots =
+        id === undefined
+          ? access.slots
+          : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
+      const written = endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values;
+      return { asked: operation(query, access, written), slots };
+    };
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
-      async run({ query, access, id, values }, on) {
-        // No column takes its value, and a record would hold it.
-        if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
-        const slots =
-          id === undefined
-            ? access.slots
-            : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
-        const asked = operation(
-          query,
-          access,
-          endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values,
-        );
+      async run(input, on) {
+        const request = ask(input);
+        if (!request) return null;
+        const { asked, slots } = request;
         const found = await executor.run(asked, slots, on);
         if (found === null) return null;
-        const { rows, parsers, count } = found;
-        if (endpoint !== 'list' && count === 0) throw await explain(endpoint, query, access, slots, on);
-        const shown = rowsShown(resource, info, columnsOf(asked), {
-          rows: rows as readonly TextRow[],
-          parsers,
-        });
-        return {
-          page: endpoint === 'list' ? { ...query, ...found, items: [] } : null,
-          count,
-          ...('isNew' in found ? { isNew: found.isNew === true } : {}),
-          key: () => (rows[0] ? rowView.key(rows[0], parsers, query.fields) : undefined),
-          stored: (attribute) => shown.column(attribute)[0] ?? null,
-          ...shown,
-        };
+        const { query, access } = input;
+        if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
+        const page = endpoint === 'list' ? { ...query, ...found, items: [] } : null;
+        const outcome = outcomeOfRows(resource, columnsOf(asked), found, query, page);
+        return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;
+      },
+      async runKept(input, key, on) {
+        if (!KEPT_AS_ROWS.includes(endpoint)) return null;
+        const request = ask(input);
+        if (!request) return null;
+        const { asked, slots } = request;
+        if (asked.kind === 'read' || asked.kind === 'list' || asked.kind === 'replace') return null;
+        const columns = columnsOf(asked);
+        const found = await executor.runKept(asked, slots, { ...key, mark: markOf(columns) }, on);
+        return found && outcomeOfRows(resource, columns, found, input.query, null);
       },
     };
   };

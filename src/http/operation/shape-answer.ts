@@ -35,6 +35,11 @@ export interface ShapedBy {
 /** What others answer is the response's own. */
 const OWN_STATUSES: ByEndpoint<number> = { create: 201, delete: 204, purge: 204 };
 
+/** The status of an answer that succeeds, unless the user's decorators say another. */
+export function statusOf(operation: Endpoint): number {
+  return OWN_STATUSES[operation] ?? 200;
+}
+
 const BY_ANYONE: ShapedBy = Object.freeze({ isMethodAsked: true, isChanged: true });
 
 /** The shape of an operation's answers. */

@@ -4,9 +4,10 @@
  */
 import type { Request } from 'express';
 import { type BulkInputs, bulkInputs } from '../../features/bulk-inputs.js';
+import { IDEMPOTENCY_KEY } from '../../features/idempotency-key.js';
 import { type BulkEndpoint, SINGLE_OF } from '../../metadata/endpoint.js';
 import type { Access } from '../../operation/access.js';
-import { compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
+import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { BodyError, InvalidBodyError, InvalidQueryError, withinItem } from '../../schema/request-issue.js';
@@ -56,11 +57,13 @@ export function compileBulkParser(
   const relations = compileWantedRelations(plan, endpoint !== 'createMany');
   const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
   const { absentFor, readQuery } = features[single];
+  const readKey = compileHeaderReader(features[single].inputs.filter(({ name }) => name === IDEMPOTENCY_KEY));
   return async (request) => {
     const access = await askAccess(request, single);
     const related = await askRelated(request, relations(request.url, access.form));
     const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
     refuseCondition(request, plan.name);
+    readKey(request, inputs, access);
     // Who may not list must not learn by conditions what there is.
     if (inputs.filter) await askAccess(request, 'list');
     const absent = absentFor(access.form);

@@ -30,11 +30,31 @@ const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
 export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
   if (!hasBody(request)) throw new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
   checkMediaType(request, limits);
-  const body = isRead(request) ? takeReadBody(request) : parseJson(await readText(request, limits.limit));
+  const body = isRead(request) ? takeReadBody(request) : parseJson(await readOnce(request, limits.limit));
   if (isDeeper(body, MAX_DEPTH)) {
     throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
   }
   return body;
+}
+
+const TEXT = Symbol('text of the body');
+
+/** A property, as the resource of a request is. */
+interface ReadRequest extends Request {
+  [TEXT]?: string;
+}
+
+/** The text of a body that was read; of one that an earlier middleware has parsed, its JSON. Empty where there is none. */
+export function sentBody(request: ReadRequest): string {
+  const { body } = request;
+  const text = request[TEXT] ?? (Buffer.isBuffer(body) ? body.toString() : body);
+  return typeof text === 'string' ? text : (JSON.stringify(text) ?? '');
+}
+
+async function readOnce(request: ReadRequest, limit: number): Promise<string> {
+  const text = await readText(request, limit);
+  request[TEXT] = text;
+  return text;
 }
 
 /** RFC 9112, 6.3: a request has a body when it says how long it is, or that it comes in chunks. */

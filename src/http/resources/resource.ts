@@ -21,6 +21,7 @@ import { compileParser, parseOnce, type RequestParser } from '../request/parse-r
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
 import { type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
+import type { KeySettings } from './key-settings.js';
 
 /** How the records of a model are shown, served or not. */
 export interface ShownModel extends ModelView {
@@ -58,6 +59,8 @@ export interface ResourceSettings {
   readonly cursors: CursorCodec;
   /** Default: all there are. */
   readonly features?: readonly FeatureFactory[];
+  /** Default: no keys of requests are kept. */
+  readonly idempotency?: KeySettings | null;
 }
 
 /**
@@ -109,11 +112,11 @@ function createResource(
   view: ShownModel,
   { repository, controller }: Declaration,
   views: (model: ModelClass) => ShownModel,
-  { bodyLimit, cursors, features: factories = FEATURES }: ResourceSettings,
+  { bodyLimit, cursors, features: factories = FEATURES, idempotency = null }: ResourceSettings,
 ): Resource {
   const { plan } = view;
   const access = compileRequestAccess(plan);
-  const features = compileFeatures({ ...view, cursors, views }, factories);
+  const features = compileFeatures({ ...view, cursors, views, idempotency }, factories);
   const settings = { plan, features, access, bodyLimit };
   const parsers = forEachOperation((operation) => compileParser(settings, operation));
   return Object.freeze({

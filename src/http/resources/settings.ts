@@ -4,6 +4,7 @@ import type { RoutingControllersOptions } from 'routing-controllers';
 import type { RowSecurityOptions, Scope } from '../../metadata/access-options.js';
 import { type CrudRecord, crudRecords } from '../../metadata/crud.js';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
+import type { IdempotencyOptions } from '../../metadata/idempotency-options.js';
 import { isPlain } from '../../plan/check-option-shapes.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
 import { type CursorCodec, createCursorCodec } from '../../query/cursor-codec.js';
@@ -16,6 +17,7 @@ import {
   unknownOptions,
   withoutSlash,
 } from '../../util/option-problems.js';
+import { type KeySettings, keyProblems, keySettings } from './key-settings.js';
 
 /** The options of routing-controllers that are the user's to set. */
 export type RoutingOptions = Omit<
@@ -102,6 +104,20 @@ export interface ResourceOptions extends RouterOptions {
    * ```
    */
   rls?: RowSecurityOptions;
+  /**
+   * Has generated writes take an `Idempotency-Key`, so that a client may send one again whose answer was lost. The key is written in
+   * the transaction of the write, into the table `crud_idempotency` beside the tables of the models: made by `createAll`, and
+   * printed by `npx crud-controllers sql`. Only answers of success are kept. A second request with the key gets the same status,
+   * body, `Location` and `ETag`, with `Idempotent-Replayed: true`, after `dependencies`, `can` and the principal. 422: the key was used
+   * for another request. 409 with `Retry-After`: the first one is under way. Without the option a write with the header is 400.
+   * Default: none.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { idempotency: { principal: ({ user }) => user && String(user.id), retention: 48 } });
+   * ```
+   */
+  idempotency?: IdempotencyOptions;
 }
 
 /** The settings of a router. */
@@ -123,6 +139,7 @@ export interface Settings extends RouterSettings {
   readonly routePrefix: string;
   readonly access: SharedAccess;
   readonly rls: RowSecurityOptions | null;
+  readonly idempotency: KeySettings | null;
   /** What is wrong with the options. */
   readonly problems: readonly string[];
 }
@@ -139,6 +156,7 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
   scope: true,
   deny: true,
   rls: true,
+  idempotency: true,
 };
 
 /**
@@ -166,6 +184,7 @@ export function resolveSettings(
     ...otherProblems,
     ...flagProblems('deny', deny),
     ...('rls' in options ? rowSecurityProblems(options.rls) : []),
+    ...('idempotency' in options ? keyProblems(options.idempotency) : []),
     ...(isPlain(scope)
       ? []
       : [`scope is ${showValue(scope)}; use an object of attributes and functions of the request.`]),
@@ -181,6 +200,7 @@ export function resolveSettings(
     routePrefix: withoutSlash(String(routePrefix)),
     access: Object.freeze({ scope, deny }),
     rls,
+    idempotency: keySettings(options.idempotency),
     ...resolveRouterOptions(options, problems),
     problems,
   });

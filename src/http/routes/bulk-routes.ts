@@ -1,6 +1,6 @@
 /** The routes for many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
 import type { ResultShaper } from '../answer/result-shaper.js';
-import { compileBulkHandler } from '../operation/handle-bulk.js';
+import { compileBulkHandler } from '../bulk/handle-bulk.js';
 import type { RouteDecisions } from '../operation/handle-operation.js';
 import { type BulkParser, isForMany } from '../request/parse-bulk.js';
 import { parseOnce, type RequestArguments } from '../request/parse-request.js';

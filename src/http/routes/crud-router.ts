@@ -53,5 +53,6 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const plans = compilePlan([declaration], { describeExposure, classProperties }, problems);
   const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
-  return mountResources({ ...settings, resources, controllers: [], access: {}, rls: null }).router;
+  const none = { controllers: [], access: {}, rls: null, idempotency: null };
+  return mountResources({ ...settings, ...none, resources }).router;
 }

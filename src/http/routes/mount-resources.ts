@@ -11,6 +11,7 @@ import { exceptionHandler } from '../error/exception-handler.js';
 import type { RowSecurity } from '../request/row-security.js';
 import { accessOfApplication } from '../resources/application-access.js';
 import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
+import type { KeySettings } from '../resources/key-settings.js';
 import type { Resource } from '../resources/resource.js';
 import type { RouterSettings } from '../resources/settings.js';
 import { closePaths, pathShape } from './allowed-methods.js';
@@ -26,6 +27,8 @@ export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' |
   readonly access: SharedAccess;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;
+  /** Null where no keys of requests are kept. */
+  readonly idempotency: KeySettings | null;
 }
 
 /** A router with all routes, and the list of those of the resources. */
@@ -40,11 +43,11 @@ export interface MountedRouter {
  * @throws ConfigError when a resource would have two routes for the same method and path
  */
 export function mountResources(plan: MountPlan): MountedRouter {
-  const { resources, controllers, routing, fastPath, logger, access, rls } = plan;
+  const { resources, controllers, routing, fastPath, logger, access, rls, idempotency } = plan;
   const serializers = new Map(resources.map(({ plan, serializer }) => [plan.model as object, serializer]));
   const router = express.Router();
   const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
-  const settings = { fastPath, routing, rls, access: accessOfApplication(resources, access) };
+  const settings = { fastPath, routing, rls, idempotency, access: accessOfApplication(resources, access) };
   const byModel = new Map(resources.map((resource) => [resource.plan.model, resource]));
   // The plan has looked for it.
   const resourceOf = (model: ModelClass) => byModel.get(model) as Resource;

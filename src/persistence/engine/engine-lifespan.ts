@@ -17,6 +17,7 @@ import { checkConnections, refusalAdvice } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { urlProblem } from './connection-url.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
+import { createOwnTables } from './key-tables.js';
 import { untilConnected } from './optional-client.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
@@ -26,7 +27,10 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    * Default: every `@Crud` class.
    */
   models?: readonly (ModelClass | string)[];
-  /** Creates the tables and indexes that do not exist before the promise resolves. Never changes one. Default: false. */
+  /**
+   * Creates the tables and indexes that do not exist before the promise resolves, and in `bootstrap` the table of `idempotency`. Never
+   * changes one. Default: false.
+   */
   createAll?: boolean;
   /**
    * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. What is under way is dealt evenly over
@@ -97,7 +101,10 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
     try {
       await connect(sequelize, dsn, options);
       // On the primary: a replica may not have seen the tables yet.
-      if (options.createAll) await sequelize.sync({ useMaster: true } as SyncOptions);
+      if (options.createAll) {
+        await sequelize.sync({ useMaster: true } as SyncOptions);
+        createOwnTables(sequelize);
+      }
       const engine = openEngine({ ...options, sequelize }, () => sequelize.close());
       if (typeof options.cache === 'string' && engine.cache) await untilConnected(engine.cache);
       return engine;

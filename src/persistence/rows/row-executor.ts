@@ -10,8 +10,8 @@ import type {
   Reference,
   ReplaceOperation,
   UpdateOperation,
-  Value,
 } from '../../operation/operation.js';
+import { valueAsked } from '../../operation/predicates.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { ConcurrentModificationError } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
@@ -19,6 +19,7 @@ import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { Page } from '../paging/page.js';
 import type { TextResult, TextRow } from '../protocol/batch.js';
+import { keepingRow, keySlots, type RowKey } from '../sql/key-table.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
@@ -100,6 +101,46 @@ export class RowExecutor {
     }
   }
 
+  /**
+   * Writes one row and keeps it under a key, in one statement.
+   *
+   * @returns null where no row was written, and nothing kept then
+   */
+  async runKept(
+    operation: InsertOperation | UpdateOperation | DeleteOperation,
+    slots: Slots,
+    key: RowKey,
+    on: StatementTarget = tableTarget(this.#info),
+  ): Promise<FoundRows | null> {
+    const filled = joinSlots(slots, keySlots(key));
+    const statement = await this.#writeOf(operation, filled, on);
+    if (!statement) return null;
+    const keeping = keepingRow(statement, key.table, operation.kind === 'delete');
+    const written = await write(on, keeping, filled);
+    return written.rows.length === 1 ? written : null;
+  }
+
+  /** The statement of a write, which adds its values to the slots; null where there is none. */
+  async #writeOf(
+    operation: InsertOperation | UpdateOperation | DeleteOperation,
+    filled: Record<string, string | null>,
+    on: StatementTarget,
+  ): Promise<Statement | null> {
+    switch (operation.kind) {
+      case 'insert':
+        return this.#insertOf(operation, filled);
+      case 'update': {
+        filled[NOW.slot] = now();
+        const shape = this.#encoder.changes(operation.set, filled);
+        if (!shape?.includes('1') || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
+        return this.#updateOf(operation, shape);
+      }
+      case 'delete':
+        if (operation.mark !== null) filled[NOW.slot] = now();
+        return this.#compiler.delete(operation);
+    }
+  }
+
   async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
     const { window, count } = operation;
     const list = new RowList(this.#compiler, operation, slots, on);
@@ -111,16 +152,10 @@ export class RowExecutor {
   }
 
   async #insert(operation: InsertOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
-    const { rows, references = [] } = operation;
+    const { references = [] } = operation;
     const filled = joinSlots(slots, NO_SLOTS);
-    const shapes: string[] = [];
-    for (const [index, row] of rows.entries()) {
-      const shape = this.#encoder.newRow(row, index, filled);
-      if (shape === null) return null;
-      shapes.push(shape);
-    }
-    const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
-    const statement = this.#compiler.insert(shapes.join(), attributes, operation);
+    const statement = this.#insertOf(operation, filled);
+    if (!statement) return null;
     const written = await this.#writeShared(statement, filled, null, on);
     if (written.rows.length === 0 && references.length > 0) {
       const { rows: marks } = await write(on, this.#compiler.check(references), filled);
@@ -129,20 +164,35 @@ export class RowExecutor {
     return written;
   }
 
+  #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
+    const shapes: string[] = [];
+    for (const [index, row] of operation.rows.entries()) {
+      const shape = this.#encoder.newRow(row, index, filled);
+      if (shape === null) return null;
+      shapes.push(shape);
+    }
+    const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
+    return this.#compiler.insert(shapes.join(), attributes, operation);
+  }
+
+  #updateOf(operation: UpdateOperation, shape: string): Statement {
+    return this.#compiler.update(shape, () => this.#encoder.attributesOf(shape), this.#stamps, operation);
+  }
+
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
     const { where, set, differs, references = [], returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#encoder.changes(set, filled);
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
     if (shape.includes('1')) {
-      const attributes = () => this.#encoder.attributesOf(shape);
-      const statement = this.#compiler.update(shape, attributes, this.#stamps, operation);
+      const statement = this.#updateOf(operation, shape);
       const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
       if (differs) return changed;
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await triggersOf(this.#compiler.table, on)).hideUpdates)
         return changed;
-      if (references.length > 0) return this.#explain(operation, attributes(), statement, filled, on);
+      const set = this.#encoder.attributesOf(shape);
+      if (references.length > 0) return this.#explain(operation, set, statement, filled, on);
     }
     return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
   }
@@ -177,7 +227,7 @@ export class RowExecutor {
 
   /** The key of the one row that a predicate can find; undefined where it may find several. */
   #keyOf(where: Predicate, slots: Slots): string | undefined {
-    const value = keyValue(where, this.#info.primaryKey.name);
+    const value = valueAsked(where, this.#info.primaryKey.name);
     return value === undefined ? undefined : (textOf(value, slots) ?? undefined);
   }
 
@@ -245,16 +295,4 @@ export class RowExecutor {
 
 function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
   return on.write(statement.text, fillSlots(statement, slots));
-}
-
-function keyValue(where: Predicate, key: string): Value | undefined {
-  if (where.kind === 'comparison') {
-    return where.operator === '==' && where.attribute === key ? where.values[0] : undefined;
-  }
-  if (where.kind !== 'and') return undefined;
-  for (const operand of where.operands) {
-    const value = keyValue(operand, key);
-    if (value !== undefined) return value;
-  }
-  return undefined;
 }

@@ -15,11 +15,11 @@ import type { StatementTarget } from '../../persistence/connections/statement-ta
 import type { TextRow } from '../../persistence/protocol/batch.js';
 import { ManyRows, type ManyRowsWritten } from '../../persistence/rows/many-rows.js';
 import { MatchingRows, type MatchingWritten } from '../../persistence/rows/matching-rows.js';
+import type { ShownRecords } from '../operation/outcome.js';
+import { rowsShown } from '../operation/shown-records.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Resource } from '../resources/resource.js';
-import type { ShownRecords } from './outcome.js';
-import { rowsShown } from './shown-records.js';
 
 /** What one statement has written. */
 export interface ManyWritten {

@@ -14,6 +14,11 @@ import type { Filter } from '../../query/list-query.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { problemOf } from '../error/exception-handler.js';
 import type { Problem } from '../error/problem.js';
+import { compileConditionCheck } from '../operation/check-condition.js';
+import { withoutAnswer } from '../operation/hold-answer.js';
+import type { Outcome } from '../operation/outcome.js';
+import { compileMethod, contextOf, outcomeOf } from '../operation/run-method.js';
+import { type RowRunner, sessionTarget } from '../operation/run-rows.js';
 import { setCurrentItem } from '../request/current-item.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import type { BulkItem } from '../request/parse-item.js';
@@ -22,11 +27,6 @@ import { requestSessions } from '../request/request-sessions.js';
 import { setToldNames } from '../request/told-names.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
-import { compileConditionCheck } from './check-condition.js';
-import { withoutAnswer } from './hold-answer.js';
-import type { Outcome } from './outcome.js';
-import { compileMethod, contextOf, outcomeOf } from './run-method.js';
-import { type RowRunner, sessionTarget } from './run-rows.js';
 
 /** What became of a record: what was shown of it, or why it was refused. */
 export type BulkResult<T> =

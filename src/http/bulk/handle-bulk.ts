@@ -8,17 +8,18 @@ import { isRefusal } from '../../persistence/errors/database-fault.js';
 import { checkJson, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { problemBody } from '../error/exception-handler.js';
+import { commitRequest, operationSession } from '../operation/commit-request.js';
+import { isAlone, type RouteDecisions, send } from '../operation/handle-operation.js';
+import { compileKeyFinder, runOnce } from '../operation/idempotent-write.js';
+import { aloneTarget, sessionTarget } from '../operation/run-rows.js';
+import { compileShape, type Format } from '../operation/shape-answer.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
 import { requestSessions } from '../request/request-sessions.js';
 import { answering } from '../resources/application-access.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
-import { commitRequest, operationSession } from './commit-request.js';
-import { isAlone, type RouteDecisions, send } from './handle-operation.js';
 import { type BulkResult, compileBulkRunner, mostAffected } from './run-bulk.js';
 import { compileManyRunner, type ManyWritten } from './run-many-rows.js';
-import { aloneTarget, sessionTarget } from './run-rows.js';
-import type { Format } from './shape-answer.js';
 
 /** Answers a request that was read. */
 export type BulkHandler = (
@@ -45,6 +46,7 @@ export function compileBulkHandler(
   const sequelize = plan.model.sequelize as Sequelize;
   const run = compileBulkRunner(resource, single, rows, shaper);
   const inSession = operationSession(resource, single, settings)(true);
+  const findKey = compileKeyFinder(resource, single, settings.idempotency, compileShape(resource, operation));
   const status = STATUSES[operation] ?? 200;
   const write = rows && compileManyRunner(resource, operation);
   /** With one statement; null where nothing was written that way. */
@@ -96,18 +98,25 @@ export function compileBulkHandler(
   return async (metadata, action, input) => {
     const { request, response } = action;
     const { isDryRun } = input.inputs;
+    const { access } = input;
+    // What is undone leaves no key either.
+    const once =
+      findKey && !isDryRun
+        ? await findKey(action, { access, query: features[operation].absentFor(access.form) })
+        : null;
     const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
-    const isTried = !isDryRun && !isShaped && isAlone(sequelize, request);
+    const isTried = !isDryRun && !isShaped && once === null && isAlone(sequelize, request);
     const written = isTried ? await writeMany(input, (work) => work(aloneTarget(sequelize, request))) : null;
     if (written) return send(shapeMany(action, input, written), response, metadata, shaper);
-    const draft = await commitRequest(action, inSession, async () => {
-      const work = () => perform(action, input, isTried);
+    const work = runOnce(once, formatFor(response), response, async () => {
+      const write = () => perform(action, input, isTried);
       const unit = isDryRun ? await requestSessions(request, response).unit(sequelize) : null;
-      const made = await (unit ? unit.rehearse(work) : work());
+      const made = await (unit ? unit.rehearse(write) : write());
       if (typeof made.body === 'object') checkJson(made.body, response);
       return made;
     });
-    return send(draft, response, metadata, shaper);
+    const draft = await commitRequest(action, inSession, work);
+    return draft ? send(draft, response, metadata, shaper) : response;
   };
 }
 

@@ -1,0 +1,28 @@
+/** What `bootstrap` takes of idempotency. */
+import type { Request } from 'express';
+
+/** Who has sent a request; null, undefined and an empty text are 403. */
+export type PrincipalRule = (
+  request: Request,
+) => string | null | undefined | Promise<string | null | undefined>;
+
+/** How requests with an `Idempotency-Key` are told apart and kept. */
+export interface IdempotencyOptions {
+  /**
+   * Who has sent the request, such as the id of a user: two principals never share a key. It is asked for requests with a key,
+   * after `dependencies` and `can`. `null`, `undefined` and an empty text are 403. It must not be what everybody can send.
+   *
+   * @example
+   * ```ts
+   * principal: (request) => request.user && String(request.user.id)
+   * ```
+   */
+  principal: PrincipalRule;
+  /** Whether a write without a key is answered with 400. Default: false. */
+  required?: boolean;
+  /**
+   * How long an answer is kept, in hours, from 1 minute to 30 days. An older key counts as new, and is removed later. Applications on
+   * one table need the same. Default: 24.
+   */
+  retention?: number;
+}

@@ -1,0 +1,564 @@
+/** `Idempotency-Key`: a write that is sent again is done once, and answered with the same bytes. */
+import { expect } from 'chai';
+import express from 'express';
+import { Interceptor, type InterceptorInterface } from 'routing-controllers';
+import { QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response, Test } from 'supertest';
+import {
+  ConfigError,
+  type CreateValues,
+  Crud,
+  type CrudContext,
+  crudController,
+  type IdempotencyOptions,
+  InjectUnitOfWork,
+  type UnitOfWork,
+} from '../../src/index.js';
+import { callbacksUnderWay } from '../../src/persistence/session/commit-callbacks.js';
+import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { caughtError } from '../support/caught-error.js';
+import { deferred } from '../support/deferred.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectProblem } from '../support/expect-answer.js';
+import { runInUnit } from '../support/run-in-unit.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge'],
+  scope: { tenant: (request) => Number(request.get('x-tenant') ?? 1) },
+  can: {
+    create: (request) => request.get('x-guest') === undefined,
+    update: true,
+    delete: true,
+    list: true,
+    read: true,
+  },
+  fields: { amount: { read: (request) => request.get('x-clerk') === undefined } },
+})
+@Table({ tableName: 'payments', paranoid: true, version: true, indexes: [{ fields: ['tenant', 'id'] }] })
+class Payment extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+
+  @Column({ type: DataType.STRING(200), allowNull: false, unique: true })
+  declare name: string;
+
+  @Column({ type: DataType.DECIMAL(10, 2), allowNull: true })
+  declare amount: string | null;
+
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false })
+  declare paid: boolean;
+
+  @Column({ type: DataType.JSONB, allowNull: true })
+  declare extra: unknown;
+}
+
+@Crud()
+@Table({ tableName: 'tickets', timestamps: false })
+class Ticket extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+/** Everything that the text of a row has to quote. */
+const BODY = {
+  name: 'a "quoted", \\ (odd)\n\u00fc\u{1f600}',
+  amount: '10.50',
+  paid: true,
+  extra: { a: [1, null, '"'] },
+};
+const IDEMPOTENCY: IdempotencyOptions = { principal: (request) => request.get('x-user') ?? 'ann' };
+const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';
+const OTHER = { detail: 'This Idempotency-Key was used for another request; use another key.' };
+const UNDER_WAY = {
+  detail: 'A request with this Idempotency-Key is under way; send it again a little later.',
+};
+const FORBIDDEN = { detail: 'This request has no access.' };
+
+/** What a replay repeats. */
+function toldBy({ status, text, headers }: Response) {
+  return {
+    status,
+    text,
+    location: headers['location'],
+    etag: headers['etag'],
+    type: headers['content-type'],
+  };
+}
+
+/** The second answer repeats the first one. */
+function expectReplay(first: Response, second: Response): void {
+  expect(first.headers['idempotent-replayed']).to.equal(undefined);
+  expect(second.headers['idempotent-replayed']).to.equal('true');
+  expect(toldBy(second)).to.deep.equal(toldBy(first));
+}
+
+describe('an Idempotency-Key', () => {
+  let site: TestApp;
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Payment],
+      bootstrap: { models: [Payment], idempotency: IDEMPOTENCY },
+      minPool: 2,
+      engine: { dialectOptions: { lock_timeout: 300 } },
+    });
+  });
+
+  beforeEach(() => emptyTables(site, 'payments', 'crud_idempotency'));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  const create = (key = KEY, body: object = BODY): Test =>
+    site.agent.post('/payments').set('idempotency-key', key).send(body);
+  const rows = () => Payment.count({ paranoid: false });
+  const keys = () =>
+    site.engine.sequelize.query<Record<string, unknown>>('SELECT * FROM crud_idempotency', {
+      type: QueryTypes.SELECT,
+    });
+
+  describe('of each write', () => {
+    it('has a create done once', async () => {
+      const first = await create();
+      expect([first.status, first.headers['location']]).to.deep.equal([201, '/payments/1']);
+      expect(first.headers['etag']).to.match(/^"0[".]/);
+      expectReplay(first, await create());
+      expectReplay(first, await create());
+      expect(await rows()).to.equal(1);
+    });
+
+    it('has an update done once, also one that changes nothing', async () => {
+      await create();
+      const send = (key: string) =>
+        site.agent.patch('/payments/1').set('idempotency-key', key).send({ name: 'b', paid: false });
+      for (const key of ['one', 'two']) {
+        const first = await send(key);
+        expect(first.status).to.equal(200);
+        expect(first.headers['etag']).to.match(/^"1[".]/);
+        expectReplay(first, await send(key));
+      }
+      const nothing = () => site.agent.patch('/payments/1').set('idempotency-key', 'three').send({});
+      expectReplay(await nothing(), await nothing());
+    });
+
+    it('is of the state before, where the record has changed since', async () => {
+      await create();
+      const send = () => site.agent.patch('/payments/1').set('idempotency-key', 'one').send({ name: 'b' });
+      const first = await send();
+      await site.agent.patch('/payments/1').send({ name: 'c' });
+      expectReplay(first, await send());
+      expect((await Payment.findByPk(1))?.name).to.equal('c');
+    });
+
+    it('comes before a condition that no longer holds', async () => {
+      await create();
+      const send = () =>
+        site.agent
+          .patch('/payments/1')
+          .set('idempotency-key', 'one')
+          .set('if-match', '"0"')
+          .send({ name: 'b' });
+      expectReplay(await send(), await send());
+    });
+
+    it('has a delete, a restore and a purge done once', async () => {
+      await create();
+      const sends = [
+        () => site.agent.delete('/payments/1').set('idempotency-key', 'delete'),
+        () => site.agent.post('/payments/1/restore').set('idempotency-key', 'restore'),
+        () => site.agent.delete('/payments/1').set('idempotency-key', 'again'),
+        () => site.agent.delete('/payments/1/purge').set('idempotency-key', 'purge'),
+      ];
+      const statuses = [204, 200, 204, 204];
+      for (const [index, send] of sends.entries()) {
+        const first = await send();
+        expect(first.status).to.equal(statuses[index]);
+        expectReplay(first, await send());
+      }
+      expect(await rows()).to.equal(0);
+    });
+
+    it('is ignored by reads', async () => {
+      for (const path of ['/payments', '/payments?size=1']) {
+        const read = await site.agent.get(path).set('idempotency-key', '"');
+        expect(read.status).to.equal(200);
+      }
+      expect(await keys()).to.deep.equal([]);
+    });
+  });
+
+  describe('is refused', () => {
+    it('where it is malformed, and nothing is done', async () => {
+      const malformed = [
+        '',
+        '"',
+        '"a',
+        'a"b',
+        '"a"b"',
+        '""',
+        'a b',
+        '"a", "b"',
+        '"a";p=1',
+        'x'.repeat(256),
+        '"ü"',
+        ':YQ==:, a',
+      ];
+      for (const key of malformed) {
+        const refused = await create(key);
+        expect([key, refused.status]).to.deep.equal([key, 400]);
+        expect(refused.body.detail).to.match(/^Idempotency-Key is no text of 1 to 255 ASCII characters/);
+      }
+      expect([await rows(), (await keys()).length]).to.deep.equal([0, 0]);
+    });
+
+    it('as little as any text of 255 characters, quoted or bare', async () => {
+      const first = await create(`"${'x'.repeat(255)}"`);
+      expectReplay(first, await create('x'.repeat(255)));
+      const quoted = await create('"a \\"b\\" \\\\"', { name: 'second' });
+      expectReplay(quoted, await create('"a \\"b\\" \\\\"', { name: 'second' }));
+      expect((await keys()).map(({ key }) => key)).to.include.members(['x'.repeat(255), 'a "b" \\']);
+    });
+
+    it('with 422 for another request', async () => {
+      await create();
+      expectProblem(await create(KEY, { ...BODY, name: 'other' }), 422, OTHER);
+      await site.agent.patch('/payments/1').set('idempotency-key', KEY).send({ paid: false });
+      const other = await site.agent.patch('/payments/2').set('idempotency-key', KEY).send({ paid: false });
+      expectProblem(other, 422, OTHER);
+      expect(await rows()).to.equal(1);
+    });
+
+    it('with 422 for the same request within another scope', async () => {
+      await create();
+      expectProblem(await create().set('x-tenant', '2'), 422, OTHER);
+    });
+
+    it('with 400 where it is missing and required', async () => {
+      const { agent } = await buildApp({
+        models: [Payment],
+        idempotency: { ...IDEMPOTENCY, required: true },
+      });
+      const detail =
+        'A write needs the header Idempotency-Key: a text for this request alone, such as a random UUID.';
+      expectProblem(await agent.post('/payments').send(BODY), 400, { detail });
+      expectProblem(await agent.delete('/payments/1'), 400, { detail });
+      expect((await agent.get('/payments')).status).to.equal(200);
+      expect((await agent.post('/payments').set('idempotency-key', KEY).send(BODY)).status).to.equal(201);
+    });
+
+    it('where the application does not keep any, and nothing is done', async () => {
+      const { agent } = await buildApp({ models: [Payment] });
+      const refused = await agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      expect([refused.status, refused.body.detail]).to.deep.equal([
+        400,
+        'Idempotency-Key is not kept here, so that the request would be done again, and nothing was done; leave it out, or ' +
+          'have the server set the option idempotency.',
+      ]);
+      expect(await rows()).to.equal(0);
+      expect((await agent.get('/payments').set('idempotency-key', KEY)).status).to.equal(200);
+    });
+  });
+
+  describe('keeps only what has succeeded', () => {
+    it('so that a request may be sent again after 404, 409, 412 and 422', async () => {
+      await Payment.create({ tenant: 1, name: 'taken' });
+      const change = (id: number) => site.agent.patch(`/payments/${id}`).set('idempotency-key', 'change');
+      expect((await create(KEY, { name: 'taken' })).status).to.equal(409);
+      expect((await create(KEY, { name: '', paid: 7 })).status).to.equal(422);
+      expect((await change(1).set('if-match', '"7"').send({ name: 'b' })).status).to.equal(412);
+      expect((await change(9).send({ name: 'b' })).status).to.equal(404);
+      expect(await keys()).to.deep.equal([]);
+      const first = await create();
+      expectReplay(first, await create());
+    });
+
+    it('also where a hook has failed', async () => {
+      Payment.addHook('afterCreate', 'fail', () => {
+        throw new Error('after');
+      });
+      try {
+        expect((await create()).status).to.equal(500);
+        expect([await rows(), (await keys()).length]).to.deep.equal([0, 0]);
+      } finally {
+        Payment.removeHook('afterCreate', 'fail');
+      }
+      expect((await create()).status).to.equal(201);
+    });
+  });
+
+  describe('belongs to', () => {
+    it('a principal: two never share one', async () => {
+      const [ann, bob] = [await create(), await create(KEY, { name: 'b' }).set('x-user', 'bob')];
+      expect([ann.status, bob.status]).to.deep.equal([201, 201]);
+      expectReplay(bob, await create(KEY, { name: 'b' }).set('x-user', 'bob'));
+    });
+
+    it('nothing where there is no principal', async () => {
+      for (const principal of [() => null, () => undefined, () => '', async () => undefined]) {
+        const { agent } = await buildApp({ models: [Payment], idempotency: { principal } });
+        expectProblem(await agent.post('/payments').set('idempotency-key', KEY).send(BODY), 403, FORBIDDEN);
+        expect((await agent.get('/payments')).status).to.equal(200);
+      }
+      const principal = (() => 7) as unknown as IdempotencyOptions['principal'];
+      const { agent } = await buildApp({
+        models: [Payment],
+        idempotency: { principal },
+        logger: new CapturedLog(),
+      });
+      expect((await agent.post('/payments').set('idempotency-key', KEY).send(BODY)).status).to.equal(500);
+      expect(await rows()).to.equal(0);
+    });
+
+    it('what the request may read: a replay shows no more', async () => {
+      const first = await create();
+      expect(first.body).to.have.property('amount');
+      const clerk = await create(KEY, { name: 'b' }).set('x-clerk', '1');
+      expect([clerk.status, 'amount' in clerk.body]).to.deep.equal([201, false]);
+    });
+
+    it('a method and a route', async () => {
+      await create();
+      const patched = await site.agent.patch('/payments/1').set('idempotency-key', KEY).send({ name: 'b' });
+      const deleted = await site.agent.delete('/payments/1').set('idempotency-key', KEY);
+      expect([patched.status, deleted.status]).to.deep.equal([200, 204]);
+    });
+
+    it('who may do it now: a replay comes behind can', async () => {
+      await create();
+      expect((await create().set('x-guest', '1')).status).to.equal(403);
+    });
+  });
+
+  describe('of requests at the same time', () => {
+    it('has one of them done, and the others answered with the same or with 409', async () => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => create()));
+      const done = answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
+      expect(done.filter(({ status }) => status === 201)).to.have.length(1);
+      for (const answer of answers.filter((each) => each.status !== 201))
+        expectProblem(answer, 409, UNDER_WAY);
+      expect(await rows()).to.equal(1);
+    });
+
+    it('waits for the first one up to the lock timeout, then is 409 with Retry-After', async () => {
+      const [begun, ended] = [deferred(), deferred()];
+      Payment.addHook('beforeCreate', 'wait', async () => {
+        begun.resolve();
+        await ended.promise;
+      });
+      try {
+        const first = create().then((answer) => answer);
+        await begun.promise;
+        const refused = await create();
+        expectProblem(refused, 409, UNDER_WAY);
+        expect(refused.headers['retry-after']).to.equal('1');
+        ended.resolve();
+        expectReplay(await first, await create());
+      } finally {
+        Payment.removeHook('beforeCreate', 'wait');
+      }
+    });
+  });
+
+  describe('holds', () => {
+    it('for overrides, units of work of their parameters, and what they set', async () => {
+      let calls = 0;
+      class Payments extends crudController(Payment) {
+        override async create(
+          values: CreateValues<Payment>,
+          context: CrudContext<Payment>,
+          @InjectUnitOfWork() _unit?: UnitOfWork,
+        ) {
+          calls += 1;
+          const payment = await super.create(values, context);
+          context.response.status(202).location('/elsewhere');
+          // An override may answer any object.
+          return { id: payment.id, name: `call ${calls}` } as Payment;
+        }
+      }
+      const { agent } = await buildApp({
+        models: [Payment],
+        controllers: [Payments],
+        idempotency: IDEMPOTENCY,
+      });
+      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      const first = await send();
+      expect([first.body, calls]).to.deep.equal([{ id: 1, name: 'call 1' }, 1]);
+      expectReplay(first, await send());
+      expect([calls, await rows()]).to.deep.equal([1, 1]);
+    });
+
+    it('for overrides that answer by themselves: they are not called again', async () => {
+      class Payments extends crudController(Payment) {
+        override async create(values: CreateValues<Payment>, context: CrudContext<Payment>) {
+          await super.create(values, context);
+          const status = Number(context.request.get('x-status'));
+          // The types of methods do not say that they may give the response.
+          return context.response.status(status).json({ by: 'itself' }) as never;
+        }
+      }
+      const { agent } = await buildApp({
+        models: [Payment],
+        controllers: [Payments],
+        idempotency: IDEMPOTENCY,
+      });
+      const send = (name: string, status: string) =>
+        agent.post('/payments').set('idempotency-key', name).set('x-status', status).send({ name });
+      expect((await send('a', '201')).status).to.equal(201);
+      expectProblem(await send('a', '201'), 409, {
+        detail:
+          'The request with this Idempotency-Key was done, and its answer was not kept; read what it has written.',
+      });
+      expect((await send('b', '404')).status).to.equal(404);
+      expect((await keys()).map(({ key }) => key)).to.deep.equal(['a']);
+    });
+
+    it('for units of work that a middleware has begun', async () => {
+      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
+        app.use(runInUnit(() => site.engine.sequelize)),
+      );
+      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      expectReplay(await send(), await send());
+      expect(await rows()).to.equal(1);
+    });
+
+    it('for hooks, which run once', async () => {
+      let calls = 0;
+      Payment.addHook('afterSave', 'count', () => {
+        calls += 1;
+      });
+      try {
+        expectReplay(await create(), await create());
+        expect(calls).to.equal(1);
+      } finally {
+        Payment.removeHook('afterSave', 'count');
+      }
+    });
+
+    it('for interceptors, which are given the same once more', async () => {
+      @Interceptor()
+      class Wrap implements InterceptorInterface {
+        intercept(_action: unknown, content: unknown): unknown {
+          return { wrapped: content };
+        }
+      }
+      const { agent } = await buildApp({
+        models: [Payment],
+        idempotency: IDEMPOTENCY,
+        routing: { interceptors: [Wrap] },
+      });
+      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      const first = await send();
+      expect(first.body.wrapped.name).to.equal(BODY.name);
+      expectReplay(first, await send());
+    });
+
+    it('for bodies that a middleware has parsed', async () => {
+      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
+        app.use(express.json()),
+      );
+      const send = (body: object) => agent.post('/payments').set('idempotency-key', KEY).send(body);
+      expectReplay(await send(BODY), await send(BODY));
+      expectProblem(await send({ name: 'other' }), 422, OTHER);
+    });
+
+    it('on either path for what the other one has kept', async () => {
+      const options = { models: [Payment], idempotency: IDEMPOTENCY };
+      const [ours, theirs] = [await buildApp(options), await buildApp({ ...options, fastPath: false })];
+      const send = ({ agent }: typeof ours, name: string) =>
+        agent
+          .post('/payments')
+          .set('idempotency-key', name)
+          .send({ ...BODY, name });
+      expectReplay(await send(ours, 'a'), await send(theirs, 'a'));
+      expectReplay(await send(theirs, 'b'), await send(ours, 'b'));
+    });
+  });
+
+  describe('is kept', () => {
+    it('for 24 hours: an older one counts as new', async () => {
+      const age = (hours: number) =>
+        site.engine.sequelize.query(
+          `UPDATE crud_idempotency SET created_at = now() - interval '${hours} hours'`,
+        );
+      const first = await create();
+      await age(23);
+      expectReplay(first, await create());
+      await age(25);
+      const second = await create(KEY, { name: 'second' });
+      expect([second.status, second.headers['idempotent-replayed']]).to.deep.equal([201, undefined]);
+      expectReplay(second, await create(KEY, { name: 'second' }));
+    });
+
+    it('for as long as the option says, and then removed in batches', async () => {
+      await using other = await startTestApp({
+        models: [Ticket],
+        bootstrap: { models: [Ticket], idempotency: { ...IDEMPOTENCY, retention: 1 } },
+      });
+      const { sequelize } = other.engine;
+      await sequelize.query(
+        `INSERT INTO crud_idempotency (scope, key, fingerprint, created_at)
+         SELECT 's', n, 'f', now() - CASE WHEN n > 250 THEN interval '59 min' ELSE interval '61 min' END FROM generate_series(1, 251) n`,
+      );
+      expect((await other.agent.post('/tickets').set('idempotency-key', KEY).send({})).status).to.equal(201);
+      await callbacksUnderWay(sequelize);
+      const left = await sequelize.query('SELECT key FROM crud_idempotency ORDER BY key', {
+        type: QueryTypes.SELECT,
+      });
+      expect(left).to.deep.equal([{ key: '251' }, { key: KEY }]);
+    });
+  });
+
+  describe('as an option', () => {
+    it('is told to be wrong at the start', async () => {
+      const wrong = { principal: 'ann', required: 'yes', retention: 0, ttl: 1 };
+      const options = { models: [Payment], idempotency: wrong as unknown as IdempotencyOptions };
+      const failure = await caughtError(() => buildApp(options));
+      expect(failure).to.be.instanceOf(ConfigError);
+      expect((failure as ConfigError).problems).to.deep.equal([
+        "idempotency has no option 'ttl'. The options are principal, required, retention.",
+        'idempotency.principal is "ann"; use a function of the request that gives a text of who asks.',
+        'idempotency.required is "yes"; use true or false.',
+        'idempotency.retention is 0; use a number of hours from 1/60 to 720.',
+      ]);
+      const none = { models: [Payment], idempotency: undefined as unknown as IdempotencyOptions };
+      expect(String(await caughtError(() => buildApp(none)))).to.include(
+        'idempotency is undefined; use { principal',
+      );
+    });
+
+    it('needs a table, whose SQL the start tells where it is missing', async () => {
+      const log = new CapturedLog();
+      await using other = await startTestApp({
+        models: [Ticket],
+        engine: { createAll: false },
+        bootstrap: { models: [Ticket], idempotency: IDEMPOTENCY, logger: log },
+      });
+      const [line] = log.lines.filter(({ message }) => message.startsWith('idempotency'));
+      expect(line?.level).to.equal('error');
+      const [, sql = ''] = /engineLifespan: (.*)$/s.exec(line?.message ?? '') ?? [];
+      await other.engine.sequelize.query(sql);
+      await Ticket.sync();
+      expect((await other.agent.post('/tickets').set('idempotency-key', KEY).send({})).status).to.equal(201);
+    });
+
+    it('is in the document', () => {
+      const document = site.crud.openapi();
+      const { post, get } = document.paths['/payments'] ?? {};
+      const header = (name: string) => ({ in: 'header', name });
+      const named = (operation: typeof post) => operation?.parameters?.map((each) => header(each.name));
+      expect(named(post)).to.deep.include(header('Idempotency-Key'));
+      expect(named(get)).to.not.deep.include(header('Idempotency-Key'));
+      expect(post?.responses['201']).to.have.nested.property('headers.Idempotent-Replayed');
+      expect(document.components?.responses?.['Conflict']).to.have.nested.property('headers.Retry-After');
+    });
+  });
+});
