@@ -7,15 +7,12 @@ import { handWritten, nest, ours, type WriteWire } from './write-wires.js';
 
 const OURS = ['express', 'routing-controllers', 'sequelize', 'pg'];
 
-/** Until they are there. */
-const MISSING = omits('createWithKey');
-
 /** They are measured in this order. */
 export const WRITE_CONTENDERS: readonly Contender<WriteWire>[] = [
   own('node-http-texts', 'node:http + pg, texts', 'limit', ['pg']),
   own('node-http', 'node:http + pg', 'limit', ['pg']),
-  { ...own('ours', 'crud-controllers', 'ours', OURS), wire: ours, ...MISSING },
-  { ...own('ours-general', 'crud-controllers, general path', 'ours', OURS), wire: ours, ...MISSING },
+  { ...own('ours', 'crud-controllers', 'ours', OURS), wire: ours },
+  { ...own('ours-general', 'crud-controllers, general path', 'ours', OURS), wire: ours },
   {
     ...own('express4-sequelize', 'Express 4 + Sequelize', 'hand-written', ['express4', 'sequelize']),
     // Sequelize has no statement for it.

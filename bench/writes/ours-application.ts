@@ -15,12 +15,13 @@ import { CONNECTIONS_OF_OURS, HOST, readEnvironment } from '../contenders/suppor
 @Table({ tableName: 'articles', version: true })
 class Article extends ArticleColumns {}
 
-/** Listens. */
+/** Listens. `createAll` makes the table of keys; the articles are there already. */
 export async function serveWrites(options: BootstrapOptions = {}): Promise<void> {
   const { port, databaseUrl } = readEnvironment();
   const models = [Article];
   const app = express();
-  await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS } })(app);
-  await bootstrap(app, { models, ...options });
+  const pool = { max: CONNECTIONS_OF_OURS };
+  await engineLifespan(databaseUrl, { models, pool, createAll: true })(app);
+  await bootstrap(app, { models, idempotency: { principal: () => 'bench' }, ...options });
   await serve(app, { port, host: HOST });
 }
