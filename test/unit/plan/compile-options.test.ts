@@ -3,11 +3,11 @@ import { Exclude } from 'class-transformer';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { FILTER_OPERATORS } from '../../../src/metadata/crud-options.js';
-import { ENDPOINTS } from '../../../src/metadata/endpoint.js';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/metadata/endpoint.js';
 import { parseSortTerm, totalOrder } from '../../../src/plan/compile-options.js';
 import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
-const ALL_ENDPOINTS = ENDPOINTS.map((name) => `'${name}'`).join(', ');
+const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
 
 const City = defineModel('City', {
   name: DataTypes.STRING,
@@ -49,6 +49,13 @@ describe('the option endpoints', () => {
     for (const endpoints of lists) {
       expect(planOf(City, { endpoints }).endpoints).to.deep.equal(new Set(['read', 'list']));
     }
+  });
+
+  it('takes what can be gone through once, for one record and for many', () => {
+    const names = ['list', 'createMany', 'deleteMany'][Symbol.iterator]();
+    const { endpoints, bulk } = planOf(City, { endpoints: names as never });
+    expect(endpoints).to.deep.equal(new Set(['list']));
+    expect(bulk).to.deep.equal({ endpoints: new Set(['createMany', 'deleteMany']), max: 100 });
   });
 
   it('reports every name that is none, with the nearest one', () => {

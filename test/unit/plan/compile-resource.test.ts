@@ -3,7 +3,7 @@ import { Exclude, Expose } from 'class-transformer';
 import { IsString } from 'class-validator';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { ENDPOINTS } from '../../../src/metadata/endpoint.js';
+import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/metadata/endpoint.js';
 import { compileResource } from '../../../src/plan/compile-resource.js';
 import {
   attach,
@@ -14,10 +14,10 @@ import {
   problemsOf,
 } from '../../support/offline-models.js';
 
-const ALL_ENDPOINTS = ENDPOINTS.map((name) => `'${name}'`).join(', ');
+const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
 
 const OPTIONS =
-  'prefix, tags, description, endpoints, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
+  'prefix, tags, description, endpoints, bulk, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, ' +
   'updateSchema, dependencies, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields';
 
 const Article = defineModel('Article', { title: DataTypes.STRING, views: DataTypes.INTEGER });
@@ -50,6 +50,7 @@ describe('compileResource', () => {
       tags: ['Article'],
       description: null,
       endpoints: new Set(['list', 'read', 'create', 'update', 'delete']),
+      bulk: null,
       pagination: 'offset',
       pageSize: { default: 20, max: 100 },
       count: null,
@@ -95,6 +96,7 @@ describe('compileResource', () => {
       tags: ['Blog', 'Public'],
       description: 'What was written.',
       endpoints: new Set(['list']),
+      bulk: null,
       pagination: 'cursor',
       pageSize: { default: 5, max: 50 },
       count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
