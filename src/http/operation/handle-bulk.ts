@@ -15,6 +15,7 @@ import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 import { commitRequest, operationSession } from './commit-request.js';
 import { isAlone, type RouteDecisions, send } from './handle-operation.js';
+import { leaveTagOut } from './hold-answer.js';
 import { type BulkResult, compileBulkRunner, mostAffected } from './run-bulk.js';
 import { compileManyRunner, type ManyWritten } from './run-many-rows.js';
 import { aloneTarget, sessionTarget } from './run-rows.js';
@@ -93,13 +94,17 @@ export function compileBulkHandler(
     const items = input.items && results.map(({ item }) => item);
     return draftOf(status, items ?? { affected: results.length }, format);
   };
+  const answer = (draft: AnswerDraft, response: Response, metadata: ActionMetadata) => {
+    leaveTagOut(response);
+    return send(draft, response, metadata, shaper);
+  };
   return async (metadata, action, input) => {
     const { request, response } = action;
     const { isDryRun } = input.inputs;
     const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
     const isTried = !isDryRun && !isShaped && isAlone(sequelize, request);
     const written = isTried ? await writeMany(input, (work) => work(aloneTarget(sequelize, request))) : null;
-    if (written) return send(shapeMany(action, input, written), response, metadata, shaper);
+    if (written) return answer(shapeMany(action, input, written), response, metadata);
     const draft = await commitRequest(action, inSession, async () => {
       const work = () => perform(action, input, isTried);
       const unit = isDryRun ? await requestSessions(request, response).unit(sequelize) : null;
@@ -107,7 +112,7 @@ export function compileBulkHandler(
       if (typeof made.body === 'object') checkJson(made.body, response);
       return made;
     });
-    return send(draft, response, metadata, shaper);
+    return answer(draft, response, metadata);
   };
 }
 
