@@ -70,7 +70,9 @@ export function compileResource(
   const problems: string[] = [];
   const report = (problem: string): void => void problems.push(problem);
   const exposure = decorators.describeExposure(info, report);
-  const options = checkOptionShapes(info.name, given, report);
+  const known = checkOptionShapes(info.name, given, report);
+  // Some things can be gone through once.
+  const options = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
   const check: OptionCheck = { info, exposure, options, report };
   const id = compileId(info.name, info.primaryKey, options.idType);
   problems.push(...id.problems);

@@ -10,6 +10,7 @@ import type { ResultShaper } from '../answer/result-shaper.js';
 import { problemBody } from '../error/exception-handler.js';
 import { commitRequest, operationSession } from '../operation/commit-request.js';
 import { isAlone, type RouteDecisions, send } from '../operation/handle-operation.js';
+import { leaveTagOut } from '../operation/hold-answer.js';
 import { compileKeyFinder, runOnce } from '../operation/idempotent-write.js';
 import { aloneTarget, sessionTarget } from '../operation/run-rows.js';
 import { compileShape, type Format } from '../operation/shape-answer.js';
@@ -95,6 +96,10 @@ export function compileBulkHandler(
     const items = input.items && results.map(({ item }) => item);
     return draftOf(status, items ?? { affected: results.length }, format);
   };
+  const answer = (draft: AnswerDraft, response: Response, metadata: ActionMetadata) => {
+    leaveTagOut(response);
+    return send(draft, response, metadata, shaper);
+  };
   return async (metadata, action, input) => {
     const { request, response } = action;
     const { isDryRun } = input.inputs;
@@ -107,7 +112,7 @@ export function compileBulkHandler(
     const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
     const isTried = !isDryRun && !isShaped && once === null && isAlone(sequelize, request);
     const written = isTried ? await writeMany(input, (work) => work(aloneTarget(sequelize, request))) : null;
-    if (written) return send(shapeMany(action, input, written), response, metadata, shaper);
+    if (written) return answer(shapeMany(action, input, written), response, metadata);
     const work = runOnce(once, formatFor(response), response, async () => {
       const write = () => perform(action, input, isTried);
       const unit = isDryRun ? await requestSessions(request, response).unit(sequelize) : null;
@@ -116,7 +121,7 @@ export function compileBulkHandler(
       return made;
     });
     const draft = await commitRequest(action, inSession, work);
-    return draft ? send(draft, response, metadata, shaper) : response;
+    return draft ? answer(draft, response, metadata) : response;
   };
 }
 

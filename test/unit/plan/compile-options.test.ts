@@ -51,6 +51,13 @@ describe('the option endpoints', () => {
     }
   });
 
+  it('takes what can be gone through once, for one record and for many', () => {
+    const names = ['list', 'createMany', 'deleteMany'][Symbol.iterator]();
+    const { endpoints, bulk } = planOf(City, { endpoints: names as never });
+    expect(endpoints).to.deep.equal(new Set(['list']));
+    expect(bulk).to.deep.equal({ endpoints: new Set(['createMany', 'deleteMany']), max: 100 });
+  });
+
   it('reports every name that is none, with the nearest one', () => {
     expect(problemsOf(City, { endpoints: ['lst', 'read', 'LIST', 'everything', 5] })).to.deep.equal([
       `City: endpoints has "lst"; use ${ALL_ENDPOINTS}.` + " Did you mean 'list'?",
