@@ -1,11 +1,12 @@
 /** Conditions of HTTP: `If-Match`. */
-import { inState, readStates } from '../operation/entity-tag.js';
+import { inState, readStates, WANTED_STATE } from '../operation/entity-tag.js';
 import type { ByEndpoint, FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Predicate } from '../operation/operation.js';
-import { allOf } from '../operation/predicates.js';
+import { allOf, equalTo } from '../operation/predicates.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
+import { perPair } from '../util/per-pair.js';
 
 /** What may change a record that is there. */
 const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;
@@ -40,9 +41,12 @@ function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
 
 function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): ReturnType<FeatureFactory> {
   const isRequired = ifMatch === 'required';
+  // One state is the usual case: its condition is the same each time, and its text is known again.
+  const inOne = perPair((where: Predicate) => allOf(where, equalTo(tag.attribute, WANTED_STATE)));
   const within = <O extends { readonly where: Predicate }>(operation: O, { ifMatch: states }: Inputs): O => {
-    const state = states === undefined ? null : inState(tag, states);
-    return state === null ? operation : { ...operation, where: allOf(operation.where, state) };
+    if (states === undefined || states === null) return operation;
+    const { where } = operation;
+    return { ...operation, where: states.length === 1 ? inOne(where) : allOf(where, inState(tag, states)) };
   };
   return {
     inputs: [

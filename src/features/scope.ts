@@ -8,6 +8,7 @@ import { allOf, equalTo } from '../operation/predicates.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 import type { RelatedPlan } from '../plan/resource-plan.js';
 import { valueText } from '../query/type-template.js';
+import { perPair } from '../util/per-pair.js';
 import { without } from '../util/without.js';
 
 /** Part of each operation on the rows of the resource. */
@@ -16,11 +17,17 @@ export const scope: FeatureFactory = ({ plan }) => {
   // Lists of sub-resources are within an access, whatever the rules of the resource.
   if (rules === null) return { rewrite: { list: withinList } };
   const attributes = [...rules.scope.keys()];
+  const inForm = perPair((own: Predicate, where: Predicate | null) => allOf(own, where));
   const within = <O extends { readonly where: Predicate }>(
     operation: O,
     _inputs: unknown,
-    { where }: Access,
-  ): O => (where === null ? operation : { ...operation, where: allOf(operation.where, where) });
+    { where, form }: Access,
+  ): O => {
+    if (where === null) return operation;
+    // What a form asks for is the same each time, and its text is known again.
+    const both = where === form.where ? inForm(operation.where, where) : allOf(operation.where, where);
+    return { ...operation, where: both };
+  };
   return {
     rewrite: {
       list: withinList,

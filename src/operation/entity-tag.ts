@@ -1,6 +1,6 @@
 /** Entity tags (RFC 9110, 8.8): the state of a row, as clients name it. */
 import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
-import type { Predicate } from './operation.js';
+import type { Predicate, Slot } from './operation.js';
 import { equalTo } from './predicates.js';
 import { RefusedRequestError } from './refused-request-error.js';
 
@@ -12,6 +12,9 @@ const STATE = /^(x?)(0|[1-9]\d{0,18})$/;
 
 /** The states of a row that a condition names, in the text form of the column; null is any. */
 export type WantedStates = readonly string[] | null;
+
+/** Where the text of the one state that a condition names is found. */
+export const WANTED_STATE: Slot = Object.freeze({ slot: 'state' });
 
 /** The tag of a row in this state, in its quotes. */
 export function entityTag({ kind }: EntityTagPlan, state: string, suffix = ''): string {

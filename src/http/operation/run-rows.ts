@@ -5,7 +5,13 @@ import type { Endpoint } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import { hasQueryHooks } from '../../model/model-hooks.js';
 import type { Access } from '../../operation/access.js';
-import { alreadyThere, changedMeanwhile, notThere } from '../../operation/entity-tag.js';
+import {
+  alreadyThere,
+  changedMeanwhile,
+  notThere,
+  WANTED_STATE,
+  type WantedStates,
+} from '../../operation/entity-tag.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import { allOf, equalTo } from '../../operation/predicates.js';
@@ -119,16 +125,18 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     if (onlyNew) return alreadyThere(plan, state);
     return state && ifMatch ? changedMeanwhile(plan, state) : missing();
   };
+  const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
+    const text = encodeParameter(primaryKey.type, id) as string;
+    const [state] = states ?? [];
+    return state === undefined ? { id: text } : { id: text, [WANTED_STATE.slot]: state };
+  };
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
     const ask = ({ query, access, id, values }: RequestArguments) => {
       // No column takes its value, and a record would hold it.
       if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
-      const slots =
-        id === undefined
-          ? access.slots
-          : joinSlots({ id: encodeParameter(primaryKey.type, id) as string }, access.slots);
+      const slots = id === undefined ? access.slots : joinSlots(slotsOf(id, query.ifMatch), access.slots);
       const written = endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values;
       return { asked: operation(query, access, written), slots };
     };
