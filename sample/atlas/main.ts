@@ -48,6 +48,8 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
     await bootstrap(app, {
       models,
       controllers: [CityController, ReviewController],
+      // There are no users here, so an address stands for one.
+      idempotency: { principal: ({ ip }) => ip },
       docs: { title: 'Atlas', description: DESCRIPTION },
     });
     signal.throwIfAborted();

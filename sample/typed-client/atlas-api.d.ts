@@ -20,8 +20,10 @@ export interface paths {
         get: operations["listCities"];
         put?: never;
         /**
-         * Create a city
+         * Create a city, or many cities
          * @description What may be null is null where it is absent; a property that is not described is an error.
+         *
+         *     An array of new records. All happens or nothing, unless `atomic` is `false`.
          */
         post: operations["createCity"];
         delete?: never;
@@ -158,7 +160,11 @@ export interface paths {
          * @description The whole record, or the properties that `fields` names, and the relations that `include` names.
          */
         get: operations["readCountry"];
-        put?: never;
+        /**
+         * Replace a country
+         * @description Creates the record, or gives it other values: what is absent has its default, or is null where it has none.
+         */
+        put: operations["replaceCountry"];
         post?: never;
         /**
          * Delete a country
@@ -216,10 +222,18 @@ export interface paths {
          * @description What may be null is null where it is absent; a property that is not described is an error.
          */
         post: operations["createReview"];
-        delete?: never;
+        /**
+         * Delete many reviews
+         * @description Deletes all records that `q` finds. All happens or nothing, unless `atomic` is `false`.
+         */
+        delete: operations["deleteManyReviews"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Change many reviews
+         * @description An array of records with their keys, each with what changes of it; or with `q` one change of all records that it finds. All happens or nothing, unless `atomic` is `false`.
+         */
+        patch: operations["updateManyReviews"];
         trace?: never;
     };
     "/reviews/{id}": {
@@ -248,6 +262,46 @@ export interface paths {
          * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
          */
         patch: operations["updateReview"];
+        trace?: never;
+    };
+    "/reviews/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a review
+         * @description Brings a deleted record back. What belongs to it stays as it is. A record that is not deleted is a 409.
+         */
+        post: operations["restoreReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reviews/{id}/purge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Purge a review
+         * @description Removes a deleted record for good. A record that is not deleted is a 409.
+         */
+        delete: operations["purgeReview"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/health/ready": {
@@ -459,6 +513,19 @@ export interface components {
             adminCode?: string | null;
             municipalityCode?: string | null;
         };
+        CityItems: {
+            items: components["schemas"]["CityWritten"][];
+        };
+        CityResults: {
+            items: {
+                /** @description What a request for this record alone would be answered with. */
+                status: number;
+                /** @description The id, of a record that `q` has found. */
+                key?: number;
+                item?: components["schemas"]["CityWritten"];
+                problem?: components["schemas"]["Problem"];
+            }[];
+        };
         /** @description Countries, under their ISO 3166-1 alpha-3 codes. */
         CountryWritten: {
             code: string;
@@ -611,6 +678,29 @@ export interface components {
             independent?: boolean | null;
             flag?: string;
         };
+        CountryReplace: {
+            code?: string;
+            alpha2: string;
+            name: string;
+            officialName: string;
+            /** @enum {string} */
+            region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
+            subregion?: string | null;
+            capital?: string[];
+            languages?: unknown;
+            currencies?: unknown;
+            borders?: string[];
+            /** @description In square kilometres. */
+            area: string;
+            /** Format: double */
+            latitude: number;
+            /** Format: double */
+            longitude: number;
+            landlocked?: boolean;
+            /** @description Null where it is disputed. */
+            independent?: boolean | null;
+            flag: string;
+        };
         /** @description What people think of cities, the newest first. */
         ReviewWritten: {
             id: string;
@@ -734,6 +824,39 @@ export interface components {
             rating?: number;
             text?: string | null;
         };
+        ReviewChange: {
+            id: string;
+            /** @description Only if the record still has this version. Default: any. */
+            version?: number;
+            /** Format: int32 */
+            cityId?: number;
+            author?: string;
+            /** Format: int32 */
+            rating?: number;
+            text?: string | null;
+        };
+        ReviewItems: {
+            items: components["schemas"]["ReviewWritten"][];
+        };
+        ReviewResults: {
+            items: {
+                /** @description What a request for this record alone would be answered with. */
+                status: number;
+                /** @description The id, of a record that `q` has found. */
+                key?: string;
+                item?: components["schemas"]["ReviewWritten"];
+                problem?: components["schemas"]["Problem"];
+            }[];
+        };
+        ReviewDeleted: {
+            items: {
+                /** @description What a request for this record alone would be answered with. */
+                status: number;
+                /** @description The id, of a record that `q` has found. */
+                key?: string;
+                problem?: components["schemas"]["Problem"];
+            }[];
+        };
         HealthReport: {
             /** @enum {string} */
             status: "healthy" | "unhealthy";
@@ -749,7 +872,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description The id or a parameter cannot be understood: unknown, repeated, out of range, of another type, or not encoded as UTF-8. Or the body is not JSON, or nested more than 32 levels deep. */
+        /** @description The id or a parameter cannot be understood: unknown, repeated, out of range, of another type, or not encoded as UTF-8. Or the body is not JSON, or nested more than 32 levels deep. Or the `Idempotency-Key` is malformed, or missing. */
         BadRequest: {
             headers: {
                 [name: string]: unknown;
@@ -814,9 +937,11 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another record has the same unique value, a record refers to one that does not exist or is referred to, or somebody else changed the data at the same time. */
+        /** @description Another record has the same unique value, a record refers to one that does not exist or is referred to, or somebody else changed the data at the same time. With `Retry-After`: a request with the same `Idempotency-Key` is under way. */
         Conflict: {
             headers: {
+                /** @description Seconds until it is worth trying again. */
+                "Retry-After"?: number;
                 [name: string]: unknown;
             };
             content: {
@@ -835,7 +960,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request has `If-Match`, and there are no entity tags to check it with. Nothing was done. */
+        /** @description The record has another tag than `If-Match` names, and the header `ETag` is the one that it has; or there are no tags to check `If-Match` with. Nothing was done. */
         PreconditionFailed: {
             headers: {
                 [name: string]: unknown;
@@ -843,7 +968,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "detail": "City has no entity tags, so If-Match cannot be checked, and nothing was done; leave it out."
+                 *       "detail": "The City has been changed since; read it again, and repeat the change."
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -891,7 +1016,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL characters, JSON no key `__proto__`, days exist, and 64-bit integers fit. */
+        /** @description The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL characters, JSON no key `__proto__`, days exist, and 64-bit integers fit. Or the `Idempotency-Key` was used for another request. */
         UnprocessableContent: {
             headers: {
                 [name: string]: unknown;
@@ -1071,7 +1196,12 @@ export interface operations {
     };
     createCity: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether one record that is refused undoes all. With `false` each has a status of its own. Default: true. */
+                atomic?: boolean;
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -1091,32 +1221,28 @@ export interface operations {
                  *       "municipalityCode": "text"
                  *     }
                  */
-                "application/json": components["schemas"]["CityCreate"];
+                "application/json": components["schemas"]["CityCreate"] | components["schemas"]["CityCreate"][];
             };
         };
         responses: {
-            /** @description The new record. */
+            /** @description The new record. Or the new records, in the order of the body. */
             201: {
                 headers: {
                     /** @description The path of the new record. */
-                    Location: string;
+                    Location?: string;
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "id": 1,
-                     *       "name": "text",
-                     *       "countryCode": "ABC",
-                     *       "population": 1,
-                     *       "latitude": 1,
-                     *       "longitude": 1,
-                     *       "featureCode": "text",
-                     *       "adminCode": "text",
-                     *       "municipalityCode": "text"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CityWritten"];
+                    "application/json": components["schemas"]["CityWritten"] | components["schemas"]["CityItems"];
+                };
+            };
+            /** @description Each record has a status of its own, because `atomic` is `false`. */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CityResults"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -1344,6 +1470,8 @@ export interface operations {
                 "city.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description Only these properties of `city.country` are answered. */
                 "city.country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description Deleted records: `only` these, or `with` the others. Relations have none of them. For requests that may see them; for others there is no such parameter. Default: none. */
+                deleted?: "only" | "with";
             };
             header?: never;
             path: {
@@ -1843,6 +1971,133 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    replaceCountry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `*` the record is created, and one that is there stays as it is. */
+                "If-None-Match"?: "*";
+            };
+            path: {
+                /** @description The code. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "ABC",
+                 *       "alpha2": "AB",
+                 *       "name": "text",
+                 *       "officialName": "text",
+                 *       "region": "Africa",
+                 *       "subregion": "text",
+                 *       "capital": [
+                 *         "text"
+                 *       ],
+                 *       "languages": {},
+                 *       "currencies": {},
+                 *       "borders": [
+                 *         "ABC"
+                 *       ],
+                 *       "area": "42",
+                 *       "latitude": 1,
+                 *       "longitude": 1,
+                 *       "landlocked": true,
+                 *       "independent": true,
+                 *       "flag": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CountryReplace"];
+            };
+        };
+        responses: {
+            /** @description The record after the change. */
+            200: {
+                headers: {
+                    /** @description Its path, where it is new. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "ABC",
+                     *       "alpha2": "AB",
+                     *       "name": "text",
+                     *       "officialName": "text",
+                     *       "region": "Africa",
+                     *       "subregion": "text",
+                     *       "capital": [
+                     *         "text"
+                     *       ],
+                     *       "languages": {},
+                     *       "currencies": {},
+                     *       "borders": [
+                     *         "ABC"
+                     *       ],
+                     *       "area": "text",
+                     *       "latitude": 1,
+                     *       "longitude": 1,
+                     *       "landlocked": true,
+                     *       "independent": true,
+                     *       "flag": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CountryWritten"];
+                };
+            };
+            /** @description The new record. */
+            201: {
+                headers: {
+                    /** @description Its path, where it is new. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "code": "ABC",
+                     *       "alpha2": "AB",
+                     *       "name": "text",
+                     *       "officialName": "text",
+                     *       "region": "Africa",
+                     *       "subregion": "text",
+                     *       "capital": [
+                     *         "text"
+                     *       ],
+                     *       "languages": {},
+                     *       "currencies": {},
+                     *       "borders": [
+                     *         "ABC"
+                     *       ],
+                     *       "area": "text",
+                     *       "latitude": 1,
+                     *       "longitude": 1,
+                     *       "landlocked": true,
+                     *       "independent": true,
+                     *       "flag": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CountryWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     deleteCountry: {
         parameters: {
             query?: never;
@@ -2103,6 +2358,8 @@ export interface operations {
                 "city.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description Only these properties of `city.country` are answered. */
                 "city.country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description Deleted records: `only` these, or `with` the others. Relations have none of them. For requests that may see them; for others there is no such parameter. Default: none. */
+                deleted?: "only" | "with";
             };
             header?: never;
             path?: never;
@@ -2171,6 +2428,8 @@ export interface operations {
             /** @description The new record. */
             201: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     /** @description The path of the new record. */
                     Location: string;
                     [name: string]: unknown;
@@ -2205,6 +2464,140 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    deleteManyReviews: {
+        parameters: {
+            query: {
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 */
+                q: string;
+                /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */
+                max_affected?: number;
+                /** @description Whether one record that is refused undoes all. With `false` each has a status of its own. Default: true. */
+                atomic?: boolean;
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many records `q` has found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description Records that were written. */
+                        affected: number;
+                    };
+                };
+            };
+            /** @description Each record has a status of its own, because `atomic` is `false`. */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewDeleted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    updateManyReviews: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *
+                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 */
+                q?: string;
+                /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */
+                max_affected?: number;
+                /** @description Whether one record that is refused undoes all. With `false` each has a status of its own. Default: true. */
+                atomic?: boolean;
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewChange"][] | components["schemas"]["ReviewUpdate"];
+                "application/merge-patch+json": components["schemas"]["ReviewUpdate"];
+            };
+        };
+        responses: {
+            /** @description The records after the change, in the order of the body; or how many `q` has found. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewItems"] | {
+                        /** @description Records that were written. */
+                        affected: number;
+                    };
+                };
+            };
+            /** @description Each record has a status of its own, because `atomic` is `false`. */
+            207: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewResults"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     readReview: {
         parameters: {
             query?: {
@@ -2216,6 +2609,8 @@ export interface operations {
                 "city.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description Only these properties of `city.country` are answered. */
                 "city.country.fields"?: ("code" | "alpha2" | "name" | "officialName" | "region" | "subregion" | "capital" | "languages" | "currencies" | "borders" | "area" | "latitude" | "longitude" | "landlocked" | "independent" | "flag")[];
+                /** @description Deleted records: `only` these, or `with` the others. Relations have none of them. For requests that may see them; for others there is no such parameter. Default: none. */
+                deleted?: "only" | "with";
             };
             header?: never;
             path: {
@@ -2229,6 +2624,8 @@ export interface operations {
             /** @description The record. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2259,7 +2656,10 @@ export interface operations {
     deleteReview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The id. */
                 id: string;
@@ -2290,7 +2690,10 @@ export interface operations {
     updateReview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The id. */
                 id: string;
@@ -2323,6 +2726,8 @@ export interface operations {
             /** @description The record after the change. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2350,6 +2755,91 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    restoreReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record, which is no longer deleted. */
+            200: {
+                headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "42",
+                     *       "cityId": 1,
+                     *       "author": "text",
+                     *       "rating": 1,
+                     *       "text": "text",
+                     *       "createdAt": "2026-01-31T08:00:00.000Z",
+                     *       "updatedAt": "2026-01-31T08:00:00.000Z",
+                     *       "deletedAt": "2026-01-31T08:00:00.000Z",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ReviewWritten"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    purgeReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record is removed for good. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -38,12 +38,15 @@ async function showLargeCities(): Promise<void> {
   for (const { name, population } of data.items) say(`${name} has ${population} people`);
 }
 
-/** Creates and changes. */
+/** Creates, and changes what it has created: 412 if somebody else had changed it meanwhile. */
 async function writeReview(): Promise<Review> {
   const created = await atlas.POST('/reviews', { body: { cityId: 2988507, author: 'Ann', rating: 4 } });
   if (!created.data) return fail(created.error);
   const changed = await atlas.PATCH('/reviews/{id}', {
-    params: { path: { id: created.data.id } },
+    params: {
+      path: { id: created.data.id },
+      header: { 'If-Match': created.response.headers.get('ETag') ?? '*' },
+    },
     body: { text: 'Worth a detour.' },
   });
   if (!changed.data) return fail(changed.error);

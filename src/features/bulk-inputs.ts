@@ -31,9 +31,14 @@ export function bulkInputs(max: number, endpoint: BulkEndpoint, filter: Input | 
       'atomic',
       'isAtomic',
       true,
-      'Whether one record that is refused undoes all. With `false` each has a status of its own.',
+      'Whether one record that is refused undoes all. With `false` each has a status of its own. Default: true.',
     ),
-    flag('dry_run', 'isDryRun', false, 'Whether all is undone again. The answer is the same.'),
+    flag(
+      'dry_run',
+      'isDryRun',
+      false,
+      'Whether all is undone again. The answer is the same. Default: false.',
+    ),
   ];
   if (endpoint === 'createMany' || !filter) return flags;
   return [filter, maxAffected(max), ...flags];
@@ -52,7 +57,8 @@ function flag(name: string, member: string, absent: boolean, description: string
       issues.push({ parameter: name, code: 'boolean', detail, allowed: ['true', 'false'] });
       return absent;
     },
-    describe: () => ({ description, schema: { type: 'boolean', default: absent } }),
+    // A form would send a default of the schema, and a request for one record has no such parameter.
+    describe: () => ({ description, schema: { type: 'boolean' } }),
   };
 }
 
@@ -77,9 +83,8 @@ function maxAffected(max: number): Input {
       return value;
     },
     describe: () => ({
-      description:
-        'The most records that `q` may find. Where there are more, nothing is written. With `q` only.',
-      schema: { type: 'integer', minimum: 1, maximum: max, default: usual },
+      description: `The most records that \`q\` may find. Where there are more, nothing is written. With \`q\` only. Default: ${usual}.`,
+      schema: { type: 'integer', minimum: 1, maximum: max },
     }),
   };
 }

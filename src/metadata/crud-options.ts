@@ -128,10 +128,13 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
    * `DELETE /` with `q`.
    * Default: `list`, `read`, `create`, `update` and `delete`.
+   *
+   * @example ['list', 'read', 'create', 'createMany']
    */
   endpoints?: Iterable<Operation>;
   /**
-   * Limits of `createMany`, `updateMany` and `deleteMany`: `max` records in a request, from 1 to 1000. Default: 100.
+   * Limits of `createMany`, `updateMany` and `deleteMany`: `max` records in a request, from 1 to 1000. A longer array is 413. It is
+   * also the highest `max_affected`, which is 100 at most where a request does not say. Default: 100.
    *
    * @example { max: 500 }
    */
@@ -166,13 +169,20 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   idType?: IdType;
   /**
-   * What the strong `ETag` of a record is made of. `'version'`: the attribute with `@Version`. `'xmin'`: the system column with
-   * the transaction that wrote the row, for tables of PostgreSQL without a version; not for views and partitioned tables, and a
-   * restored backup has other tags. `If-Match` on a write of a resource without tags is 412.
-   * Default: `'version'` where the model has one, else false.
+   * What the strong `ETag` of a record is made of. `'version'`: the attribute of `version: true` in `@Table`. `'xmin'`: the system
+   * column with the transaction that wrote the row, for tables of PostgreSQL without a version; not for views and partitioned
+   * tables, and a restored backup has other tags. `false`: none. `If-Match` that names another tag is 412, and so is any on a resource
+   * without tags. Default: `'version'` where the model has one, else false.
+   *
+   * @example 'xmin'
    */
   etag?: 'version' | 'xmin' | false;
-  /** `'required'`: a change without `If-Match` is 428 (RFC 6585, 3). Default: `'optional'`. */
+  /**
+   * Whether a change has to name the state that it applies to. `'required'`: a change without `If-Match` is 428 (RFC 6585, 3), and so is
+   * an item of `updateMany` without its version. It needs tags, and cannot be with `deleteMany`. Default: `'optional'`.
+   *
+   * @example 'required'
+   */
   ifMatch?: 'optional' | 'required';
   /** What an unknown query parameter does: 400, or nothing. Default: `'reject'`. */
   unknownQuery?: 'reject' | 'ignore';

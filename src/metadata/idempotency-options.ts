@@ -18,11 +18,17 @@ export interface IdempotencyOptions {
    * ```
    */
   principal: PrincipalRule;
-  /** Whether a write without a key is answered with 400. Default: false. */
+  /**
+   * Whether a write without a key is answered with 400. Default: false.
+   *
+   * @example true
+   */
   required?: boolean;
   /**
    * How long an answer is kept, in hours, from 1 minute to 30 days. An older key counts as new, and is removed later. Applications on
    * one table need the same. Default: 24.
+   *
+   * @example 48
    */
   retention?: number;
 }

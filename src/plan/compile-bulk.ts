@@ -45,7 +45,7 @@ export function bulkProblems({
       ? []
       : problem(
           'updateMany',
-          'the records of a request name their states by a version. Give the model a @Version.',
+          'the records of a request name their states by a version. Give its @Table version: true.',
         )),
   ];
 }

@@ -23,7 +23,7 @@ export function compileEntityTag({ info, options, report }: OptionCheck): Entity
     return Object.freeze({ kind: 'version', attribute: version, maximum });
   }
   report(
-    `${info.name}: etag is 'version', and the model has none; add \`@Version @Column version: number\` to it, or use 'xmin'.`,
+    `${info.name}: etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.`,
   );
   return null;
 }
@@ -40,7 +40,7 @@ export function compileIfMatch(
   }
   if (ifMatch === 'required' && tag === null) {
     report(
-      `${info.name}: ifMatch is 'required', and the records have no tags; add \`@Version\` to the model, or etag: 'xmin'.`,
+      `${info.name}: ifMatch is 'required', and the records have no tags; give its @Table version: true, or use etag: 'xmin'.`,
     );
   }
   return ifMatch;

@@ -103,6 +103,35 @@ suite('the sample atlas', function () {
     expect(review).to.include({ text: null });
   });
 
+  it('changes what was read, does a write with a key once, and brings back what was deleted', async () => {
+    const send = (path: string, method: string, body: object | null, headers: Record<string, string> = {}) =>
+      fetch(new URL(path, atlas.urls[0]), {
+        method,
+        headers: { 'Content-Type': 'application/json', ...headers },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    const key = { 'Idempotency-Key': 'once' };
+    const rated = { cityId: 2988507, author: 'Eve', rating: 2 };
+    const [first, second] = [
+      await send('/reviews', 'POST', rated, key),
+      await send('/reviews', 'POST', rated, key),
+    ];
+    expect(second.headers.get('Idempotent-Replayed')).to.equal('true');
+    expect(await second.text()).to.equal(await first.text());
+    const path = String(first.headers.get('Location'));
+    const seen = { 'If-Match': String(first.headers.get('ETag')) };
+    expect((await send(path, 'PATCH', { rating: 3 }, seen)).status).to.equal(200);
+    expect((await send(path, 'PATCH', { rating: 4 }, seen)).status).to.equal(412);
+    const all = '/reviews?q=author==Eve';
+    expect(await (await send(all, 'PATCH', { rating: 5 })).json()).to.deep.equal({ affected: 1 });
+    expect(await (await send(all, 'DELETE', null)).json()).to.deep.equal({ affected: 1 });
+    const deleted = (await atlas.get(`${all}&deleted=only`)) as { items: object[] };
+    expect(deleted.items).to.have.length(1);
+    expect((await send(`${path}/restore`, 'POST', null)).status).to.equal(200);
+    await send(path, 'DELETE', null);
+    expect((await send(`${path}/purge`, 'DELETE', null)).status).to.equal(204);
+  });
+
   it('serves the typed client, which prints what its README shows', async () => {
     const main = join(PACKAGE_ROOT, 'dist/sample/typed-client/main.js');
     const { stdout } = await promisify(execFile)(process.execPath, [main], {

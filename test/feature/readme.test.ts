@@ -12,7 +12,12 @@ import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../sup
 const suite = process.env.CRUD_TEST_EXPRESS === '4' ? describe.skip : describe;
 
 /** Pages with a whole application, by the name of its program. */
-const PAGES = { readme: 'README.md', access: 'docs/access.md', relations: 'docs/relations.md' } as const;
+const PAGES = {
+  readme: 'README.md',
+  access: 'docs/access.md',
+  relations: 'docs/relations.md',
+  writes: 'docs/writes.md',
+} as const;
 
 suite('the applications in the documentation', function () {
   this.timeout(60_000);

@@ -89,6 +89,15 @@ CREATE INDEX ON "articles" ("views", "id");
     });
   });
 
+  it('prints what the guide on writes shows', async () => {
+    const [block = ''] = readmeBlocks('printed by the command line', 'docs/writes.md');
+    const [sql] = consoleExamples(block);
+    const [, , ...args] = String(sql?.command).split(' ');
+    mkdirSync(join(folder, 'dist'), { recursive: true });
+    write('dist/models.js', MODELS.replace(/Crud\(.*\)\(Article\)/, 'Crud()(Article)'));
+    expect((await command(...args)).everything.trim()).to.equal(sql?.output);
+  });
+
   it('finds a module whose ending is left out', async () => {
     write('short.js', "module.exports = { ...require('./models.cjs') };");
     expect((await command('routes', 'short')).everything).to.include('GET     /authors ');

@@ -29,16 +29,22 @@ export function consoleExamples(block: string): readonly ConsoleExample[] {
     });
 }
 
+/** The headers that `-i` prints here; curl prints all of them. */
+const SHOWN = ['ETag', 'Location', 'Retry-After', 'Idempotent-Replayed'];
+
 /** Sends the request that a `curl` command would, to this server instead. */
 export async function runCurl(command: string, base: string): Promise<string> {
   const [program, ...words] = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
   );
   if (program !== 'curl') throw new Error(`Only curl can be run here: ${command}`);
-  const headers = new Headers();
+  // Otherwise `fetch` asks for an answer that is no 304.
+  const headers = new Headers({ 'Cache-Control': 'max-age=0' });
   let [method, body, url]: (string | undefined)[] = [];
+  let isWithHead = false;
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
-    if (word === '-X') method = words.shift();
+    if (word === '-i') isWithHead = true;
+    else if (word === '-X') method = words.shift();
     else if (word === '-d') body = words.shift();
     else if (word === '-H') {
       const [name = '', value = ''] = (words.shift() ?? '').split(/:\s*(.*)/);
@@ -51,7 +57,13 @@ export async function runCurl(command: string, base: string): Promise<string> {
     headers,
     ...(body === undefined ? {} : { body }),
   });
-  return response.text();
+  const text = await response.text();
+  return isWithHead ? `${headOf(response)}\n\n${text}`.trim() : text;
+}
+
+function headOf({ status, statusText, headers }: Response): string {
+  const lines = SHOWN.filter((name) => headers.has(name)).map((name) => `${name}: ${headers.get(name)}`);
+  return [`HTTP/1.1 ${status} ${statusText}`, ...lines].join('\n');
 }
 
 /** Whether an answer is the one in the README, where `…` stands for any text. */

@@ -18,6 +18,8 @@ export type Region = (typeof REGIONS)[number];
   sortAllow: ['code', 'name', 'region', 'area'],
   include: { cities: { size: { default: 5, max: 20 } } },
   subresources: ['cities'],
+  // The client chooses the code, so `PUT` can create a country.
+  endpoints: ['list', 'read', 'create', 'update', 'replace', 'delete'],
 })
 @Table({
   tableName: 'countries',

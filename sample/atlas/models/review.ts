@@ -25,6 +25,9 @@ import { City } from './city.js';
   filterAllow: ['cityId', 'author', 'rating', 'createdAt'],
   sortAllow: ['id', 'rating', 'createdAt'],
   include: { city: true, 'city.country': true },
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge', 'updateMany', 'deleteMany'],
+  // Deleted ones may be listed by everybody here; an application asks who it is.
+  can: { deleted: true },
 })
 @Table({
   tableName: 'reviews',

@@ -32,6 +32,33 @@ class User extends Model {
 }
 attach(User);
 
+describe('the options etag and ifMatch', () => {
+  const VersionedCity = defineModel('VersionedCity', { name: DataTypes.STRING }, { version: true });
+
+  it('are the version where the model has one, and no condition', () => {
+    expect(planOf(VersionedCity)).to.deep.include({
+      entityTag: { kind: 'version', attribute: 'version', maximum: 2_147_483_647n },
+      ifMatch: 'optional',
+    });
+    expect(planOf(City).entityTag).to.equal(null);
+    expect(planOf(VersionedCity, { etag: false }).entityTag).to.equal(null);
+    expect(planOf(City, { etag: 'xmin', ifMatch: 'required' })).to.deep.include({ ifMatch: 'required' });
+  });
+
+  it('report what they cannot be, and what the model lacks for them', () => {
+    expect(problemsOf(City, { etag: 'version' })).to.deep.equal([
+      "City: etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.",
+    ]);
+    expect(problemsOf(City, { ifMatch: 'required' })).to.deep.equal([
+      "City: ifMatch is 'required', and the records have no tags; give its @Table version: true, or use etag: 'xmin'.",
+    ]);
+    expect(problemsOf(City, { etag: 'hash', ifMatch: 'always' })).to.deep.equal([
+      `City: etag is "hash"; use 'version', 'xmin' or false.`,
+      `City: ifMatch is "always"; use 'optional' or 'required'.`,
+    ]);
+  });
+});
+
 describe('the option endpoints', () => {
   it('is all five by default', () => {
     expect(planOf(City).endpoints).to.deep.equal(new Set(['list', 'read', 'create', 'update', 'delete']));
