@@ -115,7 +115,8 @@ export function compileResource(
       decorators.classProperties(schema, 'write'),
     ),
   );
-  problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }));
+  const isFilterable = Object.keys(options.filterAllow ?? {}).length > 0;
+  problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }, isFilterable));
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   const include = new Map<string, IncludePlan>();
