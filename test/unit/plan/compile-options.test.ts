@@ -87,8 +87,8 @@ describe('the option endpoints', () => {
 
   it('reports every name that is none, with the nearest one', () => {
     expect(problemsOf(City, { endpoints: ['lst', 'read', 'LIST', 'everything', 5] })).to.deep.equal([
-      `City: endpoints has "lst"; use ${ALL_ENDPOINTS}.` + " Did you mean 'list'?",
-      `City: endpoints has "LIST"; use ${ALL_ENDPOINTS}.` + " Did you mean 'list'?",
+      `City: endpoints has "lst"; use ${ALL_ENDPOINTS}. Did you mean 'list'?`,
+      `City: endpoints has "LIST"; use ${ALL_ENDPOINTS}. Did you mean 'list'?`,
       `City: endpoints has "everything"; use ${ALL_ENDPOINTS}.`,
       `City: endpoints has 5; use ${ALL_ENDPOINTS}.`,
     ]);
