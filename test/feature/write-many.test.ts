@@ -56,6 +56,18 @@ class Label extends Model {
   declare name: string;
 }
 
+/** Blanks at the end of a key mean nothing. */
+@Crud({ endpoints: ['updateMany'] })
+@Table({ tableName: 'padded_labels', timestamps: false })
+class PaddedLabel extends Model {
+  @PrimaryKey
+  @Column(DataType.CHAR(3))
+  declare name: string;
+
+  @Column(DataType.INTEGER)
+  declare size: number | null;
+}
+
 @Table({ tableName: 'plain_labels', timestamps: false })
 class PlainLabel extends Model {}
 
@@ -89,8 +101,8 @@ except({ session: DECORATED }).describe('many records in one request', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Paper, Label, PlainLabel],
-      bootstrap: { models: [Paper, Label] },
+      models: [Paper, Label, PaddedLabel, PlainLabel],
+      bootstrap: { models: [Paper, Label, PaddedLabel] },
       minPool: 2,
     });
   });
@@ -342,6 +354,26 @@ except({ session: DECORATED }).describe('many records in one request', () => {
         [3, 'foreign', 0],
         [4, 'IV', 1],
       ]);
+    });
+
+    it('are each changed once, however their keys are written', async () => {
+      await PaddedLabel.create({ name: 'a', size: 0 });
+      const detail = 'name is that of the item 0, too; a record may stand in a body once.';
+      const repeated = issue('/1/name', 'repeated', detail);
+      const change = (query: string) =>
+        site.agent.patch(`/padded-labels${query}`).send([
+          { name: 'a', size: 1 },
+          { name: 'a ', size: 2 },
+        ]);
+      expectProblem(await change(''), 422, repeated);
+      expect(await PaddedLabel.findOne({ raw: true })).to.have.property('size', 0);
+      expectJson(await change('?atomic=false'), 207, {
+        items: [
+          { status: 200, item: { name: 'a  ', size: 1 } },
+          { status: 422, problem: repeated },
+        ],
+      });
+      expect(await PaddedLabel.findOne({ raw: true })).to.have.property('size', 1);
     });
 
     it('take no q beside them, and no If-Match', async () => {
