@@ -10,6 +10,7 @@ import {
   type CrudContext,
   crudController,
   type UpdateValues,
+  unitOfWork,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { except } from '../support/combination.js';
@@ -490,6 +491,26 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       ).to.equal(500);
       expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no']);
       expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('may each stand for itself where an override has savepoints', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return unitOfWork((uow) => uow.savepoint(() => super.update(id, values, context)));
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const items = [
+        { id: 1, title: 'I' },
+        { id: 2, code: 'a' },
+        { id: 4, title: 'IV' },
+      ];
+      const changed = await agent.patch('/papers?atomic=false').send(items);
+      expect(changed.status).to.equal(207);
+      expect(changed.body.items.map(({ status }: { status: number }) => status)).to.deep.equal([
+        200, 409, 200,
+      ]);
+      expect((await rows()).map(([, title]) => title)).to.deep.equal(['I', 'two', 'foreign', 'IV']);
     });
 
     it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {

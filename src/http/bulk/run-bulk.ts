@@ -7,7 +7,7 @@ import type { Sequelize } from 'sequelize';
 import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../../features/bulk-inputs.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
-import type { UnitOfWork } from '../../persistence/records/unit-of-work.js';
+import type { RequestUnit } from '../../persistence/records/unit-of-work.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { Filter } from '../../query/list-query.js';
@@ -93,12 +93,12 @@ export function compileBulkRunner(
 /** Runs a write; in a savepoint, where it may fail alone. What the server cannot do stops all. */
 async function settle<T>(
   { request }: Action,
-  unit: UnitOfWork | null,
+  unit: RequestUnit | null,
   write: () => Promise<T>,
 ): Promise<BulkResult<T>> {
   if (!unit) return { item: await write() };
   try {
-    return { item: await unit.savepoint(write) };
+    return { item: await unit.attempt(write) };
   } catch (error) {
     const problem = problemOf(error, request);
     if (problem === null || problem.status >= 500) throw error;
