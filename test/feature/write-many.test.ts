@@ -152,6 +152,16 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       });
     });
 
+    it('are no dry run of one, even where unknown parameters are ignored', async () => {
+      const controllers = [
+        crudController(Paper, { unknownQuery: 'ignore', endpoints: ['create', 'createMany'] }) as never,
+      ];
+      const { agent } = await buildApp({ models: [Paper], controllers });
+      const refused = await agent.post('/papers?dry_run=true').send({ title: 'x' });
+      expect([refused.status, refused.body.errors[0].parameter]).to.deep.equal([400, 'dry_run']);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
     it('are refused with all that is wrong with any of them', async () => {
       const refused = await post('', [
         { title: 'x' },
