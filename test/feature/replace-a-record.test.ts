@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { IsInt, IsString } from 'class-validator';
+import type { Response } from 'express';
+import { Authorized, UseBefore } from 'routing-controllers';
 import {
   AutoIncrement,
   BelongsTo,
@@ -472,5 +474,34 @@ describe('a PUT of a record', () => {
     const { agent } = await buildApp({ models: [], controllers: [Both] });
     expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'a' });
     expect((await agent.put('/plains/1').send({})).status).to.equal(422);
+  });
+
+  it('is no endpoint where it would go past decorators of create and update', async () => {
+    const guard = UseBefore((_request: unknown, response: Response) => response.sendStatus(418));
+    class Plains extends crudController(Plain) {
+      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.create(values, context);
+      }
+      @Authorized('editor')
+      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+        return super.update(id, values, context);
+      }
+    }
+    guard(Plains.prototype, 'create');
+    const error = await caughtError(() => buildApp({ models: [], controllers: [Plains] }));
+    expect(error).to.be.instanceOf(ConfigError);
+    expect(String(error)).to.include(
+      "Plains.create has decorators that guard it, and endpoints has 'replace'",
+    );
+    expect(String(error)).to.include('Plains.update has');
+    class Guarded extends Plains {
+      override replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.replace(id, values, context);
+      }
+    }
+    guard(Guarded.prototype, 'replace');
+    const { agent } = await buildApp({ models: [], controllers: [Guarded] });
+    expect((await agent.put('/plains/1').send({ name: 'a' })).status).to.equal(418);
+    expect(await Plain.count()).to.equal(0);
   });
 });

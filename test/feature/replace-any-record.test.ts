@@ -89,15 +89,28 @@ class Profile extends Model {
   declare text: string | null;
 }
 
-const TABLES = ['accounts', 'traced', 'parted', 'shared', 'profiles', 'made_accounts'];
+/** Places may be exchanged within a transaction: they are unique at its end. */
+@Crud({ endpoints: ENDPOINTS })
+@Table({ tableName: 'seats', timestamps: false })
+class Seat extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.INTEGER })
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare place: number;
+}
+
+const TABLES = ['seats', 'accounts', 'traced', 'parted', 'shared', 'profiles', 'made_accounts'];
 
 describe('a PUT of any record', () => {
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Account, Traced, Parted, Shared, Profile], minPool: 2 });
+    site = await startTestApp({ models: [Account, Traced, Parted, Shared, Profile, Seat], minPool: 2 });
     await site.engine.sequelize.query(`
       ALTER TABLE accounts ADD CHECK (balance >= -"limit");
+      ALTER TABLE seats ADD UNIQUE (place) DEFERRABLE INITIALLY DEFERRED;
       CREATE TABLE made_accounts (id bigint);
       CREATE FUNCTION note_account() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN INSERT INTO made_accounts VALUES (NEW.id); RETURN NEW; END';
@@ -126,6 +139,14 @@ describe('a PUT of any record', () => {
     expect((await put({ balance: -7 })).status).to.equal(200);
     const [created] = await site.engine.sequelize.query('SELECT id FROM made_accounts');
     expect(created).to.have.length(1);
+  });
+
+  it('may have a value that is unique at the commit', async () => {
+    const put = (id: number, place: number) => site.agent.put(`/seats/${id}`).send({ place });
+    expectJson(await put(1, 7), 201, { id: 1, place: 7 });
+    expectJson(await put(1, 8), 200, { id: 1, place: 8 });
+    expect((await put(2, 8)).status).to.equal(409);
+    expect(await Seat.findAll({ raw: true })).to.deep.equal([{ id: 1, place: 8 }]);
   });
 
   it('creates nothing without what the request may not give', async () => {

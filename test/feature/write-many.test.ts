@@ -10,6 +10,7 @@ import {
   type CrudContext,
   crudController,
   type UpdateValues,
+  unitOfWork,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { except } from '../support/combination.js';
@@ -56,6 +57,18 @@ class Label extends Model {
   declare name: string;
 }
 
+/** Blanks at the end of a key mean nothing. */
+@Crud({ endpoints: ['updateMany'] })
+@Table({ tableName: 'padded_labels', timestamps: false })
+class PaddedLabel extends Model {
+  @PrimaryKey
+  @Column(DataType.CHAR(3))
+  declare name: string;
+
+  @Column(DataType.INTEGER)
+  declare size: number | null;
+}
+
 @Table({ tableName: 'plain_labels', timestamps: false })
 class PlainLabel extends Model {}
 
@@ -89,8 +102,8 @@ except({ session: DECORATED }).describe('many records in one request', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Paper, Label, PlainLabel],
-      bootstrap: { models: [Paper, Label] },
+      models: [Paper, Label, PaddedLabel, PlainLabel],
+      bootstrap: { models: [Paper, Label, PaddedLabel] },
       minPool: 2,
     });
   });
@@ -137,6 +150,16 @@ except({ session: DECORATED }).describe('many records in one request', () => {
           },
         ],
       });
+    });
+
+    it('are no dry run of one, even where unknown parameters are ignored', async () => {
+      const controllers = [
+        crudController(Paper, { unknownQuery: 'ignore', endpoints: ['create', 'createMany'] }) as never,
+      ];
+      const { agent } = await buildApp({ models: [Paper], controllers });
+      const refused = await agent.post('/papers?dry_run=true').send({ title: 'x' });
+      expect([refused.status, refused.body.errors[0].parameter]).to.deep.equal([400, 'dry_run']);
+      expect(await rows()).to.deep.equal(BEFORE);
     });
 
     it('are refused with all that is wrong with any of them', async () => {
@@ -344,6 +367,26 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       ]);
     });
 
+    it('are each changed once, however their keys are written', async () => {
+      await PaddedLabel.create({ name: 'a', size: 0 });
+      const detail = 'name is that of the item 0, too; a record may stand in a body once.';
+      const repeated = issue('/1/name', 'repeated', detail);
+      const change = (query: string) =>
+        site.agent.patch(`/padded-labels${query}`).send([
+          { name: 'a', size: 1 },
+          { name: 'a ', size: 2 },
+        ]);
+      expectProblem(await change(''), 422, repeated);
+      expect(await PaddedLabel.findOne({ raw: true })).to.have.property('size', 0);
+      expectJson(await change('?atomic=false'), 207, {
+        items: [
+          { status: 200, item: { name: 'a  ', size: 1 } },
+          { status: 422, problem: repeated },
+        ],
+      });
+      expect(await PaddedLabel.findOne({ raw: true })).to.have.property('size', 1);
+    });
+
     it('take no q beside them, and no If-Match', async () => {
       expect((await patch('?max_affected=3', [{ id: 1, title: 'x' }])).status).to.equal(400);
       const refused = await patch('', [{ id: 1, title: 'x' }]).set('if-match', '"0"');
@@ -458,6 +501,26 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       ).to.equal(500);
       expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no']);
       expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('may each stand for itself where an override has savepoints', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return unitOfWork((uow) => uow.savepoint(() => super.update(id, values, context)));
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const items = [
+        { id: 1, title: 'I' },
+        { id: 2, code: 'a' },
+        { id: 4, title: 'IV' },
+      ];
+      const changed = await agent.patch('/papers?atomic=false').send(items);
+      expect(changed.status).to.equal(207);
+      expect(changed.body.items.map(({ status }: { status: number }) => status)).to.deep.equal([
+        200, 409, 200,
+      ]);
+      expect((await rows()).map(([, title]) => title)).to.deep.equal(['I', 'two', 'foreign', 'IV']);
     });
 
     it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {

@@ -64,7 +64,7 @@ export function compileBulkHandler(
     ({ request, response }: Action) =>
     async <T>(work: OnTarget<T>): Promise<T> => {
       const unit = await requestSessions(request, response).unit(sequelize);
-      return unit.savepoint(async () => work(await sessionTarget(sequelize, single.verb)));
+      return unit.attempt(async () => work(await sessionTarget(sequelize, single.verb)));
     };
   const formatFor = (response: Response): Format =>
     isSeen || !writesPlainJson(response) ? 'values' : 'text';

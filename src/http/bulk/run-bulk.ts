@@ -7,10 +7,11 @@ import type { Sequelize } from 'sequelize';
 import { type BulkInputs, DEFAULT_MAX_AFFECTED } from '../../features/bulk-inputs.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { NotFoundError } from '../../persistence/errors/errors.js';
-import type { UnitOfWork } from '../../persistence/records/unit-of-work.js';
+import type { RequestUnit } from '../../persistence/records/unit-of-work.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import type { Filter } from '../../query/list-query.js';
+import { InvalidBodyError } from '../../schema/request-issue.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { problemOf } from '../error/exception-handler.js';
 import type { Problem } from '../error/problem.js';
@@ -21,7 +22,7 @@ import { compileMethod, contextOf, outcomeOf } from '../operation/run-method.js'
 import { type RowRunner, sessionTarget } from '../operation/run-rows.js';
 import { setCurrentItem } from '../request/current-item.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
-import type { BulkItem } from '../request/parse-item.js';
+import { type BulkItem, repeatedKey } from '../request/parse-item.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { requestSessions } from '../request/request-sessions.js';
 import { setToldNames } from '../request/told-names.js';
@@ -64,7 +65,10 @@ export function compileBulkRunner(
     const { request, response } = action;
     const { items, inputs, access } = input;
     const targets = items ?? (await findTargets(resource, action, input));
-    if (items && operation === 'update') await lockTargets(resource, action, items);
+    const written =
+      items && operation === 'update' && !(await lockTargets(resource, action, items))
+        ? new Map<string, number>()
+        : null;
     const unit = inputs.isAtomic ? null : await requestSessions(request, response).unit(sequelize);
     const run = items ? runSingle : runFound;
     const results: BulkResult<ReturnType<typeof show>>[] = [];
@@ -75,7 +79,9 @@ export function compileBulkRunner(
       const key = items || plan.exposure.unreadable.has(plan.info.primaryKey.name) ? {} : { key: wanted?.id };
       const write = async () => {
         if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
-        return show(await run(action, wanted), wanted);
+        const outcome = await run(action, wanted);
+        if (written) refuseRepeated(plan.info.primaryKey.name, outcome, index, written);
+        return show(outcome, wanted);
       };
       results.push({ ...(await settle(action, unit, write)), ...key });
     }
@@ -87,12 +93,12 @@ export function compileBulkRunner(
 /** Runs a write; in a savepoint, where it may fail alone. What the server cannot do stops all. */
 async function settle<T>(
   { request }: Action,
-  unit: UnitOfWork | null,
+  unit: RequestUnit | null,
   write: () => Promise<T>,
 ): Promise<BulkResult<T>> {
   if (!unit) return { item: await write() };
   try {
-    return { item: await unit.savepoint(write) };
+    return { item: await unit.attempt(write) };
   } catch (error) {
     const problem = problemOf(error, request);
     if (problem === null || problem.status >= 500) throw error;
@@ -161,11 +167,26 @@ async function findTargets(
   return keys.map((key) => ({ body: null, input: { ...each, id: idOf(plan, key) }, problem: null }));
 }
 
-/** In one order, whatever that of the request: two of them cannot wait for each other. */
-async function lockTargets(resource: Resource, action: Action, items: readonly BulkItem[]): Promise<void> {
+/**
+ * In one order, whatever that of the request: two of them cannot wait for each other.
+ *
+ * @returns whether each has a record of its own
+ */
+async function lockTargets(resource: Resource, action: Action, items: readonly BulkItem[]): Promise<boolean> {
   const ids = items.flatMap(({ input }) => (input ? [input.id] : []));
-  if (ids.length > 1)
-    await contextOf(resource, action).repository.lockKeys(byKeys(resource.plan, ids), ids.length);
+  if (ids.length < 2) return true;
+  const filter = byKeys(resource.plan, ids);
+  const locked = await contextOf(resource, action).repository.lockKeys(filter, ids.length);
+  return locked.length === ids.length;
+}
+
+/** Only the database knows which keys are equal: of `citext` and `char`, texts that differ may be. */
+function refuseRepeated(name: string, outcome: Outcome, index: number, written: Map<string, number>): void {
+  const key = outcome.stored(name);
+  if (key === null) return;
+  const before = written.get(key);
+  if (before !== undefined) throw new InvalidBodyError([repeatedKey(name, before)]);
+  written.set(key, index);
 }
 
 function byKeys({ info: { primaryKey } }: ResourcePlan, ids: readonly unknown[]): Filter {

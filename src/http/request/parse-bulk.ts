@@ -56,7 +56,12 @@ export function compileBulkParser(
   const readInputs = compileQueryReader(plan, bulkInputs(plan.bulk?.max ?? 0, endpoint, filter));
   const relations = compileWantedRelations(plan, endpoint !== 'createMany');
   const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
-  const { absentFor, readQuery } = features[single];
+  const { absentFor, readQuery, inputs: singleInputs } = features[single];
+  // Also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
+  const refuseUnknown = compileQueryReader(
+    plan,
+    singleInputs.filter((each) => each.in === 'query'),
+  );
   const readKey = compileHeaderReader(features[single].inputs.filter(({ name }) => name === IDEMPOTENCY_KEY));
   return async (request) => {
     const access = await askAccess(request, single);
@@ -77,7 +82,10 @@ export function compileBulkParser(
       if (inputs.filter) return { inputs, access, items: null, each: { query: absent, access } };
       throw missingFilter('A delete of many records needs q.');
     }
-    return parseBody(request, { inputs, access, absent }, () => readQuery(request.url, access));
+    return parseBody(request, { inputs, access, absent }, () => {
+      refuseUnknown(request.url, access);
+      return readQuery(request.url, access);
+    });
   };
 }
 

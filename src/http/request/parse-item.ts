@@ -63,14 +63,19 @@ export function compileItemParser(
     const text = head ? textOf(head.id) : textOf(parsed?.values[key]);
     const before = text === undefined ? undefined : keys.get(text);
     if (before !== undefined) {
-      const detail = `${key} is that of the item ${before}, too; a record may stand in a body once.`;
-      issues.push({ pointer: bodyPointer(key), code: 'repeated', detail });
+      issues.push(repeatedKey(key, before));
     } else if (text !== undefined) keys.set(text, index);
     if (issues.length > 0 || !parsed) return wrong(issues);
     if (head?.refusal) return { body, input: null, problem: head.refusal };
     const query = head?.states ? Object.freeze({ ...absent, ifMatch: head.states }) : absent;
     return { body, input: { query, ...(head ? { id: head.id } : {}), ...parsed }, problem: null };
   };
+}
+
+/** What is wrong with an item whose record an item before it has. */
+export function repeatedKey(key: string, before: number): RequestIssue {
+  const detail = `${key} is that of the item ${before}, too; a record may stand in a body once.`;
+  return { pointer: bodyPointer(key), code: 'repeated', detail };
 }
 
 interface ItemHead {

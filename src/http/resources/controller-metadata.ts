@@ -132,6 +132,15 @@ export function copyGuards(
   }
 }
 
+/** Whether the user's decorators put something before or around a method. */
+export function isGuarded(lineage: readonly object[], method: string): boolean {
+  const { uses, useInterceptors, responseHandlers } = routingStorage();
+  const guards = responseHandlers.filter(({ type }) => (type as string) === 'authorized');
+  return [...uses, ...useInterceptors, ...guards].some(
+    (each) => each.method === method && lineage.includes(each.target),
+  );
+}
+
 /** Takes the metadata of registered controllers out of the storage that all applications of the process share. */
 export function forgetControllers(controllers: ReadonlySet<unknown>): void {
   const storage = routingStorage();

@@ -17,6 +17,7 @@ import type { RouterSettings } from '../resources/settings.js';
 import { closePaths, pathShape } from './allowed-methods.js';
 import { bulkProblems } from './bulk-routes.js';
 import { SafeExpressDriver } from './express-driver.js';
+import { replaceProblems } from './replace-problems.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
 /** What is mounted. */
@@ -123,7 +124,9 @@ function checkRoutes(routes: MountedRouter['routes']): void {
           ];
     });
   });
-  problems.push(...routes.flatMap(({ resource }) => bulkProblems(resource)));
+  problems.push(
+    ...routes.flatMap(({ resource }) => [...bulkProblems(resource), ...replaceProblems(resource)]),
+  );
   if (problems.length > 0) throw new ConfigError(problems);
 }
 

@@ -16,6 +16,8 @@ export interface TableTriggers {
   readonly isPlain: boolean;
   /** Whether a new row may be another one than the statement says, or none. */
   readonly changeInserts: boolean;
+  /** Whether a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
+  readonly haveLateKeys: boolean;
   /** The sequences that give new rows their keys, as their identifiers, by column. One that may not be drawn from is left out. */
   readonly sequences: Readonly<Record<string, string>>;
 }
@@ -25,6 +27,7 @@ const NONE: TableTriggers = Object.freeze({
   areThere: false,
   isPlain: true,
   changeInserts: false,
+  haveLateKeys: false,
   sequences: Object.freeze({}),
 });
 
@@ -59,7 +62,9 @@ const TRIGGERS = `
           AND pg_get_expr(adbin, adrelid) LIKE 'nextval(''%''::regclass)'
           AND pg_get_expr(adbin, adrelid) NOT LIKE '%(%(%'
       ) AS keys JOIN pg_sequence ON seqrelid = made
-      WHERE has_sequence_privilege(seqrelid, 'USAGE')) AS sequences
+      WHERE has_sequence_privilege(seqrelid, 'USAGE')) AS sequences,
+    max(CASE WHEN EXISTS (
+      SELECT FROM pg_constraint WHERE conrelid = id AND condeferrable AND contype IN ('p', 'u', 'x')) THEN 1 ELSE 0 END) AS late
   FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal`;
 
 /** Sends a query with values for its parameters to the primary, and gives the rows. */
@@ -113,7 +118,7 @@ async function find(
     answers.delete(table);
     throw error;
   });
-  const [kind, inserts, sequences] = Object.values(row);
+  const [kind, inserts, sequences, late] = Object.values(row);
   // The table is not there, or not yet.
   if (kind === null) {
     answers.delete(table);
@@ -124,6 +129,7 @@ async function find(
     areThere: Number(kind) > 0,
     isPlain: Number(inserts) < 2,
     changeInserts: Number(inserts) > 0,
+    haveLateKeys: Number(late) > 0,
     sequences: Object.freeze(JSON.parse(sequences ?? '{}') as Record<string, string>),
   });
   answers.set(table, { triggers, askedAt });

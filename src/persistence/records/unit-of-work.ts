@@ -36,6 +36,8 @@ export interface UnitOfWork extends ReadSession {
 
 /** The unit of work of a request. */
 export interface RequestUnit extends UnitOfWork {
+  /** As `savepoint`, around work that may have a savepoint of its own. */
+  attempt<T>(work: () => Promise<T>): Promise<T>;
   /** Runs work, checks what a commit would check, and undoes all of it, what it wanted after the commit, too. */
   rehearse<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -197,6 +199,10 @@ class ActiveUnit implements RequestUnit {
     }
   }
 
+  attempt<T>(work: () => Promise<T>): Promise<T> {
+    return runInSavepoint(this.#session, 'item', work);
+  }
+
   async rehearse<T>(work: () => Promise<T>): Promise<T> {
     const done: T[] = [];
     const execute = executorOf(this.#session, this.transaction);
@@ -223,7 +229,7 @@ function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
 /** Runs work in a session; a throw undoes what it did, and the session can go on. */
 export async function runInSavepoint<T>(
   session: DatabaseSession,
-  name: 'unit' | 'replacement',
+  name: 'unit' | 'item' | 'replacement',
   work: () => Promise<T>,
 ): Promise<T> {
   const transaction = await session.begin();

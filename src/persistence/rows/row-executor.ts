@@ -244,8 +244,9 @@ export class RowExecutor {
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shapes = [this.#encoder.changes(set, filled), this.#encoder.newRow(row, 0, filled)] as const;
     const [changes, values] = shapes;
-    if (changes === null || values === null || (await triggersOf(this.#compiler.table, on)).hideUpdates)
-      return null;
+    if (changes === null || values === null) return null;
+    const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
+    if (hideUpdates || haveLateKeys) return null;
     const setOf = () => this.#encoder.attributesOf(changes);
     const isChanged = only === null && changes.includes('1');
     const rowOf = () => this.#encoder.attributesOf(values);

@@ -1,0 +1,21 @@
+/** What of a controller stands in the way of `PUT /{id}`. */
+import { isGuarded, lineageOf } from '../resources/controller-metadata.js';
+import { CrudController } from '../resources/crud-controller.js';
+import type { Resource } from '../resources/resource.js';
+
+/**
+ * A replacement creates or updates, and is known as which only inside the method: neither method's decorators can come before it.
+ * Those of `replace` do, where the user has written it.
+ */
+export function replaceProblems({ plan, controller }: Resource): string[] {
+  const lineage = lineageOf(controller, CrudController);
+  const isOwn = controller.prototype.replace !== CrudController.prototype.replace;
+  if (!plan.endpoints.has('replace') || isOwn || isGuarded(lineage, 'replace')) return [];
+  return ['create', 'update']
+    .filter((method) => isGuarded(lineage, method))
+    .map(
+      (method) =>
+        `${controller.name}.${method} has decorators that guard it, and endpoints has 'replace', which would go past them; override ` +
+        'replace with the decorators that it needs, or leave it out.',
+    );
+}
