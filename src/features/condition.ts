@@ -63,7 +63,7 @@ function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): Return
         ...(isRequired
           ? {
               missing(isGiven) {
-                // What must not be there cannot be overwritten.
+                // What must not be there cannot be overwritten. Other changes are refused with it.
                 if (isGiven('If-None-Match')) return;
                 throw new RefusedRequestError(
                   428,

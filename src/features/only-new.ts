@@ -1,6 +1,9 @@
-/** `If-None-Match: *`: a replacement that creates, and leaves a record that is there alone. */
+/** `If-None-Match: *` of a write: a replacement that creates, and leaves a record that is there alone. Others are refused. */
 import type { FeatureFactory } from '../operation/feature.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
+
+/** What changes a record that is there, which is what the condition rules out (RFC 9110, 13.1.2). */
+const CHANGES = ['update', 'delete', 'restore', 'purge'] as const;
 
 /** For resources with tags and without: whether there is a record needs none. */
 export const onlyNew: FeatureFactory = ({ plan: { name } }) => ({
@@ -11,7 +14,7 @@ export const onlyNew: FeatureFactory = ({ plan: { name } }) => ({
       endpoints: ['replace'],
       member: 'onlyNew',
       read(text, { textOf }) {
-        if (text.trim() !== '*') throw new RefusedRequestError(400, 'If-None-Match of a write is *.');
+        checkAny(text);
         if (textOf('If-Match') === undefined) return true;
         // Both cannot hold (RFC 9110, 13.2.2).
         throw new RefusedRequestError(
@@ -24,9 +27,26 @@ export const onlyNew: FeatureFactory = ({ plan: { name } }) => ({
         schema: { type: 'string', enum: ['*'] },
       }),
     },
+    {
+      in: 'header',
+      name: 'If-None-Match',
+      endpoints: CHANGES,
+      read(text) {
+        checkAny(text);
+        throw new RefusedRequestError(
+          412,
+          `Only a ${name} that is there can be changed, and nothing was done; leave If-None-Match out.`,
+        );
+      },
+    },
   ],
   rewrite: {
     replace: (operation, inputs) => (inputs.onlyNew ? { ...operation, only: 'create' } : operation),
   },
-  problems: { replace: [412] },
+  problems: Object.fromEntries([...CHANGES, 'replace'].map((each) => [each, [412]])),
 });
+
+/** @throws RefusedRequestError 400 */
+function checkAny(text: string): void {
+  if (text.trim() !== '*') throw new RefusedRequestError(400, 'If-None-Match of a write is *.');
+}

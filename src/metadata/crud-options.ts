@@ -171,8 +171,10 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /**
    * What the strong `ETag` of a record is made of. `'version'`: the attribute of `version: true` in `@Table`. `'xmin'`: the system
    * column with the transaction that wrote the row, for tables of PostgreSQL without a version; not for views and partitioned
-   * tables, and a restored backup has other tags. `false`: none. `If-Match` that names another tag is 412, and so is any on a resource
-   * without tags. Default: `'version'` where the model has one, else false.
+   * tables, and a restored backup has other tags. `false`: none. Generated writes, repositories and `save()` count a version.
+   * `Model.update()` of Sequelize, raw SQL and `ON DELETE SET NULL` leave it, and a record that is created again under the key of
+   * another begins at 0. Then a tag may be that of other values; `'xmin'` sees all of these. `If-Match` that names another tag is
+   * 412, and so is any on a resource without tags. Default: `'version'` where the model has one, else false.
    *
    * @example 'xmin'
    */

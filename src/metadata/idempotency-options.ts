@@ -11,6 +11,10 @@ export interface IdempotencyOptions {
   /**
    * Who has sent the request, such as the id of a user: two principals never share a key. It is asked for requests with a key,
    * after `dependencies` and `can`. `null`, `undefined` and an empty text are 403. It must not be what everybody can send.
+   * A replay calls no override and no hook: rules for users belong into `can` and `dependencies`, which it passes again.
+   * An answer is repeated within the same `scope`, `visible` and `rls` settings alone: with others a repetition is 409 or 422.
+   * So these need the same values for the same request, and not its time or number. Applications on one table share the keys: where
+   * they know different users by the same id, the text has to tell them apart.
    *
    * @example
    * ```ts

@@ -11,6 +11,8 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  EVERYTHING,
+  filter,
   type IdempotencyOptions,
   InjectUnitOfWork,
   type UnitOfWork,
@@ -27,7 +29,14 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge'],
-  scope: { tenant: (request) => Number(request.get('x-tenant') ?? 1) },
+  scope: {
+    tenant: (request) =>
+      request.get('x-tenants')?.split(',').map(Number) ?? Number(request.get('x-tenant') ?? 1),
+  },
+  visible: (request) => {
+    const paid = request.get('x-paid');
+    return paid === undefined ? EVERYTHING : filter`paid==${paid === 'true'}`;
+  },
   can: {
     create: (request) => request.get('x-guest') === undefined,
     update: true,
@@ -81,6 +90,10 @@ const KEY = '8e03978e-40d5-43dd-bc93-6894a57f9324';
 const OTHER = { detail: 'This Idempotency-Key was used for another request; use another key.' };
 const UNDER_WAY = {
   detail: 'A request with this Idempotency-Key is under way; send it again a little later.',
+};
+const UNANSWERED = {
+  detail:
+    'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.',
 };
 const FORBIDDEN = { detail: 'This request has no access.' };
 
@@ -325,6 +338,21 @@ describe('an Idempotency-Key', () => {
       expect([clerk.status, 'amount' in clerk.body]).to.deep.equal([201, false]);
     });
 
+    it('the rows that the request may see: an answer about other rows is not repeated', async () => {
+      await create();
+      const patch = (name: string, sees: Record<string, string>) =>
+        site.agent.patch('/payments/1').set('idempotency-key', name).set(sees).send({ paid: false });
+      for (const [name, before, after] of [
+        ['x-tenants', '1,2', '2,3'],
+        ['x-paid', 'false', 'true'],
+      ] as const) {
+        const first = await patch(name, { [name]: before });
+        expect(first.status).to.equal(200);
+        expectReplay(first, await patch(name, { [name]: before }));
+        expectProblem(await patch(name, { [name]: after }), 409, UNANSWERED);
+      }
+    });
+
     it('a method and a route', async () => {
       await create();
       const patched = await site.agent.patch('/payments/1').set('idempotency-key', KEY).send({ name: 'b' });
@@ -413,10 +441,7 @@ describe('an Idempotency-Key', () => {
       const send = (name: string, status: string) =>
         agent.post('/payments').set('idempotency-key', name).set('x-status', status).send({ name });
       expect((await send('a', '201')).status).to.equal(201);
-      expectProblem(await send('a', '201'), 409, {
-        detail:
-          'The request with this Idempotency-Key was done, and its answer was not kept; read what it has written.',
-      });
+      expectProblem(await send('a', '201'), 409, UNANSWERED);
       expect((await send('b', '404')).status).to.equal(404);
       expect((await keys()).map(({ key }) => key)).to.deep.equal(['a']);
     });

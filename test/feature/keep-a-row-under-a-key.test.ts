@@ -23,6 +23,11 @@ import { SqlLog } from '../support/sql-log.js';
 import { TENANTS, TenantDatabase } from '../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
+const UNANSWERED = {
+  detail:
+    'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.',
+};
+
 @Crud({ etag: 'xmin' })
 @Table({ tableName: 'Odd "letters"', timestamps: false })
 class Letter extends Model {
@@ -222,10 +227,7 @@ describe('a row that is kept under a key', () => {
   it('is not answered from where the application has other columns by now', async () => {
     await post('/stamps', 'a', { name: 'a' });
     await site.engine.sequelize.query(`UPDATE crud_idempotency SET answer = '=other' || answer`);
-    expectProblem(await post('/stamps', 'a', { name: 'a' }), 409, {
-      detail:
-        'The request with this Idempotency-Key was done, and its answer was not kept; read what it has written.',
-    });
+    expectProblem(await post('/stamps', 'a', { name: 'a' }), 409, UNANSWERED);
     expect(await Stamp.count()).to.equal(1);
   });
 
@@ -274,7 +276,7 @@ describe('a row that is kept under a key', () => {
           models: [Draft],
           logger: new CapturedLog(),
           rls: { settings: (request) => ({ 'app.tenant': String(request.get('x-tenant')) }) },
-          idempotency: { principal: (request) => request.get('x-tenant') },
+          idempotency: { principal: (request) => request.get('x-user') ?? request.get('x-tenant') },
         },
       });
       for (const { definition } of keyTablesOf([Draft])) await database.control.query(definition.join(';'));
@@ -285,6 +287,11 @@ describe('a row that is kept under a key', () => {
         const { rows } = await database.control.query('SELECT tenant FROM drafts WHERE title = $1', [tenant]);
         expect(rows).to.deep.equal([{ tenant }]);
       }
+      const [own, other] = TENANTS;
+      const write = (tenant = '') =>
+        post('/drafts', 'b', { title: 'b' }, secured).set({ 'x-user': 'ann', 'x-tenant': tenant });
+      expectReplay(await write(own), await write(own));
+      expectProblem(await write(other), 409, UNANSWERED);
     });
   }
 });

@@ -230,6 +230,20 @@ describe('the tags of records', () => {
     expectNothing(await site.agent.delete('/locks/a').set('if-match', '*'), 204);
   });
 
+  it('changes nothing under If-None-Match, also where If-Match is required', async () => {
+    await site.agent.post('/locks').send({ name: 'a', count: 1 });
+    for (const path of ['/locks/a', '/notes/1', '/marks/1', '/authors/1']) {
+      for (const method of ['patch', 'delete'] as const) {
+        const send = (condition: string) =>
+          site.agent[method](path).set('if-none-match', condition).send({ count: 2 });
+        expect([path, method, (await send('*')).status]).to.deep.equal([path, method, 412]);
+        expect([path, method, (await send('"x"')).status]).to.deep.equal([path, method, 400]);
+      }
+    }
+    expectJson(await site.agent.get('/locks/a'), 200, { name: 'a', count: 1 });
+    expect((await site.agent.get('/authors/1')).status).to.equal(200);
+  });
+
   it('takes the transaction that wrote a row, where the model has no version', async () => {
     const created = await site.agent.post('/marks').send({ text: 'one' });
     expect(stateOf(created)).to.match(/^x\d+$/);

@@ -399,6 +399,8 @@ except({ session: DECORATED }).describe('many records in one request', () => {
           return { detail, errors: [{ parameter: 'q', code: 'required', detail }] };
         })(),
       );
+      const unseen = await patch('', [{ id: 1, title: 'x' }]).set('if-none-match', '*');
+      expect(unseen.status).to.equal(412);
       expect(await rows()).to.deep.equal(BEFORE);
     });
   });

@@ -35,6 +35,11 @@ abstract class Piece extends Model {
 @Table({ tableName: 'coins', timestamps: false })
 class Coin extends Piece {}
 
+/** The transaction that has written a row is its tag. */
+@Crud({ prefix: '/stamps', etag: 'xmin' })
+@Table({ tableName: 'coins', timestamps: false })
+class Stamp extends Piece {}
+
 /** Its table has a trigger. */
 @Crud({ prefix: '/notes' })
 @Table({ tableName: 'notes', timestamps: false })
@@ -125,7 +130,7 @@ describe('writing together', function () {
     database = await freshDatabase('together');
     const pool = { max: 2, ...engine.pool };
     site = await startTestApp({
-      models: [Coin, Note],
+      models: [Coin, Stamp, Note],
       database,
       engine: { groupCommit: true, ...engine, pool, logging: countWrites },
       minPool: pool.max,
@@ -234,6 +239,18 @@ describe('writing together', function () {
       expectJson(answer, 200, { id: index + 1, name: newOne(index + 1), worth: 0, place: null });
     });
     expect(await transactions('coins')).to.be.below(PLENTY.length / 2);
+  });
+
+  it('gives each state of a row a tag of its own, where that is the transaction', async () => {
+    await start();
+    const answers = await together((worth) =>
+      site.agent
+        .patch('/stamps/1')
+        .send({ worth: 100 + worth })
+        .then((response: Response) => response),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal(PLENTY.map(() => 200));
+    expect(new Set(answers.map(({ headers }) => headers['etag'])).size).to.equal(PLENTY.length);
   });
 
   it('answers each of those who change one row, or find none', async () => {

@@ -23,6 +23,7 @@ import { valueText } from '../../query/type-template.js';
 import { requestLogger } from '../request/application-logger.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { sentBody } from '../request/read-body.js';
+import { requestSettings } from '../request/row-security.js';
 import { type GeneratedRoute, routePath } from '../resources/generated-routes.js';
 import type { KeySettings } from '../resources/key-settings.js';
 import type { Resource } from '../resources/resource.js';
@@ -188,7 +189,7 @@ function idempotentWrite(
 const OTHER = 'This Idempotency-Key was used for another request; use another key.';
 const UNDER_WAY = 'A request with this Idempotency-Key is under way; send it again a little later.';
 const UNANSWERED =
-  'The request with this Idempotency-Key was done, and its answer was not kept; read what it has written.';
+  'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.';
 
 /** @throws RefusedRequestError 403 where there is none */
 async function askPrincipal({ principal }: KeySettings, request: Request): Promise<string> {
@@ -212,13 +213,13 @@ function scopeOf(
   return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
 }
 
-/** What a request asks for: its target and its body, and the rows that it is within. */
+/** What a request asks for: its target and its body, and the value that it writes within; behind a dot the rows that it sees. */
 function fingerprintOf(request: Request, access: Access): string {
-  const { originalUrl } = request;
   const within = [...access.form.scope]
     .filter(([, mode]) => mode === 'one')
     .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
-  return digest(`${JSON.stringify([originalUrl, within])}\n${sentBody(request)}`);
+  const asked = digest(`${JSON.stringify([request.originalUrl, within])}\n${sentBody(request)}`);
+  return `${asked}.${digest(JSON.stringify([access.digest(), requestSettings(request)?.key]))}`;
 }
 
 function digest(text: string): string {

@@ -5,7 +5,7 @@
 import type { Request } from 'express';
 import { type BulkInputs, bulkInputs } from '../../features/bulk-inputs.js';
 import { IDEMPOTENCY_KEY } from '../../features/idempotency-key.js';
-import { type BulkEndpoint, SINGLE_OF } from '../../metadata/endpoint.js';
+import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../metadata/endpoint.js';
 import type { Access } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
@@ -67,7 +67,7 @@ export function compileBulkParser(
     const access = await askAccess(request, single);
     const related = await askRelated(request, relations(request.url, access.form));
     const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
-    refuseCondition(request, plan.name);
+    refuseCondition(request, plan.name, single);
     readKey(request, inputs, access);
     // Who may not list must not learn by conditions what there is.
     if (inputs.filter) await askAccess(request, 'list');
@@ -163,9 +163,11 @@ function missingFilter(detail: string): InvalidQueryError {
   return new InvalidQueryError([{ parameter: 'q', code: 'required', detail }]);
 }
 
-/** A tag is that of one record. */
-function refuseCondition(request: Request, name: string): void {
-  if (request.get('If-Match') === undefined) return;
-  const detail = `If-Match names states of one ${name}, and nothing was done; give each record its version, or leave it out.`;
+/** A tag is that of one record. What creates finds none. */
+function refuseCondition(request: Request, name: string, single: Endpoint): void {
+  const conditions = single === 'create' ? ['If-Match'] : ['If-Match', 'If-None-Match'];
+  const given = conditions.find((each) => request.get(each) !== undefined);
+  if (given === undefined) return;
+  const detail = `${given} names states of one ${name}, and nothing was done; give each record its version, or leave it out.`;
   throw new RefusedRequestError(412, detail);
 }

@@ -25,7 +25,7 @@ export interface KeptAnswer {
   readonly answer: string;
 }
 
-/** What is known of a key: of another request; under way, or done without an answer that could be kept; or answered. */
+/** What is known of a key: of another request; under way, or done with no answer that may be given; or answered. */
 export type KnownKey = 'other' | 'under way' | 'unanswered' | KeptAnswer;
 
 /** Old keys go in batches, so that none holds many locks. */
@@ -137,7 +137,10 @@ const LIMIT_WAIT = "SELECT set_config('lock_timeout', '1ms', true)";
 
 function readKey({ rows }: TextResult, expected: string): KnownKey {
   const [fingerprint, status, location = null, etag = null, answer] = rows[0] ?? [];
-  if (fingerprint !== expected) return 'other';
+  const [asked] = expected.split('.');
+  if (fingerprint?.split('.')[0] !== asked) return 'other';
+  // The answer tells of rows that the request may not see any more.
+  if (fingerprint !== expected) return 'unanswered';
   if (status === null || status === undefined) return 'unanswered';
   return { status: Number(status), location, etag, answer: answer ?? '' };
 }

@@ -1,4 +1,5 @@
 /** Runs operations on the rows of one model, with statements made from the model alone. Knows no instances, hooks and scopes. */
+import { XMIN } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type {
   DeleteOperation,
@@ -38,7 +39,7 @@ export interface ReplacedRows extends FoundRows {
 /** The rows of a list. */
 export interface RowPage extends FoundRows, Omit<Page<TextRow>, 'items'> {}
 
-/** How often a replacement is tried that loses against others: each time another transaction has created the row, or deleted it. */
+/** How often a replacement is tried that loses against others: another transaction has created the row, or deleted it. */
 const ATTEMPTS = 3;
 
 /** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
@@ -62,8 +63,8 @@ export class RowExecutor {
   run(operation: ListOperation, slots?: Slots, on?: StatementTarget): Promise<RowPage>;
   /**
    * Writes rows, and gives them. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
-   * Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once
-   * more: nothing has happened then that could not happen again.
+   * Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once more:
+   * nothing has happened then that could not happen again.
    */
   run(
     operation: InsertOperation | UpdateOperation,
@@ -115,8 +116,7 @@ export class RowExecutor {
     const filled = joinSlots(slots, keySlots(key));
     const statement = await this.#writeOf(operation, filled, on);
     if (!statement) return null;
-    const keeping = keepingRow(statement, key.table, operation.kind === 'delete');
-    const written = await write(on, keeping, filled);
+    const written = await write(on, keepingRow(statement, key.table, operation.kind === 'delete'), filled);
     return written.rows.length === 1 ? written : null;
   }
 
@@ -186,7 +186,9 @@ export class RowExecutor {
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
     if (shape.includes('1')) {
       const statement = this.#updateOf(operation, shape);
-      const changed = await this.#writeShared(statement, filled, this.#keyOf(where, slots), on);
+      // The transaction could not tell two states of a row apart that it has written.
+      const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
+      const changed = await this.#writeShared(statement, filled, key, on);
       if (differs) return changed;
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (changed.rows.length > 0 && !(await triggersOf(this.#compiler.table, on)).hideUpdates)
@@ -280,7 +282,7 @@ export class RowExecutor {
   /**
    * Together with others of the same statement, unless a trigger may do what could not be undone.
    *
-   * @param key of the row that is written; null for a new one, undefined for what may be several
+   * @param key of the row that is written; null for a new one, undefined for what goes alone
    */
   async #writeShared(
     statement: Statement,

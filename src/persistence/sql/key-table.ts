@@ -80,7 +80,7 @@ export interface RequestKey {
   /** What it is unique in. */
   readonly scope: string;
   readonly key: string;
-  /** The same for the same request. */
+  /** The same for the same request up to the dot, and behind it for the same rows that it may see. */
   readonly fingerprint: string;
 }
 
