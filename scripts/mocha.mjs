@@ -4,9 +4,15 @@ import { programs, runScript } from './step.mjs';
 /** The tests over HTTP. */
 export const OVER_HTTP = 'dist/test/feature/**/*.test.js';
 
-/** These choose path and pool themselves, below Express: one run has them. */
+/** These choose path and pool themselves, below Express, or prove that others can fail: one run has them. */
 export const BELOW_HTTP = [
+  'check-a-cluster',
+  'check-health',
+  'cut-ranges',
   'deal-reads',
+  'engine-lifespan',
+  'leave-the-scope-out',
+  'prepare-again',
   'share-connections',
   'wait-for-a-connection',
   'write-together',

@@ -8,9 +8,9 @@ import { programs, root, runScript, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
 const COVERED = { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
+/** They wait most of the time: for processes, installations and what breaks. Those of processes choose Express and path themselves. */
+const WAITING = ['process', 'fault', 'package', 'browser'].map((name) => `dist/test/${name}/**/*.test.js`);
 const ALL = 'dist/test/**/*.test.js';
-/** Processes of their own, which choose Express and path themselves. They wait most of the time. */
-const IN_PROCESSES = 'dist/test/process/**/*.test.js';
 
 export async function test() {
   const counts = noCounts();
@@ -19,9 +19,8 @@ export async function test() {
     await step('Compile', compile);
     remove(COVERAGE);
     await step(
-      'Test on Express 5, and beside it on Express 4, with one connection, on the general path; then in other combinations and processes',
-      () =>
-        together([mocha(counts, [ALL, '--ignore', IN_PROCESSES], { env: COVERED }), testOtherwise(counts)]),
+      'Test on Express 5, and beside it on Express 4, with one connection, on the general path; then all else',
+      async () => twoAtATime(await runsOf(counts)),
     );
     await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
@@ -40,17 +39,26 @@ async function compile() {
   await runScript(programs.tsc);
 }
 
-/** What takes as long as the first run, and beside it costs no time. */
-async function testOtherwise(counts) {
-  const env = { ...COVERED, ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
-  await mocha(counts, [OVER_HTTP, ...BELOW_HTTP], { env, atEnd: true });
-  await shortCombinations(counts);
-  await mocha(counts, [IN_PROCESSES], { env: COVERED, atEnd: true });
+/** The longest run comes first, so that both ends of the work come at about the same time. */
+async function runsOf(counts) {
+  const general = { ...COVERED, ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
+  const elsewhere = [OVER_HTTP, ...WAITING].flatMap((files) => ['--ignore', files]);
+  return [
+    () => mocha(counts, [OVER_HTTP], { env: COVERED }),
+    () => mocha(counts, [OVER_HTTP, ...BELOW_HTTP], { env: general, atEnd: true }),
+    ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
+    () => mocha(counts, [ALL, ...elsewhere], { env: COVERED, atEnd: true }),
+    ...(await shortCombinations(counts)),
+  ];
 }
 
 /** Two runs wait for different things most of the time. The first that fails is told when both have ended. */
-async function together(runs) {
-  const ends = await Promise.allSettled(runs);
+async function twoAtATime(runs) {
+  const waiting = [...runs];
+  const takeTurns = async () => {
+    for (let run = waiting.shift(); run; run = waiting.shift()) await run();
+  };
+  const ends = await Promise.allSettled([takeTurns(), takeTurns()]);
   const failed = ends.find(({ status }) => status === 'rejected');
   if (failed) throw failed.reason;
 }

@@ -604,7 +604,8 @@ async function sameWrite(
   const { sequelize } = paths.site.engine;
   const outcomes = [];
   for (const path of [paths.fast, paths.general]) {
-    await sequelize.query('TRUNCATE things RESTART IDENTITY');
+    // Faster than TRUNCATE.
+    await sequelize.query("DELETE FROM things; SELECT setval('things_id_seq', 1, false)");
     if (wanted.method !== 'POST') {
       await ask(paths.general, { method: 'POST', path: '/things', body: row });
       for (const text of prepare) await sequelize.query(text);

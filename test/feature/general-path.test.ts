@@ -38,6 +38,7 @@ import {
 } from '../../src/index.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { emptyTables } from '../support/empty-tables.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -578,12 +579,12 @@ describe('the general path', () => {
 
   beforeEach(async () => {
     seen.length = 0;
-    for (const model of MODELS) {
-      const table = model.getTableName();
-      await site.engine.sequelize.query(`TRUNCATE "${table}" RESTART IDENTITY`);
+    await emptyTables(site, ...MODELS.map((model) => String(model.getTableName())));
+    const insertions = MODELS.map((model) => {
       const made = model === WithTableDefault ? ['(name, made)', "('shown', 1)"] : ['(name)', "('shown')"];
-      await site.engine.sequelize.query(`INSERT INTO "${table}" ${made.join(' VALUES ')}`);
-    }
+      return `INSERT INTO "${model.getTableName()}" ${made.join(' VALUES ')}`;
+    });
+    await site.engine.sequelize.query(insertions.join(';'));
     await site.engine.sequelize.query(`UPDATE "${WithOwnEnd.getTableName()}" SET ended = to_timestamp(0)`);
     await site.engine.sequelize.query(`UPDATE "${WithVersion.getTableName()}" SET version = 0`);
   });

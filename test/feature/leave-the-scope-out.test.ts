@@ -17,7 +17,12 @@ import { keyTablesOf } from '../../src/persistence/sql/key-table.js';
 import { listen } from '../support/listen.js';
 import { ProofGround } from '../support/proof-ground.js';
 import { judge } from '../support/scope-judge.js';
-import { Card, Note } from '../support/tenant-notes.js';
+import { Card, Note, type World } from '../support/tenant-notes.js';
+
+/** Rows of others, which are what most mutants show or change. */
+const BESIDE_OTHERS: readonly World[] = ['there'];
+/** What shows nothing of others may still answer otherwise where they are not there. */
+const WITH_AND_WITHOUT: readonly World[] = ['there', 'absent'];
 
 const ENDPOINTS: readonly Endpoint[] = [...OPERATIONS, 'restore', 'purge', 'replace'];
 
@@ -107,6 +112,7 @@ describe('a scope that is left out', function () {
     endpoint: Served,
     features = FEATURES,
     options: BootstrapOptions = {},
+    worlds: readonly World[] = BESIDE_OTHERS,
   ): Promise<string> {
     const models = [endpoint === 'replace' ? Card : Note];
     const { application, router } = buildApplication({ models, ...options }, features);
@@ -116,7 +122,7 @@ describe('a scope that is left out', function () {
       await ground.findings({
         listening,
         crud: { routes, openapi: () => application.openapi() },
-        worlds: endpoint === 'replace' ? ['there'] : undefined,
+        worlds,
       })
     ).join('\n');
   }
@@ -156,7 +162,7 @@ describe('a scope that is left out', function () {
   for (const endpoint of ['updateMany', 'deleteMany'] as const) {
     it(`is found where ${endpoint} looks for rows`, async () => {
       await withoutScopes(async () => {
-        const found = await findings(endpoint);
+        const found = await findings(endpoint, FEATURES, {}, WITH_AND_WITHOUT);
         expect(found).to.include("differs with others' rows");
         expect(found).to.include('It has no condition of the scope');
       });
@@ -186,7 +192,7 @@ describe('a scope that is left out', function () {
         },
       });
       try {
-        const found = await findings('list');
+        const found = await findings('list', FEATURES, {}, WITH_AND_WITHOUT);
         expect(found).to.match(/shows "~|differs with others' rows/);
         expect(found).to.include('It has no condition of the scope');
       } finally {
@@ -207,7 +213,7 @@ describe('a scope that is left out', function () {
       },
     });
     try {
-      return await findings('list');
+      return await findings('list', FEATURES, {}, WITH_AND_WITHOUT);
     } finally {
       Object.defineProperty(RowExecutor.prototype, 'run', own);
     }

@@ -176,7 +176,7 @@ describe(`models with any rules of reading (seed ${SEED})`, () => {
       if (wanted.method !== 'POST') return;
       const table = `any_${index}`;
       await paths.site.engine.sequelize.query(
-        `DELETE FROM ${table} WHERE id > 3; ALTER SEQUENCE ${table}_id_seq RESTART WITH 4`,
+        `DELETE FROM ${table} WHERE id > 3; SELECT setval('${table}_id_seq', 4, false)`,
       );
     };
     await undo();

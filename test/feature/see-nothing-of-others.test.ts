@@ -125,6 +125,10 @@ const WAYS: Readonly<
   },
 };
 
+/** Each way chooses its path. What Express 4 or one connection could change is how requests are read, and units of work. */
+const ON_EXPRESS_4 = ['generated controllers', 'a unit of work'];
+const isWanted = (way: string) => process.env['CRUD_TEST_EXPRESS'] !== '4' || ON_EXPRESS_4.includes(way);
+
 describe('two tenants', function () {
   this.timeout(60_000);
   let ground: ProofGround;
@@ -164,6 +168,7 @@ describe('two tenants', function () {
   });
 
   for (const [way, { options, hooks = [], worlds }] of Object.entries(WAYS)) {
+    if (!isWanted(way)) continue;
     it(`see nothing of each other through ${way}`, async () => {
       const { sequelize } = ground.site.engine;
       const { app, crud } = await buildApp({ models: SERVED, logger: new CapturedLog(), ...options() });

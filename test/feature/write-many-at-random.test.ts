@@ -96,7 +96,7 @@ const RESET = `
   INSERT INTO ${table} (id, tenant, title, rank, code, "parentId", version) VALUES
     (1, 1, 'one', 0, 'a', NULL, 0), (2, 1, 'two', 1, NULL, NULL, 3), (3, 2, 'foe', 0, 'f', NULL, 0),
     (4, 1, 'for', 2, 'd', 1, 0), (5, 1, 'fiv', 0, NULL, NULL, 0);
-  ALTER SEQUENCE ${table}_id_seq RESTART 100;`,
+  SELECT setval('${table}_id_seq', 100, false);`,
   ).join('')}`;
 
 interface Batch {

@@ -34,6 +34,8 @@ const AFTER_CLAUSE = new Set([
 
 /** What is wrong with a statement; null where nothing is. */
 export function judge(statement: SentStatement, scoped: ScopedTable): string | null {
+  // Without the name there is nothing to judge, and taking a statement apart takes time.
+  if (!statement.text.includes(`"${scoped.table}"`)) return null;
   const reason = judgeQuery(treeOf(statement.text), statement, scoped);
   return reason === null ? null : `${reason}: ${statement.text} ${JSON.stringify(statement.values)}`;
 }
@@ -97,7 +99,15 @@ function ownersOf(
     : null;
 }
 
+let last: { readonly text: string; readonly tree: readonly Node[] } = { text: '', tree: [] };
+
+/** Each statement is judged for several tables in turn, so the tree of the last one is kept. */
 function treeOf(text: string): readonly Node[] {
+  if (last.text !== text) last = { text, tree: parse(text) };
+  return last.tree;
+}
+
+function parse(text: string): readonly Node[] {
   const levels: Node[][] = [[]];
   for (const [token] of text.matchAll(TOKEN)) {
     if (token.trim() === '' || token === ';') continue;
