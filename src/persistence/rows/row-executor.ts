@@ -26,7 +26,7 @@ import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } fr
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
 import { now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
-import { tableTarget, triggersOf } from './table-target.js';
+import { tableTarget, triggersOf, write } from './table-target.js';
 
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
 export type FoundRows = TextResult;
@@ -294,8 +294,4 @@ export class RowExecutor {
       key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
     return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
-}
-
-function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
-  return on.write(statement.text, fillSlots(statement, slots));
 }

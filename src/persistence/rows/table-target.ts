@@ -4,6 +4,8 @@ import type { RecordInfo } from '../../model/model-info.js';
 import { currentTarget } from '../connections/current-target.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import { type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
+import type { TextResult } from '../protocol/batch.js';
+import { fillSlots, type Slots, type Statement } from '../sql/statement.js';
 import type { TableSql } from '../sql/table-sql.js';
 
 /** Any connection of the pool, with the settings of the running code. */
@@ -18,4 +20,9 @@ export function triggersOf(
 ): TableTriggers | Promise<TableTriggers> {
   const ask = async (text: string, values: string[]) => (await on.write(text, values)).rows;
   return tableTriggers(info.model.sequelize as Sequelize, name, ask);
+}
+
+/** Sends a write with the texts of its slots. */
+export function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
+  return on.write(statement.text, fillSlots(statement, slots));
 }
