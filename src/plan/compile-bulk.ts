@@ -2,6 +2,7 @@
 import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../metadata/endpoint.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
+import { filterEntries } from './compile-filters.js';
 import { isBulk, type OptionCheck } from './compile-options.js';
 import type { BulkPlan, ResourcePlan } from './resource-plan.js';
 
@@ -18,6 +19,11 @@ export function compileBulk({ info, options, report }: OptionCheck): BulkPlan | 
     report(`${info.name}: bulk.max is ${showValue(max)}; use an integer from 1 to ${HIGHEST_MAX}.`);
   }
   const endpoints = new Set([...(options.endpoints ?? [])].filter(isBulk));
+  if (endpoints.has('deleteMany') && filterEntries(options.filterAllow ?? []).length === 0) {
+    report(
+      `${info.name}: endpoints has 'deleteMany', and filterAllow names nothing that q could be about; name an attribute there, or leave it out.`,
+    );
+  }
   if (endpoints.size > 0) return Object.freeze({ endpoints, max });
   if (options.bulk) {
     report(

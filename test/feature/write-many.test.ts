@@ -632,6 +632,10 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       [{ bulk: { max: 5 } }, 'PlainLabel: bulk limits no endpoint'],
       [{ endpoints: ['createMany'], bulk: { max: 1001 } }, 'PlainLabel: bulk.max is 1001'],
       [{ endpoints: ['createMany'], bulk: { maximum: 5 } }, "PlainLabel: bulk has no 'maximum'"],
+      [
+        { endpoints: ['deleteMany'] },
+        "PlainLabel: endpoints has 'deleteMany', and filterAllow names nothing",
+      ],
       [{ endpoints: ['createAll'] }, 'PlainLabel: endpoints has "createAll"'],
     ] as const) {
       const failure = await failureOf(options);
