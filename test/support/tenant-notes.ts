@@ -273,5 +273,5 @@ export function fill(world: World): string {
     INSERT INTO note_tags (owner, "noteId", "tagId") VALUES ${links};
     INSERT INTO folders (id, owner, label) VALUES ${owned};
     INSERT INTO notes (id, owner, code, points, "isOpen", "folderId", "deletedAt") VALUES ${rows};
-    ALTER SEQUENCE notes_id_seq RESTART 1000; ALTER SEQUENCE folders_id_seq RESTART 1000;`;
+    SELECT setval('notes_id_seq', 1000, false), setval('folders_id_seq', 1000, false);`;
 }

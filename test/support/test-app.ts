@@ -7,6 +7,7 @@ import { type EngineOptions, engineLifespan } from '../../src/persistence/engine
 import { inCombination, useCombination } from './combination.js';
 import { watchConnections } from './connections-at-rest.js';
 import { watchForLeaks } from './leak-watch.js';
+import { listen } from './listen.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 
 /** A running application. */
@@ -46,12 +47,15 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const served = { models: options.models, ...options.bootstrap };
   useCombination(app, served);
   const crud = await bootstrap(app, inCombination(served));
+  // An application that does not listen gets a server and a connection for each request.
+  const listening = await listen(app);
   return {
     app,
     crud,
     engine,
-    agent: watchForLeaks(supertest(app)),
+    agent: watchForLeaks(supertest(listening.server)),
     async [Symbol.asyncDispose]() {
+      await listening[Symbol.asyncDispose]();
       unwatch();
       await engine[Symbol.asyncDispose]();
       await database.drop();
