@@ -33,20 +33,13 @@ export function compileBulk({ info, options, report }: OptionCheck): BulkPlan | 
   return null;
 }
 
-/**
- * What of many records cannot be found, or kept as for one.
- *
- * @param isFilterable whether `filterAllow` names anything
- */
-export function bulkProblems(
-  { name, bulk, entityTag, ifMatch }: Pick<ResourcePlan, 'name' | 'bulk' | 'entityTag' | 'ifMatch'>,
-  isFilterable: boolean,
-): string[] {
-  if (bulk?.endpoints.has('deleteMany') && !isFilterable) {
-    return [
-      `${name}: endpoints has 'deleteMany', whose requests need q, and filterAllow names nothing; name what they may filter by there.`,
-    ];
-  }
+/** What of many records cannot be kept as for one. */
+export function bulkProblems({
+  name,
+  bulk,
+  entityTag,
+  ifMatch,
+}: Pick<ResourcePlan, 'name' | 'bulk' | 'entityTag' | 'ifMatch'>): string[] {
   if (!bulk || ifMatch !== 'required') return [];
   const problem = (endpoint: BulkEndpoint, reason: string) =>
     bulk.endpoints.has(endpoint)

@@ -115,8 +115,7 @@ export function compileResource(
       decorators.classProperties(schema, 'write'),
     ),
   );
-  const isFilterable = Object.keys(options.filterAllow ?? {}).length > 0;
-  problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }, isFilterable));
+  problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }));
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   const include = new Map<string, IncludePlan>();

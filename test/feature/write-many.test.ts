@@ -627,8 +627,6 @@ except({ session: DECORATED }).describe('many records in one request', () => {
         { endpoints: ['deleteMany'], filterAllow: ['id'], etag: 'xmin', ifMatch: 'required' },
         'PlainLabel: endpoints has',
       ],
-      [{ endpoints: ['deleteMany'] }, "PlainLabel: endpoints has 'deleteMany', whose requests need q"],
-      [{ endpoints: ['deleteMany'], filterAllow: [] }, 'and filterAllow names nothing'],
       [{ bulk: { max: 5 } }, 'PlainLabel: bulk limits no endpoint'],
       [{ endpoints: ['createMany'], bulk: { max: 1001 } }, 'PlainLabel: bulk.max is 1001'],
       [{ endpoints: ['createMany'], bulk: { maximum: 5 } }, "PlainLabel: bulk has no 'maximum'"],
