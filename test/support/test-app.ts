@@ -49,6 +49,8 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const crud = await bootstrap(app, inCombination(served));
   // An application that does not listen gets a server and a connection for each request.
   const listening = await listen(app);
+  // Some tests end the engine themselves; the server is then no reason for the process to go on.
+  listening.server.unref();
   return {
     app,
     crud,
