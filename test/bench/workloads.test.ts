@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CONTENDERS } from '../../bench/contenders.js';
-import { FRESH_NUMBER } from '../../bench/load/article.js';
+import { EACH_ROW, FRESH_KEY, FRESH_NUMBER, ROWS } from '../../bench/load/article.js';
 import type { Ask, Call } from '../../bench/load/call.js';
 import { WORKLOADS } from '../../bench/load/workloads.js';
 import { BENCH } from '../../bench/paths.js';
@@ -37,8 +37,10 @@ describe('workloads of the benchmark', () => {
     }
   });
 
-  it('sends a fresh number with each update, which the load generator knows', () => {
-    expect(readFileSync(join(BENCH, 'load/load.lua'), 'utf8')).to.include(`local FRESH = "${FRESH_NUMBER}"`);
+  it('marks what is fresh in each request, as the load generator knows it', () => {
+    const script = readFileSync(join(BENCH, 'load/load.lua'), 'utf8');
+    for (const mark of [FRESH_NUMBER, EACH_ROW, FRESH_KEY]) expect(script).to.include(`text = "${mark}"`);
+    expect(script).to.include(`local ROWS = ${ROWS}`);
   });
 
   it('is explained in the README, as the contenders are', () => {

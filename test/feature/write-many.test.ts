@@ -9,6 +9,7 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  type ListQuery,
   type UpdateValues,
   unitOfWork,
 } from '../../src/index.js';
@@ -582,6 +583,35 @@ except({ session: DECORATED }).describe('many records in one request', () => {
     expect(crud.openapi().paths['/papers']?.delete?.responses).to.have.property('403');
     const allowed = await agent.options('/papers');
     expect(allowed.headers['allow']).to.equal('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+  });
+
+  it('are not found by q where decorators guard the list', async () => {
+    class Guarded extends crudController(Paper, { endpoints: ['list', 'updateMany'] }) {
+      @Authorized()
+      override list(query: ListQuery, context: CrudContext<Paper>) {
+        return super.list(query, context);
+      }
+    }
+    const routing = { authorizationChecker: () => false };
+    const { agent } = await buildApp({ models: [Paper], controllers: [Guarded], routing });
+    const refused = await agent.patch('/papers?q=rank==0&dry_run=true').send({ title: 'x' });
+    expectProblem(refused, 403, {
+      detail: 'This request may not find records of Paper by q; send an array of them.',
+    });
+    expect((await agent.patch('/papers').send([{ id: 1, title: 'x' }])).status).to.equal(200);
+    class Deleting extends crudController(Paper, { endpoints: ['list', 'deleteMany'] }) {
+      @Authorized()
+      override list(query: ListQuery, context: CrudContext<Paper>) {
+        return super.list(query, context);
+      }
+    }
+    const failure = await buildApp({ models: [Paper], controllers: [Deleting], routing }).catch(
+      (error: unknown) => error,
+    );
+    expect(failure).to.be.instanceOf(ConfigError);
+    expect(String(failure)).to.include(
+      "Deleting.list has decorators that guard it, and endpoints has 'deleteMany'",
+    );
   });
 
   it('name their states where changes need a condition', async () => {

@@ -1,4 +1,6 @@
 /** The routes for many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
+
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { compileBulkHandler } from '../bulk/handle-bulk.js';
 import type { RouteDecisions } from '../operation/handle-operation.js';
@@ -9,6 +11,7 @@ import {
   type ActionRunner,
   copyGuards,
   declaredParameters,
+  isGuarded,
   lineageOf,
 } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
@@ -70,10 +73,18 @@ export function bulkHandler(
 ): ActionRunner {
   const parse = resource.compileBulk(endpoint, false);
   const handle = compileBulkHandler(resource, single, decisions, shaper);
+  const isListGuarded = isGuarded(lineageOf(resource.controller, CrudController), 'list');
   return async (metadata, action) => {
     const input = await parse(action.request);
-    if (isForMany(input)) return handle(metadata, action, input);
-    throw new TypeError('A route for many records has read a request for one.');
+    if (!isForMany(input)) throw new TypeError('A route for many records has read a request for one.');
+    // What is counted by conditions tells what a list would show.
+    if (input.inputs.filter && isListGuarded) {
+      throw new RefusedRequestError(
+        403,
+        `This request may not find records of ${resource.plan.name} by q; send an array of them.`,
+      );
+    }
+    return handle(metadata, action, input);
   };
 }
 
@@ -102,14 +113,22 @@ export function sharedHandler(
   };
 }
 
-/** What of a controller cannot be called for each of many records. */
+/** What of a controller cannot be called for each of many records, or would be passed by. */
 export function bulkProblems({ plan, controller }: Resource): string[] {
   const lineage = lineageOf(controller, CrudController);
-  return BULK_ROUTES.flatMap(({ endpoint, single: { method } }) => {
+  const isPassed = plan.bulk?.endpoints.has('deleteMany') && isGuarded(lineage, 'list');
+  const passed = isPassed
+    ? [
+        `${controller.name}.list has decorators that guard it, and endpoints has 'deleteMany', whose q finds records without them; ` +
+          'guard the class, or use can.list, or leave one of both out.',
+      ]
+    : [];
+  const called = BULK_ROUTES.flatMap(({ endpoint, single: { method } }) => {
     if (!plan.bulk?.endpoints.has(endpoint) || declaredParameters(lineage, method).length === 0) return [];
     return [
       `${controller.name}.${method} has decorated parameters, which are read once for a request, and endpoints has '${endpoint}', ` +
         'which calls it for each record; read them from context.request in the method, or leave one of both out.',
     ];
   });
+  return [...passed, ...called];
 }
