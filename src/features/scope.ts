@@ -63,7 +63,7 @@ function withinList(operation: ListOperation, _inputs: unknown, { where }: Acces
 }
 
 /** Whether a request may be refused as a whole. Rules of attributes refuse none. */
-export function mayRefuse(access: AccessPlan, operation: Endpoint): boolean {
+function mayRefuse(access: AccessPlan, operation: Endpoint): boolean {
   return hidesRows(access) || RULES_OF[operation].some((rule) => (access.can.get(rule) ?? true) !== true);
 }
 

@@ -35,7 +35,7 @@ export function aliveRows({ model }: Pick<RecordInfo, 'model'>): Comparison | nu
 }
 
 /** The rows that are soft-deleted. */
-export function goneRows(alive: Comparison): Comparison {
+function goneRows(alive: Comparison): Comparison {
   return Object.freeze({ ...alive, values: Object.freeze(['false']) });
 }
 
