@@ -3,7 +3,7 @@
  * A failure does not end it; a table at the end shows all. Arguments are the names of the combinations that are wanted.
  */
 import process from 'node:process';
-import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP } from './mocha.mjs';
+import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
 import { programs, runScript, StepFailed, step } from './step.mjs';
 
 /** Which `npm test` runs whole. */
@@ -31,6 +31,7 @@ export async function combinations(names) {
   for (const name of names.length > 0 ? names : known) {
     for (const express of [5, 4]) rows.push(await runWhole(name, express));
   }
+  for (const counts of rows) printFailures(counts);
   process.stdout.write(`\n${table(rows)}\n`);
   if (rows.some(({ isRight }) => !isRight)) throw new StepFailed('');
 }

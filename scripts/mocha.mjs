@@ -23,18 +23,24 @@ export const EXPRESS_4 = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1' };
 
 /** What runs have counted together. */
 export function noCounts() {
-  return { runs: 0, passed: 0, failed: 0, skipped: 0 };
+  return { runs: 0, passed: 0, failed: 0, skipped: 0, failures: [] };
 }
 
 /** Runs files and adds to the counts. The options are those of `runProgram`. */
 export async function mocha(counts, files, options = {}) {
   await runScript(programs.mocha, ['--reporter', 'scripts/counting-reporter.cjs', ...files], {
     ...options,
-    onMessage({ passed, failed, skipped }) {
+    onMessage({ passed, failed, skipped, failures }) {
       counts.runs += 1;
       counts.passed += passed;
       counts.failed += failed;
       counts.skipped += skipped;
+      counts.failures.push(...failures);
     },
   });
+}
+
+/** Again at the end: two runs print tens of thousands of lines, and a log is read from its last. */
+export function printFailures(counts) {
+  for (const failure of counts.failures) process.stdout.write(`\nFAILED: ${failure}\n`);
 }

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { shortCombinations } from './combinations.mjs';
-import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP } from './mocha.mjs';
+import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
 import { programs, root, runScript, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
@@ -24,6 +24,7 @@ export async function test() {
     );
     await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
+    printFailures(counts);
     if (counts.runs > 0) process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
   }
 }
