@@ -119,3 +119,6 @@ export type { OpenAPIObject } from './openapi/openapi-object.js';
 
 // Root
 export { type BootstrapOptions, bootstrap, type CrudApplication } from './bootstrap.js';
+
+// Observe
+export type { OperationMessage, StatementMessage } from './diagnostics/channels.js';

@@ -10,6 +10,7 @@ export type ModuleTree = ReadonlyMap<string, ModuleScan>;
 /** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. */
 export const LAYERS = [
   'util',
+  'diagnostics',
   'metadata',
   'model',
   'plan',

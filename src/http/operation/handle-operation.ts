@@ -2,6 +2,7 @@
 import type { Request, Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
+import { noteOperation } from '../../diagnostics/trace-operation.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
@@ -143,6 +144,7 @@ export function answerWith<I extends RequestArguments>(
       const on = aloneTarget(sequelize, request);
       const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
       if (found) {
+        noteOperation(request, { runner: 'rows' });
         const outcome =
           include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
@@ -160,6 +162,7 @@ export function answerWith<I extends RequestArguments>(
           if (isConditional) await checkCondition(action, input || null);
           return runMethod(action, input, params);
         };
+        noteOperation(request, { runner: ran ? 'rows' : 'method' });
         const found = ran ?? (await (runInRace ? runInRace(action, input || null, write) : write()));
         if (!found) return null;
         const wanted = input ?? (await parseOnce(request));

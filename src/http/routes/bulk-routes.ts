@@ -1,5 +1,5 @@
 /** The routes for many records: `POST /`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
-
+import { noteOperation } from '../../diagnostics/trace-operation.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { compileBulkHandler } from '../bulk/handle-bulk.js';
@@ -109,7 +109,9 @@ export function sharedHandler(
   const handleSingle = compileSingle({ ...resource, parsers });
   return async (metadata, action, params) => {
     const input = await parse(action.request);
-    return isForMany(input) ? handle(metadata, action, input) : handleSingle(metadata, action, params);
+    if (!isForMany(input)) return handleSingle(metadata, action, params);
+    noteOperation(action.request, { operation: endpoint });
+    return handle(metadata, action, input);
   };
 }
 

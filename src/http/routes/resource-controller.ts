@@ -49,6 +49,7 @@ import {
   subresourceReasons,
   subresourcesOf,
 } from './subresource-routes.js';
+import { tracedHandler } from './trace-handler.js';
 
 /** Registers the controller of a resource: the user's routes, and the generated ones. */
 export function registerResourceController(
@@ -94,9 +95,10 @@ export function registerResourceController(
     controller,
     (action) => {
       const subresource = subresources.get(action.method);
-      return subresource
+      const handler = subresource
         ? subresourceHandler(subresource, shaper, settings, lineage, reasons.get(action.method) ?? [])
         : handlerFor(action);
+      return tracedHandler(plan, action.method, handler);
     },
   );
   guardBulkActions(many, lineage, controller);

@@ -1,5 +1,6 @@
 /** Executes statements on one connection that is held for several of them, and tells their failures as Sequelize does. */
 import type { Sequelize, Transaction } from 'sequelize';
+import { traceStatement } from '../../diagnostics/trace-statement.js';
 import { logStatement } from '../../model/sequelize-internals.js';
 import { asDatabaseError } from '../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
@@ -56,9 +57,13 @@ export class ConnectionExecutor {
    */
   execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
     const statement = (begin?.isKept ? this.#kept : this.#unkept).get(text);
+    const trace = traceStatement(text);
     return new Promise((resolve, reject) => {
-      const settle: Execution['settle'] = (error, result) =>
-        error ? reject(asDatabaseError(error, statement, values)) : resolve(result as TextResult);
+      const settle: Execution['settle'] = (error, result) => {
+        trace?.end(error, result?.count);
+        if (error) reject(asDatabaseError(error, statement, values));
+        else resolve(result as TextResult);
+      };
       const end: Batch['end'] = (error) => {
         markBroken(client, error);
         if (error) begin?.fail(error);
@@ -66,11 +71,12 @@ export class ConnectionExecutor {
       const cache = begin?.keepsBefore ? this.#kept : this.#unkept;
       const first = begin?.before.map((each) => ({ statement: cache.get(each.text), values: each.values }));
       try {
-        const batch = { statement, executions: [{ values, settle }], end };
+        const batch = { statement, executions: [{ values, trace, settle }], end };
         this.#executor.execute(client, first ? { ...batch, before: first } : batch);
       } catch (error) {
         // Nobody knows what has been sent.
         client._invalid = true;
+        trace?.end(error);
         throw error;
       }
     });

@@ -122,6 +122,7 @@ export class GroupCommit {
     const executions = inOneOrder(writes).map((write) => ({
       values: write.pending.values,
       context: write.pending.context,
+      trace: write.pending.trace,
       settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
     }));
     return { before: [LIMIT_TIMES], statement, executions, end };

@@ -17,6 +17,7 @@ export interface Asked {
 /** What is asked, and who is told. */
 export interface PendingStatement extends Asked {
   readonly context?: Execution['context'];
+  readonly trace?: Execution['trace'];
   /** Takes what became of it, when the connection is free; the first call counts. */
   readonly answer: Execution['settle'];
   /** Takes why there is no connection. */

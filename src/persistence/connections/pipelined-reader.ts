@@ -38,6 +38,7 @@ export class PipelinedRead implements Execution {
   readonly pending: PendingStatement;
   readonly values: Execution['values'];
   readonly context: Execution['context'];
+  readonly trace: Execution['trace'];
   readonly #retryElsewhere: RetryElsewhere;
   readonly #budget: RepeatBudget;
   #isAskedAgain = false;
@@ -49,6 +50,7 @@ export class PipelinedRead implements Execution {
     this.pending = pending;
     this.values = pending.values;
     this.context = pending.context;
+    this.trace = pending.trace;
     this.#retryElsewhere = retryElsewhere;
   }
 

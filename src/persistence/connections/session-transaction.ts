@@ -4,6 +4,7 @@
  * nothing.
  */
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { traceStatement } from '../../diagnostics/trace-statement.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
 import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isStale } from '../protocol/prepared-statement.js';
@@ -217,8 +218,11 @@ export class SessionTransaction extends Transaction {
     return new Promise((resolve, reject) => {
       const client = this.#soundClient(text);
       this.#executor.log(`${text};`, this.id);
+      const trace = traceStatement(text);
+      trace?.sent(1);
       // pg takes texts, too.
       (client as object as TextClient).query(text, (error, result) => {
+        trace?.end(error);
         if (!error) return resolve(String(result?.command));
         fail?.(error);
         markBroken(client, error);

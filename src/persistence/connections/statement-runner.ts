@@ -1,5 +1,6 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
+import { traceStatement } from '../../diagnostics/trace-statement.js';
 import { logStatement } from '../../model/sequelize-internals.js';
 import { forgetTriggers } from '../customization/table-triggers.js';
 import { asDatabaseError } from '../errors/sequelize-error.js';
@@ -211,15 +212,21 @@ export class StatementRunner implements StatementTarget {
     start: (pending: PendingStatement) => void,
     again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
-    return new Promise((resolve, fail) => {
+    return new Promise((resolve, reject) => {
       const context = tracedContext();
+      const trace = traceStatement(statement.text);
+      const fail = (error: unknown): void => {
+        trace?.end(error);
+        reject(error);
+      };
       const answer: Execution['settle'] = (error, result) => {
+        trace?.end(error, result?.count);
         if (!error) resolve(result as TextResult);
         else if (again && isStale(error)) resolve(runIn(context, again));
-        else fail(asDatabaseError(error, statement, values));
+        else reject(asDatabaseError(error, statement, values));
       };
       logStatement(this.#sequelize, statement.text);
-      start({ statement, values, share, settings, context, answer, fail });
+      start({ statement, values, share, settings, context, trace, answer, fail });
     });
   }
 
@@ -235,7 +242,7 @@ export class StatementRunner implements StatementTarget {
     requeue?: (client: PooledClient) => void,
     isAgain = false,
   ): void {
-    const { statement, values, context, answer, settings } = pending;
+    const { statement, values, context, trace, answer, settings } = pending;
     // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
     const share = queue.bypassesQueue || !requeue ? null : pending.share;
     const isLimited = share?.begin() ?? false;
@@ -254,7 +261,7 @@ export class StatementRunner implements StatementTarget {
       if (isStaleNow) this.#execute(queue, client, pending, requeue, true);
       else if (!isPutBack) answer(error, result);
     };
-    const batch = { statement, executions: [{ values, context, settle }], end };
+    const batch = { statement, executions: [{ values, context, trace, settle }], end };
     if (!isLimited && !settings) this.#executor.execute(client, batch);
     else {
       const before = [...(isLimited ? [LIMIT_LOCKS] : []), ...(settings ? [settings] : [])];

@@ -1,5 +1,6 @@
 /** Executions of a statement, with everything in them as the text that PostgreSQL reads and writes. */
 import type { AsyncResource } from 'node:async_hooks';
+import type { StatementTrace } from '../../diagnostics/trace-statement.js';
 import type { PreparedStatement, TextParser } from './prepared-statement.js';
 
 /** The values of a row. */
@@ -22,6 +23,8 @@ export interface Execution {
   readonly values: TextValues;
   /** That of its request, where a tracer asks for it and another code may run when it is sent. */
   readonly context?: AsyncResource | undefined;
+  /** Told when it is sent; undefined where there are no subscribers. */
+  readonly trace?: StatementTrace | undefined;
   /** Takes what became of it: an error, or else a result. */
   settle(error: Error | null, result?: TextResult): void;
 }

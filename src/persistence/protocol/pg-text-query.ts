@@ -35,11 +35,18 @@ export interface StatementExecutor {
 export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
   const isPg = driver === pg || driver === timeoutDriver;
   const isKnown = isPg && driver.Query !== undefined && pgProblem() === undefined;
-  if (!isKnown) return { canPipeline: false, execute: executePortably };
+  if (!isKnown) {
+    const execute: StatementExecutor['execute'] = (client, batch) => {
+      traceSending(batch);
+      executePortably(client, batch);
+    };
+    return { canPipeline: false, execute };
+  }
   const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
     canPipeline: HAS_PIPELINE,
     execute(client, batch) {
+      traceSending(batch);
       const { connection, connectionParameters } = client;
       if (!connection || !connectionParameters) executePortably(client, batch);
       else {
@@ -58,6 +65,10 @@ export function createExecutor(driver: Driver, onStale: (error: Error) => void):
       }
     },
   };
+}
+
+function traceSending({ executions }: Batch): void {
+  for (const { trace } of executions) trace?.sent(executions.length);
 }
 
 type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;

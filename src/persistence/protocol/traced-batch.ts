@@ -8,6 +8,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import { Client } from 'pg';
+import { summarize } from '../../diagnostics/summarize.js';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import { type DriverClient, queryQueueOf, TESTED_PG } from './pg-internals.js';
 
@@ -162,15 +163,4 @@ function show(query: ShownQuery, client: DriverClient): void {
   } catch (error) {
     query.callback(error as Error);
   }
-}
-
-const TABLE = /\b(?:FROM|INTO|UPDATE) (?:ONLY )?(?:"[^"]+"\.)?"([^"]+)"/;
-/** As long as names of PostgreSQL. */
-const MAX_NAME = 63;
-
-/** "SELECT cities": what the conventions of OpenTelemetry call a summary. */
-function summarize(text: string): string {
-  const [operation = ''] = text.trimStart().split(' ', 1);
-  const table = TABLE.exec(text)?.[1];
-  return (table ? `${operation} ${table}` : operation).slice(0, MAX_NAME);
 }

@@ -14,6 +14,8 @@ import {
   type TransactionOptions,
 } from 'sequelize';
 import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
+import { statementChannel } from '../../diagnostics/channels.js';
+import { traceQuery } from '../../diagnostics/trace-statement.js';
 import { ambientTransactions } from '../../model/sequelize-internals.js';
 import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
@@ -24,6 +26,9 @@ import { TableGate } from './table-gate.js';
 
 /** Also a text with a semicolon in a value, which is not read a second time. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
+
+/** What `Sequelize.query` takes. */
+type SqlText = string | { query: string; values: unknown[] };
 
 /** What a transaction begins with. */
 interface Preparation {
@@ -49,10 +54,12 @@ export class EngineSequelize extends Sequelize {
   }
 
   // `Promise<never>` is what all the overloads of the base have in common; the value is theirs, unchanged.
-  override async query(
-    sql: string | { query: string; values: unknown[] },
-    options: QueryOptions = {},
-  ): Promise<never> {
+  override async query(sql: SqlText, options: QueryOptions = {}): Promise<never> {
+    if (!statementChannel.hasSubscribers) return this.#query(sql, options);
+    return traceQuery(typeof sql === 'string' ? sql : sql.query, () => this.#query(sql, options));
+  }
+
+  async #query(sql: SqlText, options: QueryOptions): Promise<never> {
     const joined = await this.#joinSession(options);
     await opened(joined.transaction);
     refuseDoubtful(joined.transaction);
