@@ -4,6 +4,7 @@ import { FEATURES } from './features/features.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
 import { installLastHandler } from './http/error/exception-handler.js';
+import { type ObserveOptions, observeProblems, observers } from './http/observe/observe-options.js';
 import { setLogger } from './http/request/application-logger.js';
 import { rememberRoutes } from './http/request/describe-path.js';
 import { RowSecurity } from './http/request/row-security.js';
@@ -27,7 +28,7 @@ import { describeExposure } from './schema/model-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 
 /** Options of `bootstrap`. */
-export interface BootstrapOptions extends ResourceOptions {
+export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
   /** The health routes; `false` mounts none. Their prefix is not under `routePrefix`. Default: `/health`, 5 seconds. */
   health?: HealthOptions | false;
   /** The OpenAPI document and its page; `false` mounts neither. Not under `routePrefix`. Default: `/docs`. */
@@ -66,6 +67,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const { application } = described;
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
+  app.use(...observers(options, settings.logger));
   rememberRoutes(app, settings.routePrefix, router);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
@@ -118,8 +120,12 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const { health = {}, docs = {}, ...resourceOptions } = options;
   const settings = resolveSettings(
     resourceOptions,
-    ['health', 'docs'],
-    [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
+    ['health', 'docs', 'accessLog', 'serverTiming'],
+    [
+      ...(health ? healthProblems(health) : []),
+      ...(docs ? docsProblems(docs) : []),
+      ...observeProblems(options),
+    ],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
   const plans = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);

@@ -31,6 +31,7 @@ export const LAYERS = [
   'persistence/records',
   'response',
   'http/request',
+  'http/observe',
   'http/resources',
   'http/answer',
   'http/error',
