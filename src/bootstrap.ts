@@ -4,7 +4,6 @@ import { FEATURES } from './features/features.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouter } from './health/health-router.js';
 import { installLastHandler } from './http/error/exception-handler.js';
-import { type ObserveOptions, observeProblems, observers } from './http/observe/observe-options.js';
 import { setLogger } from './http/request/application-logger.js';
 import { rememberRoutes } from './http/request/describe-path.js';
 import { RowSecurity } from './http/request/row-security.js';
@@ -14,6 +13,14 @@ import { type ResourceOptions, resolveSettings } from './http/resources/settings
 import { mountResources } from './http/routes/mount-resources.js';
 import { describeRoutes, describeRouteTable, type RouteInfo } from './http/routes/route-info.js';
 import { dispatchBySegment } from './http/routes/segment-dispatch.js';
+import {
+  metricsConflicts,
+  metricsPath,
+  OBSERVE_OPTIONS,
+  type ObserveOptions,
+  observeProblems,
+} from './observe/observe-options.js';
+import { observeRequests } from './observe/observe-requests.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
 import { docsRouter } from './openapi/docs-router.js';
 import { createDocument } from './openapi/openapi-document.js';
@@ -67,7 +74,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const { application } = described;
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
-  app.use(...observers(options, settings.logger));
+  observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
@@ -120,7 +127,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const { health = {}, docs = {}, ...resourceOptions } = options;
   const settings = resolveSettings(
     resourceOptions,
-    ['health', 'docs', 'accessLog', 'serverTiming'],
+    ['health', 'docs', ...OBSERVE_OPTIONS],
     [
       ...(health ? healthProblems(health) : []),
       ...(docs ? docsProblems(docs) : []),
@@ -131,7 +138,10 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const plans = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
-  throwProblems(docs ? docsConflicts(documentation, plans, routePrefix) : []);
+  throwProblems([
+    ...(docs ? docsConflicts(documentation, plans, routePrefix) : []),
+    ...metricsConflicts(metricsPath(options), plans, routePrefix),
+  ]);
   const resources = createResources(plans, declarations, { ...settings, features });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);

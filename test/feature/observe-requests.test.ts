@@ -44,6 +44,7 @@ describe('Observing requests', () => {
       bootstrap,
       prepare(express) {
         express.use((request, response, next) => {
+          response.removeHeader('X-Request-Id');
           if (request.query['by'] === 'middleware') response.setHeader('X-Request-Id', 'theirs-1');
           next();
         });

@@ -1,8 +1,8 @@
 /** A line in the log for each request. */
 import type { RequestHandler } from 'express';
-import { defaultLogger, type Logger } from '../../util/logger.js';
-import { describePath } from '../request/describe-path.js';
-import { requestId } from '../request/request-id.js';
+import { describePath } from '../http/request/describe-path.js';
+import { requestId } from '../http/request/request-id.js';
+import { defaultLogger, type Logger } from '../util/logger.js';
 
 /**
  * Writes what is known of a request when its answer has been sent, or its connection closed before. The path is the template of

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RequestHandler } from 'express';
 import onHeaders from 'on-headers';
-import { type StatementMessage, statementChannel } from '../../diagnostics/channels.js';
+import { type StatementMessage, statementChannel } from '../diagnostics/channels.js';
 
 /** Milliseconds of a request's statements. */
 interface Times {
@@ -11,8 +11,8 @@ interface Times {
 }
 
 const times = new AsyncLocalStorage<Times>();
-/** Statements under way: whose they are, and since when. */
-const underway = new WeakMap<object, { readonly of: Times; readonly since: number }>();
+/** Whose the statements under way are. */
+const underway = new WeakMap<object, Times>();
 let isSubscribed = false;
 
 /** Adds the header. Statements that go on at the same time are added up. */
@@ -38,14 +38,14 @@ function subscribe(): void {
   if (isSubscribed) return;
   isSubscribed = true;
   statementChannel.start.subscribe((message) => {
-    const of = times.getStore();
-    if (of) underway.set(message as object, { of, since: performance.now() });
+    const own = times.getStore();
+    if (own) underway.set(message as object, own);
   });
   statementChannel.asyncEnd.subscribe((message) => {
-    const begun = underway.get(message as object);
-    if (!begun) return;
-    const wait = (message as StatementMessage).wait ?? 0;
-    begun.of.wait += wait;
-    begun.of.db += performance.now() - begun.since - wait;
+    const own = underway.get(message as object);
+    if (!own) return;
+    const { wait, duration } = message as StatementMessage;
+    own.wait += wait ?? 0;
+    own.db += duration ?? 0;
   });
 }
