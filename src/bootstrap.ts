@@ -13,6 +13,14 @@ import { type ResourceOptions, resolveSettings } from './http/resources/settings
 import { mountResources } from './http/routes/mount-resources.js';
 import { describeRoutes, describeRouteTable, type RouteInfo } from './http/routes/route-info.js';
 import { dispatchBySegment } from './http/routes/segment-dispatch.js';
+import {
+  metricsConflicts,
+  metricsPath,
+  OBSERVE_OPTIONS,
+  type ObserveOptions,
+  observeProblems,
+} from './observe/observe-options.js';
+import { observeRequests } from './observe/observe-requests.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
 import { docsRouter } from './openapi/docs-router.js';
 import { createDocument } from './openapi/openapi-document.js';
@@ -27,7 +35,7 @@ import { describeExposure } from './schema/model-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 
 /** Options of `bootstrap`. */
-export interface BootstrapOptions extends ResourceOptions {
+export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
   /** The health routes; `false` mounts none. Their prefix is not under `routePrefix`. Default: `/health`, 5 seconds. */
   health?: HealthOptions | false;
   /** The OpenAPI document and its page; `false` mounts neither. Not under `routePrefix`. Default: `/docs`. */
@@ -66,6 +74,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   const { application } = described;
   claimRoutes(app, application.routes);
   setLogger(app, settings.logger);
+  observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
@@ -118,14 +127,21 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const { health = {}, docs = {}, ...resourceOptions } = options;
   const settings = resolveSettings(
     resourceOptions,
-    ['health', 'docs'],
-    [...(health ? healthProblems(health) : []), ...(docs ? docsProblems(docs) : [])],
+    ['health', 'docs', ...OBSERVE_OPTIONS],
+    [
+      ...(health ? healthProblems(health) : []),
+      ...(docs ? docsProblems(docs) : []),
+      ...observeProblems(options),
+    ],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
   const plans = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
-  throwProblems(docs ? docsConflicts(documentation, plans, routePrefix) : []);
+  throwProblems([
+    ...(docs ? docsConflicts(documentation, plans, routePrefix) : []),
+    ...metricsConflicts(metricsPath(options), plans, routePrefix),
+  ]);
   const resources = createResources(plans, declarations, { ...settings, features });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);

@@ -121,4 +121,5 @@ export type { OpenAPIObject } from './openapi/openapi-object.js';
 export { type BootstrapOptions, bootstrap, type CrudApplication } from './bootstrap.js';
 
 // Observe
+export type { MetricsOptions, ObserveOptions } from './observe/observe-options.js';
 export type { OperationMessage, StatementMessage } from './diagnostics/channels.js';

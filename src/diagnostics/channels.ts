@@ -32,6 +32,8 @@ export interface StatementMessage {
   readonly text: string | null;
   /** Milliseconds before it was sent: it waited for a connection. Null where only Sequelize knows. */
   wait: number | null;
+  /** Milliseconds from then to its end; of one of Sequelize's, with its wait. Null where it was never sent. */
+  duration: number | null;
   /** How many executions were sent together: reads that share a connection, or writes that share a transaction. */
   batchSize: number;
   /** Rows that were found or written; null where it failed, or only Sequelize knows. */

@@ -6,6 +6,7 @@ import { summarize } from './summarize.js';
 export class StatementTrace {
   readonly #message: StatementMessage;
   readonly #begun = performance.now();
+  #sent: number | null = null;
   #isOver = false;
 
   /** @param isShown whether the text has no values in it */
@@ -14,6 +15,7 @@ export class StatementTrace {
       summary: summarize(text),
       text: isShown ? text : null,
       wait: null,
+      duration: null,
       batchSize: 1,
       rows: null,
     };
@@ -23,7 +25,8 @@ export class StatementTrace {
 
   /** It is sent now, for the first time or again. */
   sent(batchSize: number): void {
-    this.#message.wait = performance.now() - this.#begun;
+    this.#sent = performance.now();
+    this.#message.wait = this.#sent - this.#begun;
     this.#message.batchSize = batchSize;
   }
 
@@ -31,6 +34,9 @@ export class StatementTrace {
   end(error: unknown, rows: number | null = null): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    // When it is sent only Sequelize knows.
+    const since = this.#message.text === null ? this.#begun : this.#sent;
+    if (since !== null) this.#message.duration = performance.now() - since;
     this.#message.rows = rows;
     if (error) {
       this.#message.error = error;

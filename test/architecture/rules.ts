@@ -39,6 +39,7 @@ export const LAYERS = [
   'http/routes',
   'http/server',
   'health',
+  'observe',
   'openapi',
 ] as const;
 
@@ -68,7 +69,7 @@ const CONFINEMENTS: readonly Confinement[] = [
   { packages: ['class-validator', 'class-transformer'], allowed: ['schema/'], oneFileOf: 'http/' },
   { packages: ['sequelize', 'sequelize-typescript', 'pg'], allowed: ['model/', 'persistence/'] },
   { packages: ['@clickhouse/client', 'ioredis'], allowed: ['persistence/'] },
-  { packages: ['express'], allowed: ['http/', 'health/', 'openapi/'] },
+  { packages: ['express'], allowed: ['http/', 'health/', 'observe/', 'openapi/'] },
 ];
 
 /** Scans every file. */

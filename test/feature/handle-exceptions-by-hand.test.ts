@@ -149,8 +149,9 @@ describe('handling exceptions by hand', () => {
     const { result, lines } = await captureStderr(() => agent.get('/town?secret=1'));
     expectProblem(result, 500, { detail: 'Internal Server Error' });
     expect(lines).to.have.lengthOf(1);
-    const { stack, ...line } = JSON.parse(String(lines[0]));
+    const { stack, requestId, ...line } = JSON.parse(String(lines[0]));
     expect(stack).to.match(/^ +at /);
+    expect(requestId).to.equal(result.headers['x-request-id']);
     expect(line).to.deep.equal({
       level: 'error',
       message: 'GET /town failed',

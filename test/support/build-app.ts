@@ -4,6 +4,7 @@ import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication } from '../../src/index.js';
 import { inCombination, useCombination } from './combination.js';
 import { watchForLeaks } from './leak-watch.js';
+import { useSameRequestId } from './same-request-id.js';
 
 /** An application, and something to send requests with. */
 export interface BuiltApp {
@@ -18,6 +19,7 @@ export async function buildApp(
   prepare: (app: Express) => void = () => {},
 ): Promise<BuiltApp> {
   const app = express();
+  useSameRequestId(app);
   prepare(app);
   useCombination(app, options);
   const crud = await bootstrap(app, inCombination(options));

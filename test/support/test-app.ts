@@ -9,6 +9,7 @@ import { watchConnections } from './connections-at-rest.js';
 import { watchForLeaks } from './leak-watch.js';
 import { listen } from './listen.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
+import { useSameRequestId } from './same-request-id.js';
 
 /** A running application. */
 export interface TestApp extends AsyncDisposable {
@@ -43,6 +44,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     ...poolOf(options),
   })(app);
   const unwatch = watchConnections(engine);
+  useSameRequestId(app);
   options.prepare?.(app);
   const served = { models: options.models, ...options.bootstrap };
   useCombination(app, served);

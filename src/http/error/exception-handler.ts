@@ -7,6 +7,7 @@ import { requestLogger } from '../request/application-logger.js';
 import { currentItem } from '../request/current-item.js';
 import { describePath } from '../request/describe-path.js';
 import { layersOf } from '../request/express-internals.js';
+import { requestId, sendRequestId } from '../request/request-id.js';
 import { requestResource } from '../request/request-resource.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { toldNames } from '../request/told-names.js';
@@ -54,7 +55,11 @@ export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
   return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const log = (reason: unknown, status: number): void => {
       const message = `${request.method} ${describePath(request)} failed`;
-      (logger ?? requestLogger(request)).error(message, { status, ...describeError(reason) });
+      (logger ?? requestLogger(request)).error(message, {
+        requestId: requestId(request),
+        status,
+        ...describeError(reason),
+      });
     };
     // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.
     try {
@@ -109,6 +114,8 @@ export function sendProblem(request: Request, response: Response, problem: Probl
   // The rest of a body that is too large is not read (RFC 9110, 15.5.14), so the connection cannot be used again.
   if (status === 413 && !request.complete) response.setHeader('Connection', 'close');
   const body = Buffer.from(JSON.stringify(problemBody(problem)));
+  // A router without `bootstrap` has not answered with it, and the log names it.
+  if (status >= 500) sendRequestId(request, response);
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/problem+json');
   response.setHeader('Content-Length', body.length);

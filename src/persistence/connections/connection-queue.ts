@@ -75,6 +75,12 @@ export class ConnectionQueue {
     return this.#pool.bypassesQueue;
   }
 
+  /** How many wait for a connection of the pool, in this queue or outside of it. */
+  get waiting(): number {
+    const others = Math.max(0, this.#pool.waiting - this.#asked);
+    return this.#waiting.length + this.#returned.length + others;
+  }
+
   /** Serves a waiter when it is its turn, later than now. */
   join(waiter: Waiter): QueueEntry {
     const last = new QueueEntry(waiter, performance.now() + this.#pool.acquireTimeout);

@@ -13,6 +13,16 @@ import type { PooledClient } from './pooled-client.js';
 /** Reads go where Sequelize sends a SELECT, to the read pool if there is one; writes to the primary. */
 export type Destination = 'read' | 'write';
 
+/** How the connections of a pool are used. */
+export interface PoolUsage {
+  readonly pool: Destination | 'all';
+  readonly used: number;
+  readonly idle: number;
+  readonly max: number;
+  /** Statements and transactions that wait for one. */
+  readonly waiting: number;
+}
+
 /** Gives and takes back connections. */
 export class ConnectionSource {
   readonly #sequelize: Sequelize;
@@ -48,6 +58,20 @@ export class ConnectionSource {
   /** Whether somebody waits for a connection for reads. */
   get isReadWaiting(): boolean {
     return this.#reads.waiting > 0;
+  }
+
+  /** How the connections of each pool are used now. */
+  get usage(): readonly PoolUsage[] {
+    const { read, write } = poolsOf(this.#manager);
+    const pools = read === write ? { write } : { read, write };
+    return Object.entries(pools).map(([name, { size, using, maxSize }]) => ({
+      // One pool serves both where there are no replicas.
+      pool: read === write ? 'all' : (name as Destination),
+      used: using,
+      idle: size - using,
+      max: maxSize,
+      waiting: this.queues[name as Destination].waiting,
+    }));
   }
 
   acquire(destination: Destination): Promise<PooledClient> {

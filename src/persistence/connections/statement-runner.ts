@@ -15,7 +15,7 @@ import { readOnPrimary } from '../session/read-on-primary.js';
 import type { RequestSettings } from '../session/request-settings.js';
 import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
-import { ConnectionSource, type Destination } from './connection-source.js';
+import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
 import { Lanes } from './lanes.js';
 import type { Asked, PendingStatement } from './pending-statement.js';
@@ -154,6 +154,11 @@ export class StatementRunner implements StatementTarget {
   within(transaction: Transaction): StatementTarget {
     if (transaction instanceof SessionTransaction) return transaction.target;
     return this.#connections.within(transaction);
+  }
+
+  /** How the connections of each pool are used now. */
+  get usage(): readonly PoolUsage[] {
+    return this.#source.usage;
   }
 
   /** Whether `begin` may be called. */

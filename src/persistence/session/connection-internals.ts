@@ -9,6 +9,8 @@ const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
 export interface Pool<Client> {
   readonly size: number;
   readonly maxSize: number;
+  /** How many are in use. */
+  readonly using: number;
   /** How many wait for a connection. */
   readonly waiting: number;
   readonly acquireTimeoutMillis: number;
@@ -88,7 +90,7 @@ export function poolsOf<Client>({ pool }: ConnectionManager<Client>) {
 
 const MANAGER_FIELDS = 'lib pool config connect validate _connect getConnection releaseConnection';
 const POOL_FIELDS =
-  'size maxSize waiting acquireTimeoutMillis maxUsesPerResource _draining _availableObjects ' +
+  'size maxSize using waiting acquireTimeoutMillis maxUsesPerResource _draining _availableObjects ' +
   '_inUseObjects _factory _createResource _dispense';
 
 /** A connection, as Sequelize marks it. */

@@ -1,0 +1,39 @@
+/** The id of a request, by which its lines in the log and the client's own are found. */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+const REQUEST_ID = 'X-Request-Id';
+
+/** What may be written into logs and headers as it is. */
+const VALID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** That of the process, before a number: an id tells requests apart, and is no secret. */
+const PREFIX = randomBytes(9).toString('base64url');
+let count = 0;
+
+const ID = Symbol('request id');
+
+/** A property, not a WeakMap: an entry for each request is what the garbage collector has most work with. */
+interface IdentifiedRequest extends IncomingMessage {
+  [ID]?: string;
+}
+
+/** The id of a request: its `X-Request-Id`, or one that is made where it has none that is valid. */
+export function requestId(request: IncomingMessage): string {
+  const identified = request as IdentifiedRequest;
+  identified[ID] ??= sentId(request) ?? `${PREFIX}-${(++count).toString(36)}`;
+  return identified[ID];
+}
+
+/** Answers with the id. Where a middleware has done so before, its id is that of the request. */
+export function sendRequestId(request: IncomingMessage, response: ServerResponse): void {
+  const given = response.getHeader(REQUEST_ID);
+  if (typeof given === 'string' && VALID.test(given)) (request as IdentifiedRequest)[ID] = given;
+  else response.setHeader(REQUEST_ID, requestId(request));
+}
+
+/** Several headers are joined by commas, which no id has. */
+function sentId({ headers }: IncomingMessage): string | undefined {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && VALID.test(sent) ? sent : undefined;
+}

@@ -1,0 +1,176 @@
+/** Metrics of requests, statements and connections, by the names of OpenTelemetry's conventions, in the registry of prom-client. */
+
+import type { IncomingMessage } from 'node:http';
+import { createRequire } from 'node:module';
+import type { RequestHandler } from 'express';
+import type * as PromClient from 'prom-client';
+import type { Sequelize } from 'sequelize';
+import {
+  type OperationMessage,
+  operationChannel,
+  type StatementMessage,
+  statementChannel,
+} from '../diagnostics/channels.js';
+import { describePath } from '../http/request/describe-path.js';
+import { statementRunner } from '../persistence/connections/statement-runner.js';
+
+/** Seconds: the boundaries that the conventions recommend for requests, and for statements. */
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const STATEMENT_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
+
+/** A metric of prom-client's own, by which its default metrics are known. */
+const DEFAULT_METRIC = 'process_cpu_seconds_total';
+
+/** Of an application. */
+export interface Metrics {
+  /** Measures each request. */
+  readonly observe: RequestHandler;
+  readonly contentType: string;
+  /** All of the registry, as a text. */
+  read(): Promise<string>;
+}
+
+/** Why there can be no metrics; null where there can. */
+export function metricsProblem(): string | null {
+  try {
+    createRequire(__filename).resolve('prom-client');
+    return null;
+  } catch {
+    return 'metrics needs the package prom-client; npm install prom-client.';
+  }
+}
+
+/** Those of the process: several applications share a registry, and so do the metrics of the user's. */
+let shared: ReturnType<typeof register> | undefined;
+const instances = new Set<Sequelize>();
+
+/** Begins to measure. */
+export function createMetrics(served: Iterable<Sequelize>): Metrics {
+  for (const sequelize of served) instances.add(sequelize);
+  shared ??= register(createRequire(__filename)('prom-client') as typeof PromClient);
+  const { registry, requests, operations } = shared;
+  return {
+    contentType: registry.contentType,
+    read: () => registry.metrics(),
+    observe(request, response, next) {
+      const end = requests.startTimer();
+      response.once('close', () => {
+        const { resource = '', operation = '' } = operations.get(request) ?? {};
+        end({
+          http_request_method: request.method,
+          // What matches no route is anything at all, and each label is kept for ever.
+          http_route: typeof request.route?.path === 'string' ? describePath(request) : '',
+          http_response_status_code: response.statusCode,
+          crud_resource: resource,
+          crud_operation: operation,
+        });
+      });
+      next();
+    },
+  };
+}
+
+function register({
+  register: registry,
+  Histogram,
+  Gauge,
+  Counter,
+  collectDefaultMetrics,
+}: typeof PromClient) {
+  if (!registry.getSingleMetric(DEFAULT_METRIC)) collectDefaultMetrics();
+  const requests = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Time from the first middleware of bootstrap to the end of the answer.',
+    labelNames: [
+      'http_request_method',
+      'http_route',
+      'http_response_status_code',
+      'crud_resource',
+      'crud_operation',
+    ],
+    buckets: REQUEST_BUCKETS,
+  });
+  const statements = new Histogram({
+    name: 'db_client_operation_duration_seconds',
+    help: 'Time from sending a statement to its result.',
+    labelNames: ['db_query_summary', 'error_type'],
+    buckets: STATEMENT_BUCKETS,
+  });
+  const waits = new Histogram({
+    name: 'db_client_connection_wait_time_seconds',
+    help: 'Time that a statement waited before it was sent.',
+    buckets: STATEMENT_BUCKETS,
+  });
+  const batches = new Histogram({
+    name: 'db_client_operation_batch_size',
+    help: 'Statements that were sent together: reads that share a connection, or writes that share a transaction.',
+    buckets: [1, 2, 4, 8, 16],
+  });
+  const timeouts = new Counter({
+    name: 'db_client_connection_timeouts_total',
+    help: 'Statements that waited for a connection in vain.',
+  });
+  const connections = new Gauge({
+    name: 'db_client_connection_count',
+    help: 'Connections of the pools.',
+    labelNames: ['db_client_connection_pool_name', 'db_client_connection_state'],
+  });
+  const most = new Gauge({
+    name: 'db_client_connection_max',
+    help: 'The most connections that the pools may have.',
+    labelNames: ['db_client_connection_pool_name'],
+  });
+  // One collector fills all three, from the same look at the pools.
+  new Gauge({
+    name: 'db_client_connection_pending_requests',
+    help: 'Statements and transactions that wait for a connection.',
+    labelNames: ['db_client_connection_pool_name'],
+    collect() {
+      for (const gauge of [this, connections, most]) gauge.reset();
+      for (const { pool: name, used, idle, max, waiting } of poolUsage()) {
+        const pool = { db_client_connection_pool_name: name };
+        this.inc(pool, waiting);
+        most.inc(pool, max);
+        connections.inc({ ...pool, db_client_connection_state: 'used' }, used);
+        connections.inc({ ...pool, db_client_connection_state: 'idle' }, idle);
+      }
+    },
+  });
+  const operations = new WeakMap<IncomingMessage, OperationMessage>();
+  operationChannel.start.subscribe((message) => {
+    const operation = message as OperationMessage;
+    operations.set(operation.request, operation);
+  });
+  statementChannel.asyncEnd.subscribe((message) => {
+    const { summary, wait, duration, batchSize, error } = message as StatementMessage;
+    if (wait !== null) {
+      waits.observe(wait / 1000);
+      batches.observe(batchSize);
+    }
+    if (isAcquireTimeout(error)) timeouts.inc();
+    if (duration !== null) {
+      statements.observe({ db_query_summary: summary, error_type: errorType(error) }, duration / 1000);
+    }
+  });
+  return { registry, requests, operations };
+}
+
+function poolUsage() {
+  return [...instances].flatMap((sequelize) => statementRunner(sequelize).usage);
+}
+
+function isAcquireTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'SequelizeConnectionAcquireTimeoutError';
+}
+
+/** SQLSTATE, or the class; never a message, which holds values. */
+function errorType(error: unknown): string {
+  if (!error) return '';
+  const { code, original } = error as {
+    readonly code?: unknown;
+    readonly original?: { readonly code?: unknown };
+  };
+  const state = code ?? original?.code;
+  if (typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state)) return state;
+  return error instanceof Error ? error.name : 'Error';
+}

@@ -1,0 +1,38 @@
+/** What requests go through before all routes, and the route of the metrics behind them. */
+import type { Express, RequestHandler } from 'express';
+import type { Sequelize } from 'sequelize';
+import { sendRequestId } from '../http/request/request-id.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import type { Logger } from '../util/logger.js';
+import { accessLog } from './access-log.js';
+import { createMetrics } from './metrics.js';
+import { metricsRouter } from './metrics-router.js';
+import { metricsPath, type ObserveOptions } from './observe-options.js';
+import { serverTiming } from './server-timing.js';
+
+const identify: RequestHandler = (request, response, next) => {
+  sendRequestId(request, response);
+  next();
+};
+
+/** Installs what the options ask for. */
+export function observeRequests(
+  app: Express,
+  options: ObserveOptions,
+  plans: readonly ResourcePlan[],
+  logger: Logger,
+): void {
+  app.use(identify);
+  if (options.accessLog) app.use(accessLog(logger));
+  if (options.serverTiming) app.use(serverTiming());
+  const path = metricsPath(options);
+  if (path === null) return;
+  const metrics = createMetrics(instancesOf(plans));
+  // The metrics are asked for all the time, and tell of everything else.
+  app.use(metricsRouter(path, metrics));
+  app.use(metrics.observe);
+}
+
+function instancesOf(plans: readonly ResourcePlan[]): Sequelize[] {
+  return plans.flatMap(({ model: { sequelize } }) => (sequelize ? [sequelize] : []));
+}
