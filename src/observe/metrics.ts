@@ -11,6 +11,7 @@ import {
   type StatementMessage,
   statementChannel,
 } from '../diagnostics/channels.js';
+import { errorType } from '../diagnostics/error-type.js';
 import { describePath } from '../http/request/describe-path.js';
 import { statementRunner } from '../persistence/connections/statement-runner.js';
 
@@ -149,7 +150,10 @@ function register({
     }
     if (isAcquireTimeout(error)) timeouts.inc();
     if (duration !== null) {
-      statements.observe({ db_query_summary: summary, error_type: errorType(error) }, duration / 1000);
+      statements.observe(
+        { db_query_summary: summary, error_type: error === undefined ? '' : errorType(error) },
+        duration / 1000,
+      );
     }
   });
   return { registry, requests, operations };
@@ -161,16 +165,4 @@ function poolUsage() {
 
 function isAcquireTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'SequelizeConnectionAcquireTimeoutError';
-}
-
-/** SQLSTATE, or the class; never a message, which holds values. */
-function errorType(error: unknown): string {
-  if (!error) return '';
-  const { code, original } = error as {
-    readonly code?: unknown;
-    readonly original?: { readonly code?: unknown };
-  };
-  const state = code ?? original?.code;
-  if (typeof state === 'string' && /^[0-9A-Z]{5}$/.test(state)) return state;
-  return error instanceof Error ? error.name : 'Error';
 }

@@ -1,7 +1,6 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
-import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import { requestLogger } from '../request/application-logger.js';
 import { currentItem } from '../request/current-item.js';
@@ -11,6 +10,7 @@ import { requestId, sendRequestId } from '../request/request-id.js';
 import { requestResource } from '../request/request-resource.js';
 import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { toldNames } from '../request/told-names.js';
+import { failureLog } from './failure-log.js';
 import { ofItem, type Problem, toProblem, UNEXPECTED } from './problem.js';
 
 /**
@@ -55,10 +55,11 @@ export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
   return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     const log = (reason: unknown, status: number): void => {
       const message = `${request.method} ${describePath(request)} failed`;
-      (logger ?? requestLogger(request)).error(message, {
+      failureLog(logger ?? requestLogger(request)).add({
+        message,
         requestId: requestId(request),
         status,
-        ...describeError(reason),
+        reason,
       });
     };
     // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.

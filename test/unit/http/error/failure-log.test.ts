@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { FailureLog } from '../../../../src/http/error/failure-log.js';
+import type { Logger } from '../../../../src/util/logger.js';
+import { FakeClock } from '../../../support/fake-clock.js';
+
+/** What was written, as the message and the details. */
+type Line = readonly [string, Readonly<Record<string, unknown>>];
+
+function writing(): { readonly log: FailureLog; readonly lines: Line[] } {
+  const lines: Line[] = [];
+  const none = (): void => {};
+  const error = (message: string, details: object = {}): void => {
+    lines.push([message, { ...details }]);
+  };
+  const logger: Logger = { debug: none, info: none, warn: none, error };
+  return { log: new FailureLog(logger), lines };
+}
+
+class Refused extends Error {
+  override readonly name = 'ConnectionRefusedError';
+}
+
+describe('the log of failed requests', () => {
+  const failure = { message: 'GET /towns failed', requestId: 'a', status: 503, reason: new Refused() };
+
+  it('tells the first of a kind at once, with its stack, and the others as a number once a second', async () => {
+    using clock = new FakeClock();
+    const { log, lines } = writing();
+    for (let index = 0; index < 1_000; index += 1) log.add({ ...failure, requestId: `${index}` });
+    expect(lines).to.have.lengthOf(1);
+    expect(lines[0]?.[1]).to.include({ requestId: '0', status: 503, error: 'ConnectionRefusedError' });
+    expect(lines[0]?.[1]['stack']).to.be.a('string');
+    await clock.advance(1_000);
+    expect(lines.slice(1)).to.deep.equal([
+      ['999 more requests failed in a second', { status: 503, error: 'ConnectionRefusedError', count: 999 }],
+    ]);
+  });
+
+  it('goes on to tell once a second for as long as requests fail, and begins anew after a second without', async () => {
+    using clock = new FakeClock();
+    const { log, lines } = writing();
+    for (let second = 0; second < 3; second += 1) {
+      log.add(failure);
+      log.add(failure);
+      await clock.advance(1_000);
+    }
+    expect(lines.map(([message]) => message)).to.deep.equal([
+      'GET /towns failed',
+      '1 more request failed in a second',
+      '2 more requests failed in a second',
+      '2 more requests failed in a second',
+    ]);
+    await clock.advance(1_000);
+    log.add(failure);
+    expect(lines.at(-1)?.[0]).to.equal('GET /towns failed');
+    expect(clock.timersOf('failure-log')).to.equal(1);
+    await clock.advance(2_000);
+    expect(clock.timersOf('failure-log')).to.equal(0);
+  });
+
+  it('tells another reason at once', () => {
+    using _clock = new FakeClock();
+    const { log, lines } = writing();
+    log.add(failure);
+    log.add({ ...failure, reason: new Error('other') });
+    log.add({ ...failure, status: 504 });
+    expect(lines).to.have.lengthOf(3);
+  });
+
+  it('tells each request that fails by a mistake', () => {
+    using _clock = new FakeClock();
+    const { log, lines } = writing();
+    for (let index = 0; index < 5; index += 1) log.add({ ...failure, status: 500 });
+    expect(lines).to.have.lengthOf(5);
+  });
+});
