@@ -43,10 +43,10 @@ let undoAll: (() => void) | null = null;
  *
  * @example
  * ```ts
- * import { NodeSDK } from '@opentelemetry/sdk-node';
+ * import { BatchSpanProcessor, ConsoleSpanExporter, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
  * import { traceWithOpenTelemetry } from 'crud-controllers/opentelemetry';
  *
- * new NodeSDK({ serviceName: 'articles' }).start();
+ * new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new ConsoleSpanExporter())] }).register();
  * traceWithOpenTelemetry();
  * ```
  * @returns what ends it

@@ -51,6 +51,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
       // There are no users here, so an address stands for one.
       idempotency: { principal: ({ ip }) => ip },
       docs: { title: 'Atlas', description: DESCRIPTION },
+      metrics: true,
     });
     signal.throwIfAborted();
   } catch (error) {
@@ -75,6 +76,7 @@ function announce(server: Server): void {
     '/countries/FRA?include=cities&cities.sort=-population&cities.fields=name,population',
     '/cities/2988507/reviews/summary',
     '/reviews',
+    '/metrics',
   ];
   const urls = paths.map((path) => `  http://localhost:${port}${path}`);
   say(`The atlas is open:\n${urls.join('\n')}\nCtrl-C closes it.`);

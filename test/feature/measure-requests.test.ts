@@ -1,10 +1,13 @@
 /** The metrics of requests, statements and connections. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import express from 'express';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { type BootstrapOptions, bootstrap, Crud } from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
 import { emptyTables } from '../support/empty-tables.js';
+import { PACKAGE_ROOT } from '../support/package-root.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({ filterAllow: ['name'] })
@@ -121,6 +124,17 @@ describe('Measuring requests', () => {
   it('has the metrics of Node', async () => {
     expect([...(await read()).keys()].some((name) => name.startsWith('nodejs_eventloop_lag'))).to.equal(true);
   });
+
+  for (const page of ['docs/operations.md', 'docs/grafana-dashboard.json']) {
+    it(`has each metric that ${page} names`, async () => {
+      const text = readFileSync(join(PACKAGE_ROOT, page), 'utf8');
+      const named = text.match(/\b(?:http_server|http_re|db|crud|nodejs|process)_[a-z0-9_]+/g) ?? [];
+      await app.agent.post('/api/rings').send({ name: 'Encke' }).expect(201);
+      const known = (await app.agent.get('/metrics')).text.match(/[a-z][a-z0-9_]+/g);
+      expect(named.length).to.be.above(10);
+      expect(known).to.include.members(named);
+    });
+  }
 
   it('holds no value of a request', async () => {
     await app.agent.post('/api/rings').send({ name: 'Maxwell' }).expect(201);

@@ -17,6 +17,7 @@ const PAGES = {
   access: 'docs/access.md',
   relations: 'docs/relations.md',
   writes: 'docs/writes.md',
+  operations: 'docs/operations.md',
 } as const;
 
 suite('the applications in the documentation', function () {
@@ -29,6 +30,9 @@ suite('the applications in the documentation', function () {
     for (const [name, page] of Object.entries(PAGES)) {
       const [program = ''] = readmeBlocks('compiled and run by test/feature/readme.test.ts', page);
       writeFileSync(join(folder, `${name}.ts`), program);
+      readmeBlocks('compiled by test/feature/readme.test.ts', page).forEach((example, index) => {
+        writeFileSync(join(folder, `${name}-${index}.ts`), example);
+      });
     }
     const config = {
       extends: join(PACKAGE_ROOT, 'tsconfig.json'),
