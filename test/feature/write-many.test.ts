@@ -420,10 +420,14 @@ except({ session: DECORATED }).describe('many records in one request', () => {
     });
 
     it('are at most as many as the request allows', async () => {
-      const detail =
-        'q finds more than 2 records, and nothing was written; narrow it, or raise max_affected.';
-      expectProblem(await remove('?q=rank==0&max_affected=2'), 409, { detail });
-      expectProblem(await patch('?q=rank==0&max_affected=2', { rank: 1 }), 409, { detail });
+      for (const [most, records] of [
+        [1, '1 record'],
+        [2, '2 records'],
+      ] as const) {
+        const detail = `q finds more than ${records}, and nothing was written; narrow it, or raise max_affected.`;
+        expectProblem(await remove(`?q=rank==0&max_affected=${most}`), 409, { detail });
+        expectProblem(await patch(`?q=rank==0&max_affected=${most}`, { rank: 1 }), 409, { detail });
+      }
       for (const value of ['0', '6', 'x', '']) {
         expect((await remove(`?q=rank==0&max_affected=${value}`)).status).to.equal(400);
       }
