@@ -550,7 +550,10 @@ except({ session: DECORATED }).describe('many records in one request', () => {
         expect([query, (await patch(query, { rank: 1 })).status]).to.deep.equal([query, 400]);
       }
       expect((await patch('?q=rank==0', [{ id: 1 }])).status).to.equal(422);
-      expect((await patch('?q=rank==0', { tenant: 2 })).status).to.equal(422);
+      for (const name of ['tenant', 'id', 'version']) {
+        const refused = await patch('?q=rank==0', { [name]: 2 });
+        expectProblem(refused, 422, issue(`/${name}`, 'readOnly', `${name} cannot be set.`));
+      }
       expect((await remove('?q=rank==0').set('x-blind', '1')).status).to.equal(403);
       expect(await rows()).to.deep.equal(BEFORE);
     });
@@ -733,6 +736,25 @@ except({ session: DECORATED }).describe('many records in one request', () => {
         200, 409, 200,
       ]);
       expect((await rows()).map(([, title]) => title)).to.deep.equal(['I', 'two', 'foreign', 'IV']);
+    });
+
+    it('wait for each other, in whichever order they are sent, and none of them fails', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return super.update(id, values, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => {
+          const items = [1, 2, 4].map((id) => ({ id, rank: index + 1 }));
+          return agent.patch('/papers').send(index % 2 ? items : items.toReversed());
+        }),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
+      const papers = await Paper.findAll({ where: { tenant: 1 } });
+      expect(papers.map((paper) => paper.get('version'))).to.deep.equal([12, 12, 12]);
+      expect(new Set(papers.map(({ rank }) => rank)).size).to.equal(1);
     });
 
     it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {
