@@ -633,6 +633,40 @@ except({ session: DECORATED }).describe('many records in one request', () => {
     }
   });
 
+  it('are refused by what the commit checks: all of them, or each for itself', async () => {
+    const constrain = (when: string) =>
+      site.engine.sequelize.query(`ALTER TABLE papers DROP CONSTRAINT papers_code_key;
+        ALTER TABLE papers ADD CONSTRAINT papers_code_key UNIQUE (code) ${when}`);
+    const detail = 'Another Paper has the same code.';
+    const statuses = ({ body }: { body: { items: { status: number }[] } }) =>
+      body.items.map(({ status }) => status);
+    await constrain('DEFERRABLE INITIALLY DEFERRED');
+    try {
+      const created = [{ title: 'x' }, { title: 'y', code: 'a' }];
+      for (const query of ['', '?dry_run=true'])
+        expectProblem(await post(query, created), 409, issue('', 'unique', detail));
+      expectProblem(await patch('?q=rank==0', { code: 'n' }), 409, issue('/code', 'unique', detail));
+      expect(await rows()).to.deep.equal(BEFORE);
+      const each = await post('?atomic=false', created);
+      expect(statuses(each)).to.deep.equal([201, 409]);
+      expect(each.body.items[1].problem).to.deep.equal(issue('/1/code', 'unique', detail));
+      const moved = [
+        { id: 2, code: 'a' },
+        { id: 1, code: 'b' },
+        { id: 4, code: 'c' },
+      ];
+      expect(statuses(await patch('?atomic=false&dry_run=true', moved))).to.deep.equal([409, 200, 200]);
+      expect(statuses(await patch('?atomic=false', moved.toReversed()))).to.deep.equal([200, 200, 200]);
+      const back = [
+        { id: 1, code: 'a' },
+        { id: 2, code: 'b' },
+      ];
+      expect((await patch('', back)).status).to.equal(200);
+    } finally {
+      await constrain('');
+    }
+  });
+
   it('are no routes where the resource does not name them', async () => {
     class Labels extends crudController(PlainLabel) {}
     const { agent } = await buildApp({ models: [], controllers: [Labels] });

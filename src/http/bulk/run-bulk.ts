@@ -85,7 +85,8 @@ export function compileBulkRunner(
       };
       results.push({ ...(await settle(action, unit, write)), ...key });
     }
-    setCurrentItem(request, null);
+    // A commit that is refused does not say because of which.
+    setCurrentItem(request, items ? 'unknown' : null);
     return results;
   };
 }
