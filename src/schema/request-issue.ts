@@ -21,8 +21,10 @@ export function bodyPointer(...segments: readonly (string | number)[]): string {
 }
 
 /** What is wrong with an item of a body, as it is wrong with the body. */
-export function withinItem(index: number, issue: RequestIssue): RequestIssue {
-  return 'pointer' in issue ? { ...issue, pointer: `/${index}${issue.pointer}` } : issue;
+export function withinItem(item: number | 'unknown', issue: RequestIssue): RequestIssue {
+  if (!('pointer' in issue)) return issue;
+  // '' is the body as a whole.
+  return { ...issue, pointer: item === 'unknown' ? '' : `/${item}${issue.pointer}` };
 }
 
 /** What is wrong with a body that has an attribute that the request may not set. */

@@ -250,6 +250,20 @@ describe('an Idempotency-Key', () => {
       expect(await rows()).to.equal(1);
     });
 
+    it('with 422 for a body of other bytes, though it says the same', async () => {
+      const send = (text: string) =>
+        site.agent.post('/payments').set('idempotency-key', KEY).type('json').send(text);
+      const text = '{"name":"a","paid":true}';
+      expectReplay(await send(text), await send(text));
+      for (const other of [
+        '{"name": "a","paid":true}',
+        '{"paid":true,"name":"a"}',
+        '{"name":"\\u0061","paid":true}',
+      ])
+        expectProblem(await send(other), 422, OTHER);
+      expect(await rows()).to.equal(1);
+    });
+
     it('with 422 for the same request within another scope', async () => {
       await create();
       expectProblem(await create().set('x-tenant', '2'), 422, OTHER);
@@ -354,15 +368,39 @@ describe('an Idempotency-Key', () => {
     });
 
     it('a method and a route', async () => {
-      await create();
-      const patched = await site.agent.patch('/payments/1').set('idempotency-key', KEY).send({ name: 'b' });
-      const deleted = await site.agent.delete('/payments/1').set('idempotency-key', KEY);
-      expect([patched.status, deleted.status]).to.deep.equal([200, 204]);
+      const statuses: number[] = [];
+      for (const send of [
+        () => create(),
+        () => site.agent.patch('/payments/1').send({ name: 'b' }),
+        () => site.agent.delete('/payments/1'),
+        () => site.agent.post('/payments/1/restore'),
+        () => site.agent.delete('/payments/1').set('idempotency-key', 'again'),
+        () => site.agent.delete('/payments/1/purge'),
+      ]) {
+        const request = send();
+        const answer = await (request.get('idempotency-key') ? request : request.set('idempotency-key', KEY));
+        expect(answer.headers).not.to.have.property('idempotent-replayed');
+        statuses.push(answer.status);
+      }
+      expect(statuses).to.deep.equal([201, 200, 204, 200, 204, 204]);
     });
 
-    it('who may do it now: a replay comes behind can', async () => {
-      await create();
-      expect((await create().set('x-guest', '1')).status).to.equal(403);
+    it('who may do it now: a replay comes behind dependencies and can', async () => {
+      class Payments extends crudController(Payment, {
+        dependencies: [
+          (request, response, next) => void (request.get('x-stranger') ? response.status(401).end() : next()),
+        ],
+      }) {}
+      const { agent } = await buildApp({
+        models: [],
+        controllers: [Payments],
+        idempotency: IDEMPOTENCY,
+      });
+      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      expect((await send()).status).to.equal(201);
+      expect((await send().set('x-stranger', '1')).status).to.equal(401);
+      expect((await send().set('x-guest', '1')).status).to.equal(403);
+      expect((await send()).headers['idempotent-replayed']).to.equal('true');
     });
   });
 

@@ -128,6 +128,10 @@ describe('the tags of records', () => {
     expect(stateOf(await site.agent.get('/notes/2?fields=text'))).to.equal('1');
     const same = await site.agent.patch('/notes/2').send({ text: 'zwei' });
     expect([same.status, stateOf(same)]).to.deep.equal([200, '1']);
+    for (const body of [{ text: 'zwei' }, {}]) {
+      const checked = await site.agent.patch('/notes/2').set('if-match', '"1"').send(body);
+      expect([checked.status, stateOf(checked), checked.body.version]).to.deep.equal([200, '1', 1]);
+    }
     expect((await site.agent.get('/notes')).headers['etag']).to.match(/^W\//);
   });
 
@@ -139,7 +143,8 @@ describe('the tags of records', () => {
     const read = await site.agent.get('/notes/1');
     expect(read.headers['etag']).to.equal('"0"');
     expectNothing(await site.agent.get('/notes/1').set('if-none-match', '"0"'), 304);
-    expectNothing(await site.agent.get('/notes/1').set('if-none-match', 'W/"0"'), 304);
+    for (const tags of ['W/"0"', '"5", "0"', '*'])
+      expectNothing(await site.agent.get('/notes/1').set('if-none-match', tags), 304);
     expect((await site.agent.get('/notes/1').set('if-none-match', '"1"')).status).to.equal(200);
     const head = await site.agent.head('/notes/1');
     expect(head.headers['etag']).to.equal('"0"');
@@ -159,6 +164,27 @@ describe('the tags of records', () => {
       .get('/notes/1?include=author')
       .set('if-none-match', included.headers['etag'] ?? '');
     expect([again.status, again.body.author.name]).to.deep.equal([200, 'Bea']);
+  });
+
+  it('changes a record by the tag of whichever answer shows it', async () => {
+    const tags = [
+      await site.agent.get('/notes/1'),
+      await site.agent.get('/notes/1?fields=text'),
+      await site.agent.get('/notes/1?include=author'),
+      await site.agent.get('/notes/1').set('x-tenant', '1'),
+    ].map(({ headers }) => headers['etag'] ?? '');
+    for (const tag of tags) {
+      expect((await site.agent.patch('/notes/1').set('if-match', tag).send({ text: 'one' })).status).to.equal(
+        200,
+      );
+    }
+    const changed = await site.agent
+      .patch('/notes/1')
+      .set('if-match', tags[1] ?? '')
+      .send({ text: 'eins' });
+    for (const tag of tags)
+      expect((await site.agent.delete('/notes/1').set('if-match', tag)).status).to.equal(412);
+    expectNothing(await site.agent.delete('/notes/1').set('if-match', changed.headers['etag'] ?? ''), 204);
   });
 
   for (const tag of ['"0"', 'W/"0"', '*', '"5", "0"', '"0.abc"', '"foreign","0" ,']) {
@@ -230,6 +256,31 @@ describe('the tags of records', () => {
     expectNothing(await site.agent.delete('/locks/a').set('if-match', '*'), 204);
   });
 
+  it('passes If-Unmodified-Since over, which is no condition where one is required', async () => {
+    const long = { 'if-unmodified-since': 'Sat, 01 Jan 2000 00:00:00 GMT' };
+    expect((await site.agent.patch('/notes/1').set(long).send({ text: 'eins' })).status).to.equal(200);
+    expectNothing(await site.agent.delete('/notes/1').set(long), 204);
+    await site.agent.post('/locks').send({ name: 'a', count: 1 });
+    expect((await site.agent.patch('/locks/a').set(long).send({ count: 2 })).status).to.equal(428);
+  });
+
+  it('has no tags, or those of the transaction, where the option says so for a model with a version', async () => {
+    const serve = async (etag: false | 'xmin') => {
+      class Notes extends crudController(Note, { etag }) {}
+      return (await buildApp({ models: [Author], controllers: [Notes] })).agent;
+    };
+    const none = await serve(false);
+    expect((await none.get('/notes/1')).headers['etag']).to.match(/^W\//);
+    expect((await none.patch('/notes/1').set('if-match', '"0"').send({ text: 'x' })).status).to.equal(412);
+    expect((await none.patch('/notes/1').send({ text: 'x' })).body).to.include({ text: 'x', version: 1 });
+    const byTransaction = await serve('xmin');
+    const read = await byTransaction.get('/notes/1');
+    expect(stateOf(read)).to.match(/^x\d+$/);
+    const send = (tag: string) => byTransaction.patch('/notes/1').set('if-match', tag).send({ text: 'y' });
+    expect((await send('"1"')).status).to.equal(412);
+    expect((await send(read.headers['etag'] ?? '')).body).to.include({ text: 'y', version: 2 });
+  });
+
   it('changes nothing under If-None-Match, also where If-Match is required', async () => {
     await site.agent.post('/locks').send({ name: 'a', count: 1 });
     for (const path of ['/locks/a', '/notes/1', '/marks/1', '/authors/1']) {
@@ -263,15 +314,34 @@ describe('the tags of records', () => {
 
   const lock = 'the record is locked before it is written';
   except({ general: lock, session: lock, records: lock }).it(
-    'has the condition in the statement of the write',
+    'has the condition, and counts the version, in the statement of the write',
     async () => {
-      const { statements } = await sql.duringRequest(() =>
-        site.agent.patch('/notes/1').set('if-match', '"0"').send({ text: 'eins' }),
-      );
-      const written = statements.filter((text) => /UPDATE "notes"/.test(text));
-      expect(written).to.have.length(1);
-      const read = statements.filter((text) => /SELECT.*FROM "notes"/.test(text));
-      expect(read).to.deep.equal([]);
+      await Mark.create({ text: 'one' });
+      const mark = (await site.agent.get('/marks/1')).headers['etag'] ?? '';
+      for (const [table, send, written] of [
+        ['notes', () => site.agent.patch('/notes/1').send({ text: 'I' }), /^UPDATE "notes".* \+ 1/],
+        [
+          'notes',
+          () => site.agent.patch('/notes/1').set('if-match', '"1"').send({ text: 'eins' }),
+          /^UPDATE "notes".* WHERE .*"version" = /,
+        ],
+        [
+          'notes',
+          () => site.agent.delete('/notes/1').set('if-match', '"5", "2"'),
+          /^UPDATE "notes".* WHERE .*"version" = ANY/,
+        ],
+        [
+          'marks',
+          () => site.agent.delete('/marks/1').set('if-match', mark),
+          /^DELETE FROM "marks".* WHERE .*xmin/,
+        ],
+      ] as const) {
+        const { result, statements } = await sql.duringRequest(send);
+        expect(result.status).to.be.oneOf([200, 204]);
+        const [statement, ...others] = statements.filter((text) => text.includes(`"${table}"`));
+        expect(statement).to.match(written);
+        expect(others).to.deep.equal([]);
+      }
     },
   );
 

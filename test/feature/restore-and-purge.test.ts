@@ -98,6 +98,36 @@ describe('soft-deleted records', () => {
     expect(await File.count({ paranoid: false })).to.equal(3);
   });
 
+  it('are restored and purged by one of many requests at the same time', async () => {
+    for (const [send, done, late] of [
+      [() => site.agent.post('/files/2/restore'), 200, 409],
+      [() => site.agent.delete('/files/2'), 204, 404],
+      [() => site.agent.delete('/files/2/purge'), 204, 404],
+    ] as const) {
+      const answers = await Promise.all(Array.from({ length: 8 }, send));
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.sort((one, other) => one - other)).to.deep.equal([done, ...Array(7).fill(late)]);
+    }
+  });
+
+  it('are not among many that are changed or deleted', async () => {
+    class Files extends crudController(File, {
+      endpoints: ['updateMany', 'deleteMany'],
+      filterAllow: ['name'],
+    }) {}
+    const { agent } = await buildApp({ models: [], controllers: [Files] });
+    const changed = await agent.patch('/files').send([
+      { id: 1, name: 'x' },
+      { id: 2, name: 'y' },
+    ]);
+    expectProblem(changed, 404, { ...MISSING, errors: [{ pointer: '/1', code: 'notFound', ...MISSING }] });
+    const found = '/files?q=name=in=(kept,gone,foreign)&dry_run=true';
+    expectJson(await agent.delete(found), 200, { affected: 1 });
+    const each = await agent.patch(`${found}&atomic=false`).send({});
+    expect(each.body.items.map(({ key }: { key: number }) => key)).to.deep.equal([1]);
+    expect((await File.findByPk(1))?.name).to.equal('kept');
+  });
+
   it('have tags, which both may name', async () => {
     for (const send of [
       () => site.agent.post('/files/2/restore'),

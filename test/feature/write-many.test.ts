@@ -13,6 +13,7 @@ import {
   type UpdateValues,
   unitOfWork,
 } from '../../src/index.js';
+import { callbacksUnderWay } from '../../src/persistence/session/commit-callbacks.js';
 import { buildApp } from '../support/build-app.js';
 import { except } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -235,6 +236,50 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
+    it('are a hundred at most, or as many as the resource says, up to a thousand', async () => {
+      const labels = (count: number) =>
+        Array.from({ length: count }, (_, index) => ({ name: `l${(index * 7) % count}` }));
+      expectProblem(
+        await site.agent.post('/labels').send(labels(101)),
+        413,
+        issue('', 'tooMany', 'The body has 101 items; at most 100 are accepted.'),
+      );
+      class Labels extends crudController(Label, { bulk: { max: 1000 } }) {}
+      const { agent } = await buildApp({ models: [], controllers: [Labels] });
+      expectJson(await agent.post('/labels').send(labels(1000)), 201, { items: labels(1000) });
+      expect(await Label.count()).to.equal(1000);
+    });
+
+    it('have the limit of a body together', async () => {
+      const { agent } = await buildApp({ models: [Paper], bodyLimit: 60 });
+      const send = (count: number) =>
+        agent.post('/papers').send(Array(count).fill({ title: 'x'.repeat(10) }));
+      expectProblem(await send(3), 413, issue('', 'tooLarge', 'The body is larger than 60 bytes.'));
+      expect(await rows()).to.deep.equal(BEFORE);
+      expect((await send(2)).status).to.equal(201);
+    });
+
+    it('are named where the database alone can refuse one', async () => {
+      const query = (text: string) => site.engine.sequelize.query(text);
+      await query(`CREATE TABLE known_labels (name varchar(5) PRIMARY KEY);
+        INSERT INTO known_labels VALUES ('a'), ('large');
+        ALTER TABLE labels ADD CONSTRAINT labels_known FOREIGN KEY (name) REFERENCES known_labels,
+          ADD CONSTRAINT labels_short CHECK (length(name) < 5)`);
+      try {
+        for (const [name, status, pointer] of [
+          ['b', 409, '/1'],
+          ['large', 422, '/1'],
+        ] as const) {
+          const refused = await site.agent.post('/labels').send([{ name: 'a' }, { name }]);
+          expect([refused.status, refused.body.errors?.[0].pointer]).to.deep.equal([status, pointer]);
+          expect(await Label.count()).to.equal(0);
+        }
+      } finally {
+        await query(`ALTER TABLE labels DROP CONSTRAINT labels_known, DROP CONSTRAINT labels_short;
+          DROP TABLE known_labels`);
+      }
+    });
+
     it('are answered without a tag, which is that of one record', async () => {
       for (const answer of [
         await post('', [{ title: 'x' }]),
@@ -388,6 +433,29 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expect(await PaddedLabel.findOne({ raw: true })).to.have.property('size', 1);
     });
 
+    it('are refused with all that is wrong with any of them', async () => {
+      const refused = await patch('', [
+        { id: 1, title: 5, rank: 'x' },
+        { id: 2, title: 'x' },
+        7,
+        { title: null },
+      ]);
+      expect(refused.status).to.equal(422);
+      expect(
+        refused.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => [pointer, code]),
+      ).to.deep.equal([
+        ['/0/title', 'isString'],
+        ['/0/rank', 'isInt'],
+        ['/2', 'isObject'],
+        ['/3/id', 'isDefined'],
+        ['/3/title', 'isDefined'],
+      ]);
+      expect((await patch('', [])).status).to.equal(400);
+      const many = Array.from({ length: 6 }, (_, index) => ({ id: index, title: 'x' }));
+      expect((await patch('', many)).status).to.equal(413);
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
     it('take no q beside them, and no If-Match', async () => {
       expect((await patch('?max_affected=3', [{ id: 1, title: 'x' }])).status).to.equal(400);
       const refused = await patch('', [{ id: 1, title: 'x' }]).set('if-match', '"0"');
@@ -400,8 +468,14 @@ except({ session: DECORATED }).describe('many records in one request', () => {
           return { detail, errors: [{ parameter: 'q', code: 'required', detail }] };
         })(),
       );
-      const unseen = await patch('', [{ id: 1, title: 'x' }]).set('if-none-match', '*');
-      expect(unseen.status).to.equal(412);
+      for (const refused of [
+        await patch('', [{ id: 1, title: 'x' }]).set('if-none-match', '*'),
+        await patch('?q=rank==0', { rank: 1 }).set('if-match', '"0"'),
+        await remove('?q=rank==0').set('if-match', '*'),
+        await post('', [{ title: 'x' }]).set('if-match', '"0"'),
+      ]) {
+        expect(refused.status).to.equal(412);
+      }
       expect(await rows()).to.deep.equal(BEFORE);
     });
   });
@@ -420,15 +494,46 @@ except({ session: DECORATED }).describe('many records in one request', () => {
     });
 
     it('are at most as many as the request allows', async () => {
-      const detail =
-        'q finds more than 2 records, and nothing was written; narrow it, or raise max_affected.';
-      expectProblem(await remove('?q=rank==0&max_affected=2'), 409, { detail });
-      expectProblem(await patch('?q=rank==0&max_affected=2', { rank: 1 }), 409, { detail });
+      for (const [most, records] of [
+        [1, '1 record'],
+        [2, '2 records'],
+      ] as const) {
+        const detail = `q finds more than ${records}, and nothing was written; narrow it, or raise max_affected.`;
+        expectProblem(await remove(`?q=rank==0&max_affected=${most}`), 409, { detail });
+        expectProblem(await patch(`?q=rank==0&max_affected=${most}`, { rank: 1 }), 409, { detail });
+      }
       for (const value of ['0', '6', 'x', '']) {
         expect((await remove(`?q=rank==0&max_affected=${value}`)).status).to.equal(400);
       }
       expect(await rows()).to.deep.equal(BEFORE);
       expectJson(await remove('?q=rank==0&max_affected=3'), 200, { affected: 3 });
+    });
+
+    it('are a hundred at most where the request does not say', async () => {
+      await Paper.bulkCreate(Array.from({ length: 101 }, () => ({ tenant: 1, title: 'x' })));
+      class Papers extends crudController(Paper, { bulk: { max: 1000 } }) {}
+      const { agent } = await buildApp({ models: [], controllers: [Papers] });
+      const send = (query: string) => agent.patch(`/papers?q=title==x${query}`).send({ rank: 1 });
+      const detail =
+        'q finds more than 100 records, and nothing was written; narrow it, or raise max_affected.';
+      expectProblem(await send(''), 409, { detail });
+      expectProblem(await agent.delete('/papers?q=title==x'), 409, { detail });
+      expect((await send('&max_affected=1001')).status).to.equal(400);
+      expect(await Paper.count({ where: { rank: 1 } })).to.equal(0);
+      expectJson(await send('&max_affected=101'), 200, { affected: 101 });
+    });
+
+    it('are never more than the request allows, whatever others write meanwhile', async () => {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, index) =>
+          index % 3 > 0 ? post('', [{ title: 'x' }]) : patch('?q=title==x&max_affected=2', { title: 'y' }),
+        ),
+      );
+      const changed = answers.filter(({ body }) => body.affected !== undefined);
+      for (const { body } of changed) expect(body.affected).to.be.at.most(2);
+      const affected = changed.reduce((sum, { body }) => sum + body.affected, 0);
+      expect(await Paper.count({ where: { title: 'y' } })).to.equal(affected);
+      for (const { status } of answers) expect(status).to.be.oneOf([200, 201, 409]);
     });
 
     it('need a q that is understood', async () => {
@@ -445,7 +550,10 @@ except({ session: DECORATED }).describe('many records in one request', () => {
         expect([query, (await patch(query, { rank: 1 })).status]).to.deep.equal([query, 400]);
       }
       expect((await patch('?q=rank==0', [{ id: 1 }])).status).to.equal(422);
-      expect((await patch('?q=rank==0', { tenant: 2 })).status).to.equal(422);
+      for (const name of ['tenant', 'id', 'version']) {
+        const refused = await patch('?q=rank==0', { [name]: 2 });
+        expectProblem(refused, 422, issue(`/${name}`, 'readOnly', `${name} cannot be set.`));
+      }
       expect((await remove('?q=rank==0').set('x-blind', '1')).status).to.equal(403);
       expect(await rows()).to.deep.equal(BEFORE);
     });
@@ -475,6 +583,107 @@ except({ session: DECORATED }).describe('many records in one request', () => {
     });
   });
 
+  it('take no parameter that is not known, also where other routes pass it over', async () => {
+    const controllers = [
+      crudController(Paper, {
+        unknownQuery: 'ignore',
+        endpoints: ['list', 'createMany', 'updateMany', 'deleteMany'],
+      }) as never,
+    ];
+    const { agent } = await buildApp({ models: [], controllers });
+    expect((await agent.get('/papers?dryrun=true')).status).to.equal(200);
+    for (const [parameter, refused] of [
+      ['dryrun', await agent.post('/papers?dryrun=true').send([{ title: 'x' }])],
+      ['dryrun', await agent.patch('/papers?dryrun=true').send([{ id: 1, title: 'x' }])],
+      ['max_afected', await agent.patch('/papers?q=rank==0&max_afected=1').send({ rank: 1 })],
+      ['max_afected', await agent.delete('/papers?q=rank==0&max_afected=1')],
+    ] as const) {
+      const [{ parameter: told, code }] = refused.body.errors;
+      expect([refused.status, told, code]).to.deep.equal([400, parameter, 'unknown']);
+    }
+    expect(await rows()).to.deep.equal(BEFORE);
+    // A server may pass a preference over (RFC 7240), so that nothing depends on one.
+    const preferred = agent.patch('/papers?q=rank==0').set('prefer', 'handling=strict, max-affected=1');
+    expectJson(await preferred.send({ rank: 1 }), 200, { affected: 3 });
+  });
+
+  it('are answered by a dry run as they are when they are written', async () => {
+    for (const send of [
+      (flag: string) => site.agent.post(`/labels?${flag}`).send([{ name: 'b' }, { name: 'a' }]),
+      (flag: string) =>
+        patch(`?${flag}`, [
+          { id: 4, title: 'IV' },
+          { id: 1, rank: 9, version: 0 },
+        ]),
+      (flag: string) =>
+        patch(`?atomic=false&${flag}`, [
+          { id: 4, version: 7 },
+          { id: 2, title: 'II' },
+        ]),
+      (flag: string) => patch(`?q=rank==0&atomic=false&${flag}`, { rank: 1 }),
+      (flag: string) => patch(`?q=rank==1&${flag}`, { rank: 0 }),
+      (flag: string) => remove(`?q=rank==0&${flag}`),
+    ]) {
+      const before = [await rows(), await Label.count()];
+      const dry = await send('dry_run=true');
+      expect([await rows(), await Label.count()]).to.deep.equal(before);
+      const written = await send('dry_run=false');
+      expect([await rows(), await Label.count()]).to.not.deep.equal(before);
+      expect([dry.status, dry.text]).to.deep.equal([written.status, written.text]);
+    }
+  });
+
+  it('are refused by what the commit checks: all of them, or each for itself', async () => {
+    const constrain = (when: string) =>
+      site.engine.sequelize.query(`ALTER TABLE papers DROP CONSTRAINT papers_code_key;
+        ALTER TABLE papers ADD CONSTRAINT papers_code_key UNIQUE (code) ${when}`);
+    const detail = 'Another Paper has the same code.';
+    const statuses = ({ body }: { body: { items: { status: number }[] } }) =>
+      body.items.map(({ status }) => status);
+    await constrain('DEFERRABLE INITIALLY DEFERRED');
+    try {
+      const created = [{ title: 'x' }, { title: 'y', code: 'a' }];
+      for (const query of ['', '?dry_run=true'])
+        expectProblem(await post(query, created), 409, issue('', 'unique', detail));
+      expectProblem(await patch('?q=rank==0', { code: 'n' }), 409, issue('/code', 'unique', detail));
+      expect(await rows()).to.deep.equal(BEFORE);
+      const each = await post('?atomic=false', created);
+      expect(statuses(each)).to.deep.equal([201, 409]);
+      expect(each.body.items[1].problem).to.deep.equal(issue('/1/code', 'unique', detail));
+      const moved = [
+        { id: 2, code: 'a' },
+        { id: 1, code: 'b' },
+        { id: 4, code: 'c' },
+      ];
+      expect(statuses(await patch('?atomic=false&dry_run=true', moved))).to.deep.equal([409, 200, 200]);
+      expect(statuses(await patch('?atomic=false', moved.toReversed()))).to.deep.equal([200, 200, 200]);
+      const back = [
+        { id: 1, code: 'a' },
+        { id: 2, code: 'b' },
+      ];
+      expect((await patch('', back)).status).to.equal(200);
+    } finally {
+      await constrain('');
+    }
+  });
+
+  it('are no routes where the resource does not name them', async () => {
+    class Labels extends crudController(PlainLabel) {}
+    const { agent } = await buildApp({ models: [], controllers: [Labels] });
+    await PlainLabel.create({});
+    expectProblem(
+      await agent.post('/plain-labels').send([{}]),
+      422,
+      issue('', 'isObject', 'The body must be a JSON object.'),
+    );
+    expect((await agent.patch('/plain-labels').send([{ id: 1 }])).status).to.equal(405);
+    expect((await agent.delete('/plain-labels?q=id==1')).status).to.equal(405);
+    expect((await agent.put('/plain-labels/1').send({})).status).to.equal(405);
+    expect((await agent.post('/plain-labels/1/restore')).status).to.equal(404);
+    expect((await agent.delete('/plain-labels/1/purge')).status).to.equal(404);
+    expect(await PlainLabel.count()).to.equal(1);
+  });
+
   describe('through code of the user', () => {
     afterEach(() => {
       Paper.removeHook('beforeSave', 'see');
@@ -502,8 +711,45 @@ except({ session: DECORATED }).describe('many records in one request', () => {
           ])
         ).status,
       ).to.equal(500);
-      expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no']);
+      // What is no fault of a record undoes those that stand for themselves, too.
+      expect((await post('?atomic=false', [{ title: 'w' }, { title: 'no' }])).status).to.equal(500);
+      expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no', 'w', 'no']);
       expect(await rows()).to.deep.equal(BEFORE);
+    });
+
+    it('leave no trace of a dry run: neither what the code writes nor what it calls after the commit', async () => {
+      const told: string[] = [];
+      class Papers extends crudController(Paper) {
+        #note<T>(what: string, write: () => Promise<T>): Promise<T> {
+          return unitOfWork(async (uow) => {
+            uow.afterCommit(() => told.push(what));
+            await uow.repository(Label).create({ name: what });
+            return write();
+          });
+        }
+        override create(values: CreateValues<Paper>, context: CrudContext<Paper>) {
+          return this.#note('new', () => super.create(values, context));
+        }
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return this.#note(`+${id}`, () => super.update(id, values, context));
+        }
+        override remove(id: number, context: CrudContext<Paper>) {
+          return this.#note(`-${id}`, () => super.remove(id, context));
+        }
+      }
+      const { agent } = await buildApp({ models: [], controllers: [Papers] });
+      const send = async (flag: string) => [
+        (await agent.post(`/papers?${flag}`).send([{ title: 'x' }])).status,
+        (await agent.patch(`/papers?${flag}`).send([{ id: 2, title: 'II' }])).status,
+        (await agent.patch(`/papers?q=title==four&${flag}`).send({ rank: 1 })).status,
+        (await agent.delete(`/papers?q=title==one&${flag}`)).status,
+      ];
+      expect(await send('dry_run=true')).to.deep.equal([201, 200, 200, 200]);
+      await callbacksUnderWay(site.engine.sequelize);
+      expect([told, await Label.count(), await rows()]).to.deep.equal([[], 0, BEFORE]);
+      expect(await send('dry_run=false')).to.deep.equal([201, 200, 200, 200]);
+      await callbacksUnderWay(site.engine.sequelize);
+      expect([told, await Label.count()]).to.deep.equal([['new', '+2', '+4', '-1'], 4]);
     });
 
     it('may each stand for itself where an override has savepoints', async () => {
@@ -524,6 +770,25 @@ except({ session: DECORATED }).describe('many records in one request', () => {
         200, 409, 200,
       ]);
       expect((await rows()).map(([, title]) => title)).to.deep.equal(['I', 'two', 'foreign', 'IV']);
+    });
+
+    it('wait for each other, in whichever order they are sent, and none of them fails', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return super.update(id, values, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, index) => {
+          const items = [1, 2, 4].map((id) => ({ id, rank: index + 1 }));
+          return agent.patch('/papers').send(index % 2 ? items : items.toReversed());
+        }),
+      );
+      expect(answers.map(({ status }) => status)).to.deep.equal(Array(12).fill(200));
+      const papers = await Paper.findAll({ where: { tenant: 1 } });
+      expect(papers.map((paper) => paper.get('version'))).to.deep.equal([12, 12, 12]);
+      expect(new Set(papers.map(({ rank }) => rank)).size).to.equal(1);
     });
 
     it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {

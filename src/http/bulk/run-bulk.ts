@@ -85,7 +85,8 @@ export function compileBulkRunner(
       };
       results.push({ ...(await settle(action, unit, write)), ...key });
     }
-    setCurrentItem(request, null);
+    // A commit that is refused does not say because of which.
+    setCurrentItem(request, items ? 'unknown' : null);
     return results;
   };
 }
@@ -161,7 +162,8 @@ async function findTargets(
   const limit = mostAffected(plan, inputs);
   const keys = await contextOf(resource, action).repository.lockKeys(filter, limit + 1);
   if (keys.length > limit) {
-    const detail = `q finds more than ${limit} records, and nothing was written; narrow it, or raise max_affected.`;
+    const most = `${limit} record${limit === 1 ? '' : 's'}`;
+    const detail = `q finds more than ${most}, and nothing was written; narrow it, or raise max_affected.`;
     throw new RefusedRequestError(409, detail);
   }
   return keys.map((key) => ({ body: null, input: { ...each, id: idOf(plan, key) }, problem: null }));

@@ -114,11 +114,11 @@ const ITEM_CODES: Readonly<Record<number, string>> = {
 };
 
 /** A problem of one item of a body, as a problem of the body. What the server cannot do is not about an item. */
-export function ofItem(problem: Problem, index: number): Problem {
+export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
   const { status, detail, errors } = problem;
-  if (status >= 500) return problem;
+  if (status >= 500 || (item === 'unknown' && !errors)) return problem;
   const own = errors ?? [{ pointer: '', code: ITEM_CODES[status] ?? 'refused', detail }];
-  return { status, detail, errors: own.map((each) => withinItem(index, each)) };
+  return { status, detail, errors: own.map((each) => withinItem(item, each)) };
 }
 
 function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {

@@ -3,17 +3,20 @@ import type { Request } from 'express';
 
 const ITEM = Symbol('current item');
 
+/** From 0; `'unknown'` is one that nothing tells; null is none. */
+export type CurrentItem = number | 'unknown' | null;
+
 /** A property, as the resource of a request is. */
 interface ItemRequest extends Request {
-  [ITEM]?: number | null;
+  [ITEM]?: CurrentItem;
 }
 
-/** Remembers the item, from 0; null is none. */
-export function setCurrentItem(request: ItemRequest, index: number | null): void {
-  request[ITEM] = index;
+/** Remembers the item. */
+export function setCurrentItem(request: ItemRequest, item: CurrentItem): void {
+  request[ITEM] = item;
 }
 
 /** The item; null where the request is about no single one. */
-export function currentItem(request: ItemRequest): number | null {
+export function currentItem(request: ItemRequest): CurrentItem {
   return request[ITEM] ?? null;
 }

@@ -226,6 +226,12 @@ function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
   return (statement: string) => sequelize.query(statement, { transaction });
 }
 
+/**
+ * What stands for itself is refused by itself, also by constraints that are checked at the commit. They are deferred again
+ * afterwards, which no statement but a rollback can do.
+ */
+const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAVEPOINT checked; ';
+
 /** Runs work in a session; a throw undoes what it did, and the session can go on. */
 export async function runInSavepoint<T>(
   session: DatabaseSession,
@@ -239,7 +245,7 @@ export async function runInSavepoint<T>(
     try {
       const result = await work();
       checkParts();
-      await execute(`RELEASE SAVEPOINT ${name}`);
+      await execute(`${name === 'item' ? CHECK : ''}RELEASE SAVEPOINT ${name}`);
       return result;
     } catch (error) {
       // It fails where the connection is lost, and then the error at hand says so already.
