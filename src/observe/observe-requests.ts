@@ -15,17 +15,18 @@ const identify: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** Installs what the options ask for. */
+/** Installs what the options ask for. Routes of resources send the id themselves: a layer more of Express costs more than all of it. */
 export function observeRequests(
   app: Express,
   options: ObserveOptions,
   plans: readonly ResourcePlan[],
   logger: Logger,
 ): void {
-  app.use(identify);
+  const path = metricsPath(options);
+  // What is told of any request is found by its id.
+  if (options.accessLog || options.serverTiming || path !== null) app.use(identify);
   if (options.accessLog) app.use(accessLog(logger));
   if (options.serverTiming) app.use(serverTiming());
-  const path = metricsPath(options);
   if (path === null) return;
   const metrics = createMetrics(instancesOf(plans));
   // The metrics are asked for all the time, and tell of everything else.

@@ -67,6 +67,9 @@ export interface RouteWork<I extends RequestArguments = RequestArguments> {
   readonly check: ((request: Request) => Promise<void>) | null;
 }
 
+const RAN_ROWS = Object.freeze({ runner: 'rows' } as const);
+const RAN_METHOD = Object.freeze({ runner: 'method' } as const);
+
 /** Compiles what answers a generated route. */
 export function compileHandler(
   resource: Resource,
@@ -144,7 +147,7 @@ export function answerWith<I extends RequestArguments>(
       const on = aloneTarget(sequelize, request);
       const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
       if (found) {
-        noteOperation(request, { runner: 'rows' });
+        noteOperation(request, RAN_ROWS);
         const outcome =
           include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
         return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
@@ -162,7 +165,7 @@ export function answerWith<I extends RequestArguments>(
           if (isConditional) await checkCondition(action, input || null);
           return runMethod(action, input, params);
         };
-        noteOperation(request, { runner: ran ? 'rows' : 'method' });
+        noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
         const found = ran ?? (await (runInRace ? runInRace(action, input || null, write) : write()));
         if (!found) return null;
         const wanted = input ?? (await parseOnce(request));

@@ -27,6 +27,7 @@ export function requestId(request: IncomingMessage): string {
 
 /** Answers with the id. Where a middleware has done so before, its id is that of the request. */
 export function sendRequestId(request: IncomingMessage, response: ServerResponse): void {
+  if ((request as IdentifiedRequest)[ID] !== undefined && response.hasHeader(REQUEST_ID)) return;
   const given = response.getHeader(REQUEST_ID);
   if (typeof given === 'string' && VALID.test(given)) (request as IdentifiedRequest)[ID] = given;
   else response.setHeader(REQUEST_ID, requestId(request));

@@ -1,5 +1,6 @@
 /** A router whose cost grows with its routes -> a handler that asks only those of the request's first path segment. */
 import express, { type RequestHandler, type Router } from 'express';
+import { sendRequestId } from '../request/request-id.js';
 
 /**
  * Express asks the layers of a router one after the other, so that a request would cost more with every model. Here each
@@ -22,6 +23,7 @@ export function dispatchBySegment(whole: Router): RequestHandler {
   }
   // Named as Express names its own, because tracers tell routers from middlewares by this name.
   return function router(request, response, next) {
+    sendRequestId(request, response);
     const serve = segments.get(firstSegment(request.path)) ?? elsewhere;
     serve(request, response, next);
   };
