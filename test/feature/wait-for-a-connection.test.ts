@@ -301,7 +301,7 @@ for (const isTogether of [false, true]) {
     });
 
     it('is not served with a connection that has gone silent', async () => {
-      const dialectOptions = { query_timeout: 500, statement_timeout: 450 };
+      const dialectOptions = { query_timeout: 1_000, statement_timeout: 900 };
       await start({ max: 1 }, { dialectOptions }, true);
       await write();
       proxy?.blackhole();
