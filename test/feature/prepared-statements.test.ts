@@ -171,7 +171,7 @@ describe('prepared statements', () => {
       const kept = await keptStatements();
       expect(Math.max(...kept)).to.be.within(20, 200);
       await readMany(ROW);
-    }).timeout(60_000);
+    });
 
     it('are no more for filters, which clients make up', async () => {
       const before = await keptStatements();

@@ -67,8 +67,7 @@ async function isReplica(transaction?: Transaction): Promise<boolean | undefined
   return row?.answer;
 }
 
-describe('with a replica', function () {
-  this.timeout(60_000);
+describe('with a replica', () => {
   const logger = new CapturedLog();
   let primary: OwnPostgres;
   let replica: OwnPostgres;
@@ -170,8 +169,7 @@ describe('with a replica', function () {
   });
 });
 
-describe('on a standby', function () {
-  this.timeout(60_000);
+describe('on a standby', () => {
   const logger = new CapturedLog();
   let primary: OwnPostgres;
   let standby: OwnPostgres;

@@ -19,8 +19,7 @@ const PAGES = {
   writes: 'docs/writes.md',
 } as const;
 
-suite('the applications in the documentation', function () {
-  this.timeout(60_000);
+suite('the applications in the documentation', () => {
   // Inside the repository, so that the package finds itself by its name.
   const folder = join(PACKAGE_ROOT, 'dist', `readme-${process.pid}`);
 

@@ -58,8 +58,7 @@ const VIEW = `
 
 const FAST = Array.from({ length: 40 }, (_, index) => index + 100);
 
-describe('sharing connections', function () {
-  this.timeout(30_000);
+describe('sharing connections', () => {
   let database: TestDatabase;
   let site: TestApp;
   let control: Client;

@@ -60,8 +60,7 @@ const PLENTY = 60;
 const TENANT = new AsyncLocalStorage<string>();
 
 for (const isTogether of [false, true]) {
-  describe(`waiting for a connection ${isTogether ? 'together' : 'one by one'}`, function () {
-    this.timeout(30_000);
+  describe(`waiting for a connection ${isTogether ? 'together' : 'one by one'}`, () => {
     let database: TestDatabase;
     let site: TestApp;
     let control: Client;

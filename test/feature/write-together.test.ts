@@ -68,8 +68,7 @@ const NAME = new AsyncLocalStorage<string>();
 
 const PLENTY = Array.from({ length: 40 }, (_, index) => index + 1);
 
-describe('writing together', function () {
-  this.timeout(30_000);
+describe('writing together', () => {
   let database: TestDatabase;
   let site: TestApp;
   let control: Client;
