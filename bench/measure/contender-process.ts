@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort } from '../../sample/support/postgres-server.js';
+import { findFreePort } from '../../sample/support/free-port.js';
 import { StartProblem } from '../../sample/support/start-problem.js';
 import type { Contender } from '../contenders.js';
 import { type Ask, askPort } from '../load/call.js';

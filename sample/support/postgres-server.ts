@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCluster } from './create-cluster.js';
+import { findFreePort } from './free-port.js';
 import { findPostgresBinaries } from './postgres-binaries.js';
 import { readPostmaster, stopPostmaster } from './postmaster-file.js';
 import { chooseServerAccount, commandFor } from './server-account.js';
@@ -98,14 +98,4 @@ async function untilReady(folder: string, child: Launched): Promise<void> {
 
 function logFile(folder: string): string {
   return join(folder, 'postgres.log');
-}
-
-/** A port of 127.0.0.1 that nobody listens on now. */
-export async function findFreePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 }

@@ -97,8 +97,7 @@ function portOf(url: string): number {
   return Number(new URL(url).port);
 }
 
-describe('a DSN that leads to a standby and back', function () {
-  this.timeout(30_000);
+describe('a DSN that leads to a standby and back', () => {
   const logger = new CapturedLog();
   let primary: OwnPostgres;
   let standby: OwnPostgres;

@@ -105,8 +105,7 @@ function expectSuccess(answers: readonly Response[]): void {
   expect(others.map(({ status, body }) => ({ status, body }))).to.deep.equal([]);
 }
 
-describe('losing connections', function () {
-  this.timeout(20_000);
+describe('losing connections', () => {
   let database: TestDatabase;
   let proxy: TcpProxy;
   let site: TestApp;
@@ -248,8 +247,7 @@ describe('a slow network', () => {
   });
 });
 
-describe('a server that crashes and comes back', function () {
-  this.timeout(30_000);
+describe('a server that crashes and comes back', () => {
   let server: OwnPostgres;
   let site: TestApp;
 

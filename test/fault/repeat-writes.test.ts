@@ -69,7 +69,7 @@ const UNDER_WAY = {
 };
 
 describe('creates that are sent again until they are acknowledged', function () {
-  this.timeout(20_000 + 100 * CREATES);
+  this.timeout(60_000 + 100 * CREATES);
   let database: TestDatabase;
   let proxy: TcpProxy;
   let site: TestApp;

@@ -90,8 +90,7 @@ const SCHEMA = `
   CREATE VIEW traces AS SELECT id FROM items WHERE note();
 `;
 
-describe('a replica whose recovery ends reads', function () {
-  this.timeout(30_000);
+describe('a replica whose recovery ends reads', () => {
   const logger = new CapturedLog();
   let primary: OwnPostgres;
   let replica: OwnPostgres;

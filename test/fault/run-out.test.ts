@@ -77,11 +77,12 @@ describe('running out', () => {
       models: [Job, SlowJob],
       database,
       engine: {
-        pool: { max: 2, acquire: 200 },
+        // Short, as tests wait for each to end; not so short that a busy machine needs longer for a statement.
+        pool: { max: 2, acquire: 1_000 },
         dialectOptions: {
-          statement_timeout: 150,
-          lock_timeout: 80,
-          idle_in_transaction_session_timeout: 150,
+          statement_timeout: 500,
+          lock_timeout: 200,
+          idle_in_transaction_session_timeout: 800,
         },
       },
       minPool: 2,
@@ -109,8 +110,11 @@ describe('running out', () => {
     const TIMEOUT = { detail: 'The database did not answer in time.' };
 
     it('answers 504, and leaves no row', async () => {
-      expectProblem(await site.agent.post('/slow-jobs').send({ name: 'slow' }), 504, TIMEOUT);
-      expectProblem(await site.agent.patch('/slow-jobs/1').send({ name: 'slow' }), 504, TIMEOUT);
+      const answers = await Promise.all([
+        site.agent.post('/slow-jobs').send({ name: 'slow' }),
+        site.agent.patch('/slow-jobs/1').send({ name: 'slow' }),
+      ]);
+      for (const answer of answers) expectProblem(answer, 504, TIMEOUT);
       const { rows } = await control.query('SELECT name FROM all_slow_jobs');
       expect(rows).to.deep.equal([{ name: 'one' }]);
       expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(['57014', '57014']);
@@ -134,8 +138,8 @@ describe('running out', () => {
         await control.query(
           "CREATE VIEW slow_jobs AS SELECT * FROM all_slow_jobs WHERE pg_sleep(3)::text = ''",
         );
-        expectProblem(await site.agent.get('/slow-jobs'), 504, TIMEOUT);
-        expectProblem(await site.agent.get('/slow-jobs/1'), 504, TIMEOUT);
+        const answers = await Promise.all([site.agent.get('/slow-jobs'), site.agent.get('/slow-jobs/1')]);
+        for (const answer of answers) expectProblem(answer, 504, TIMEOUT);
       } finally {
         await control.query('CREATE OR REPLACE VIEW slow_jobs AS SELECT * FROM all_slow_jobs');
       }
@@ -149,18 +153,22 @@ describe('running out', () => {
       expect(answer.headers['retry-after']).to.equal('1');
     };
 
+    /** At the same time, as each waits most of it. */
+    const onBoth = (work: (agent: TestApp['agent']) => Promise<void>) =>
+      Promise.all([site, general].map(({ agent }) => work(agent)));
+
     beforeEach(() =>
       control.query('BEGIN; UPDATE jobs SET name = name; UPDATE all_slow_jobs SET name = name'),
     );
     afterEach(() => control.query('ROLLBACK'));
 
     it('answers 503 to what changes a row that something else holds, and logs it', async () => {
-      for (const { agent } of [site, general]) {
+      await onBoth(async (agent) => {
         expectBusy(await agent.patch('/jobs/1').send({ name: 'x' }));
         expectBusy(await agent.delete('/jobs/1'));
         expectBusy(await agent.patch('/slow-jobs/1').send({ name: 'x' }));
         expect((await agent.patch('/jobs/2').send({})).status).to.equal(200);
-      }
+      });
       expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(Array(6).fill('55P03'));
     });
 
@@ -170,7 +178,7 @@ describe('running out', () => {
 
     it('answers 503 to all that needs a table that is locked, and logs it', async () => {
       await control.query('LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE');
-      for (const { agent } of [site, general]) {
+      await onBoth(async (agent) => {
         const requests = [
           agent.get('/jobs/1'),
           agent.get('/jobs'),
@@ -181,7 +189,7 @@ describe('running out', () => {
           agent.delete('/jobs/1'),
         ];
         for (const request of requests) expectBusy(await request);
-      }
+      });
       expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(Array(14).fill('55P03'));
     });
   });
@@ -248,7 +256,11 @@ describe('running out', () => {
   });
 
   it('answers 503 where the server ends a transaction that was idle for too long', async () => {
-    SlowJob.addHook('beforeUpdate', 'wait', async () => void (await control.query('SELECT pg_sleep(0.3)')));
+    const idle = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction'`;
+    SlowJob.addHook('beforeUpdate', 'wait', async () => {
+      // Until the server has ended it.
+      while ((await control.query(idle)).rows.length > 0);
+    });
     const answer = await site.agent
       .patch('/slow-jobs/1')
       .send({ name: 'late' })

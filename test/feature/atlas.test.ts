@@ -16,8 +16,7 @@ import { createTemporaryFolder, type TemporaryFolder } from '../support/temporar
 const { CRUD_TEST_EXPRESS, DATABASE_URL } = process.env;
 const suite = CRUD_TEST_EXPRESS === '4' || DATABASE_URL ? describe.skip : describe;
 
-suite('the sample atlas', function () {
-  this.timeout(60_000);
+suite('the sample atlas', () => {
   let folder: TemporaryFolder;
   let atlas: AtlasProcess;
 

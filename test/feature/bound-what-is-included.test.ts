@@ -108,8 +108,7 @@ describe('a hostile include', () => {
     return { status, body, text: JSON.stringify(body) };
   };
 
-  it('reads no more rows than the configuration allows, whatever the parameters are', async function () {
-    this.timeout(20_000);
+  it('reads no more rows than the configuration allows, whatever the parameters are', async () => {
     const size = fc.constantFrom('0', '1', '2', '3', '4', '5', '99', '1e9', '-1', '');
     const parameters = PATHS.flatMap((path) => [
       [`${path}.size`, size] as const,

@@ -28,8 +28,7 @@ const CHANGED = `
   SELECT copies.id FROM copies LEFT JOIN samples USING (id)
   WHERE samples.id IS NULL OR samples."deletedAt" IS DISTINCT FROM copies."deletedAt"`;
 
-describe('comparing scopes with their meaning', function () {
-  this.timeout(30_000);
+describe('comparing scopes with their meaning', () => {
   let site: TestApp;
   const runners = new Map<string, Listening>();
 

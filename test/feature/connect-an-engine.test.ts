@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
+import { findFreePort } from '../../sample/support/free-port.js';
 import {
   bootstrap,
   ConfigError,
@@ -272,11 +273,7 @@ describe('connecting an engine', () => {
     });
 
     it('says that nothing listens there', async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      server.close();
-      await once(server, 'close');
+      const port = await findFreePort();
       expect(await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/lamps`)).to.equal(
         `PostgreSQL at 127.0.0.1:${port}, database 'lamps', user 'me': nothing listens there; start the server or correct the port.`,
       );

@@ -25,8 +25,7 @@ class Seat extends Model {
 const CLIENTS = 16;
 
 for (const fastPath of [true, false]) {
-  describe(`replicas on the ${fastPath ? 'fast' : 'general'} path`, function () {
-    this.timeout(30_000);
+  describe(`replicas on the ${fastPath ? 'fast' : 'general'} path`, () => {
     const key = randomBytes(6).toString('hex');
     const roles: readonly string[] = [`one_${key}`, `other_${key}`];
     let database: TestDatabase;

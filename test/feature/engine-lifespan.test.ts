@@ -21,6 +21,7 @@ import {
 } from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
 import { poolStates } from '../support/connections.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 
 @Crud()
@@ -123,26 +124,30 @@ describe('an engine', () => {
 
     describe('with a limit for queries', () => {
       const SLOW = 'SELECT pg_sleep($1)';
-      const VALUES = [0.6];
+      /** Seconds: to be waited for, and to be given up. */
+      const SHORT = 0.6;
+      const LONG = 20;
+      /** Milliseconds. What opens a connection has no more than that, either, on however busy a machine. */
+      const LIMIT = 400;
       /** The forms that pg takes a query in. */
-      const forms: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
-        'a text': (client) => client.query(SLOW, VALUES),
-        'a description': (client) => client.query({ text: SLOW, values: VALUES }),
-        'a text and a callback': (client) =>
+      const forms: Readonly<Record<string, (client: Client, seconds: number) => Promise<unknown>>> = {
+        'a text': (client, seconds) => client.query(SLOW, [seconds]),
+        'a description': (client, seconds) => client.query({ text: SLOW, values: [seconds] }),
+        'a text and a callback': (client, seconds) =>
           new Promise((resolve, reject) => {
-            client.query('SELECT pg_sleep(0.6)', (error, result) =>
+            client.query(`SELECT pg_sleep(${seconds})`, (error, result) =>
               error ? reject(error) : resolve(result),
             );
           }),
-        'a text, values and a callback': (client) =>
+        'a text, values and a callback': (client, seconds) =>
           new Promise((resolve, reject) => {
-            client.query(SLOW, VALUES, (error, result) => (error ? reject(error) : resolve(result)));
+            client.query(SLOW, [seconds], (error, result) => (error ? reject(error) : resolve(result)));
           }),
       };
 
       it('gives up what the client has waited for long enough', async () => {
-        await using engine = await open({ dialectOptions: { query_timeout: 50 } });
-        const error = await caughtError(() => engine.sequelize.query('SELECT pg_sleep(0.6)'));
+        await using engine = await open({ dialectOptions: { query_timeout: LIMIT } });
+        const error = await caughtError(() => engine.sequelize.query(`SELECT pg_sleep(${LONG})`));
         expect(error).to.have.property('message', 'Query read timeout');
         const [[row]] = await engine.sequelize.query('SELECT 1 AS one');
         expect(row).to.deep.equal({ one: 1 });
@@ -150,22 +155,23 @@ describe('an engine', () => {
 
       for (const [form, ask] of Object.entries(forms)) {
         it(`gives up ${form}`, async () => {
-          await using engine = await open({ dialectOptions: { query_timeout: 50 } });
-          const error = await caughtError(() => withConnection(engine, ask));
+          await using engine = await open({ dialectOptions: { query_timeout: LIMIT } });
+          const error = await caughtError(() => withConnection(engine, (client) => ask(client, LONG)));
           expect(error).to.have.property('message', 'Query read timeout');
         });
 
         it(`answers ${form} in time`, async () => {
           await using engine = await open({ dialectOptions: { query_timeout: 3_000 } });
-          expect(await withConnection(engine, ask)).to.have.property('rowCount', 1);
+          const result = await withConnection(engine, (client) => ask(client, SHORT));
+          expect(result).to.have.property('rowCount', 1);
         });
       }
 
       it('executes nothing behind what it has given up', async () => {
-        await using engine = await open({ createAll: true, dialectOptions: { query_timeout: 50 } });
+        await using engine = await open({ createAll: true, dialectOptions: { query_timeout: LIMIT } });
         const ends = await withConnection(engine, async (client) => {
           const closed = once(client, 'end');
-          const queries = [client.query(SLOW, VALUES), client.query('INSERT INTO lamps DEFAULT VALUES')];
+          const queries = [client.query(SLOW, [LONG]), client.query('INSERT INTO lamps DEFAULT VALUES')];
           const settled = await Promise.allSettled(queries);
           await closed;
           return settled;
@@ -176,14 +182,14 @@ describe('an engine', () => {
 
       it('keeps the limit that a query has of its own', async () => {
         await using engine = await open();
-        const impatient = { text: SLOW, values: VALUES, query_timeout: 50 };
+        const impatient = { text: SLOW, values: [LONG], query_timeout: 50 };
         const error = await caughtError(() => withConnection(engine, (client) => client.query(impatient)));
         expect(error).to.have.property('message', 'Query read timeout');
       });
 
       it('has none where that is asked for', async () => {
         await using engine = await open({ dialectOptions: { query_timeout: 0 } });
-        const ask = (client: Client) => client.query(SLOW, VALUES);
+        const ask = (client: Client) => client.query(SLOW, [SHORT]);
         expect(await withConnection(engine, ask)).to.have.property('rowCount', 1);
       });
 
@@ -203,11 +209,19 @@ describe('an engine', () => {
     });
 
     it('waits for a connection as long as the pool says', async () => {
-      await using engine = await open({ pool: { max: 1, acquire: 50 } });
-      const error = await engine.sequelize.transaction(() =>
-        caughtError(() => engine.sequelize.query('SELECT 1', { transaction: null })),
-      );
-      expect(error).to.have.property('name', 'SequelizeConnectionAcquireTimeoutError');
+      await using engine = await open({ pool: { max: 1, acquire: 3_000 } });
+      await engine.sequelize.transaction(async () => {
+        using clock = new FakeClock();
+        let isOver = false;
+        const waiting = caughtError(() => engine.sequelize.query('SELECT 1', { transaction: null }));
+        void waiting.then(() => {
+          isOver = true;
+        });
+        await clock.advance(2_999);
+        expect(isOver).to.equal(false);
+        await clock.advance(1);
+        expect(await waiting).to.have.property('name', 'SequelizeConnectionAcquireTimeoutError');
+      });
     });
 
     it('reads the options of the DSN on both pools', async () => {
@@ -280,7 +294,7 @@ describe('an engine', () => {
       const error = await caughtError(() => open({ createAll: true, models: [Shade] }));
       expect(error).to.have.nested.property('parent.code', '42P01');
       expect(() => currentEngine()).to.throw(ConfigError);
-      expect(await untilAlone(database.url)).to.equal(true);
+      await untilAlone(database.url);
     });
   });
 
@@ -401,17 +415,13 @@ async function databaseOf({ sequelize }: Engine, transaction: Transaction): Prom
   return row?.name;
 }
 
-/** Whether soon nobody else is connected; the server takes a moment to notice that a client has left. */
-async function untilAlone(url: string): Promise<boolean> {
+/** Until no other client is connected; the server takes a moment to notice that one has left. */
+async function untilAlone(url: string): Promise<void> {
   const sequelize = new Sequelize(url, { logging: false });
   const others = `
     SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
-  let isAlone = false;
-  for (let attempt = 0; !isAlone && attempt < 500; attempt += 1) {
-    isAlone = (await sequelize.query(others, { type: QueryTypes.SELECT })).length === 0;
-  }
+  while ((await sequelize.query(others, { type: QueryTypes.SELECT })).length > 0);
   await sequelize.close();
-  return isAlone;
 }
 
 /** Does something on a connection of pg, as Sequelize gives it. */

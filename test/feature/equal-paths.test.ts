@@ -303,8 +303,7 @@ const FILTERS = [
 ];
 const FIELDS = ['', 'fields=text,id', 'fields=whole', 'fields=moment,uuid,bytes,jsonb'];
 
-describe('the fast path and the general path', function () {
-  this.timeout(60_000);
+describe('the fast path and the general path', () => {
   let paths: TwoPaths;
 
   const query = (text: string): Promise<unknown> => paths.site.engine.sequelize.query(text);
@@ -637,8 +636,7 @@ for (const setting of [
   'DateStyle=SQL,DMY',
   'extra_float_digits=0',
 ]) {
-  describe(`the two paths where the server has ${setting}`, function () {
-    this.timeout(60_000);
+  describe(`the two paths where the server has ${setting}`, () => {
     let paths: TwoPaths;
 
     before(async () => {

@@ -66,8 +66,7 @@ function nodesOf(plan: PlanNode): PlanNode[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-describe('the plan of a page', function () {
-  this.timeout(60_000);
+describe('the plan of a page', () => {
   let site: TestApp;
   let statements: { sql: string; bind: readonly unknown[] }[] = [];
   const events = () => new Repository(Event);

@@ -368,8 +368,7 @@ interface Sides {
   readonly routes: readonly RouteInfo[];
 }
 
-describe('extending a route', function () {
-  this.timeout(60_000);
+describe('extending a route', () => {
   const MODELS = [
     Plain,
     Walked,

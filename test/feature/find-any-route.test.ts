@@ -73,8 +73,7 @@ async function ask(server: Listening, trace: unknown[], method: string, target: 
 }
 
 describe('finding any route', () => {
-  it('meets the same layers, with the same addresses and parameters, and the same answer', async function () {
-    this.timeout(60_000);
+  it('meets the same layers, with the same addresses and parameters, and the same answer', async () => {
     const property = fc.asyncProperty(entries, requests, async (list, asked) => {
       const trace: unknown[] = [];
       await using inTurn = await listen(application(routerOf(list, trace), trace));

@@ -1,7 +1,6 @@
 /** The health routes over HTTP: what they answer, where, and how little they ask of the back ends. */
 import { once } from 'node:events';
 import { Agent, get as request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import express from 'express';
 import { Sequelize } from 'sequelize';
@@ -18,6 +17,7 @@ import {
 import { buildApp } from '../support/build-app.js';
 import { caughtError } from '../support/caught-error.js';
 import { expectJson } from '../support/expect-answer.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { Gate } from '../support/gate.js';
 import { type Listening, listen } from '../support/listen.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
@@ -107,12 +107,14 @@ describe('the health routes', () => {
 
     it('give a result out again for a second, and no longer', async () => {
       const { agent } = await buildApp({ models: [] });
+      using clock = new FakeClock();
       const first = await agent.get('/health/ready');
       const second = await agent.get('/health/ready');
       const connections = gate.connections;
       await gate.close();
+      await clock.advance(999);
       const stale = await agent.get('/health/ready');
-      await sleep(1_000);
+      await clock.advance(1);
       const fresh = await agent.get('/health/ready');
       expect(connections).to.equal(1);
       expect(second.body).to.deep.equal(first.body);

@@ -23,7 +23,7 @@ interface Page {
 }
 
 describe('including any relations', function () {
-  this.timeout(20_000 * TIMES);
+  this.timeout(60_000 * TIMES);
   const log = new CapturedLog();
   const served = fc.constantFrom(...WORLDS.flat().filter(({ isServed }) => isServed));
   let site: TestApp;

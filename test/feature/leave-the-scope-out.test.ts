@@ -81,8 +81,7 @@ function without(endpoint: Endpoint): readonly FeatureFactory[] {
   return FEATURES.map((each) => (each === scope ? mutant : each));
 }
 
-describe('a scope that is left out', function () {
-  this.timeout(60_000);
+describe('a scope that is left out', () => {
   let ground: ProofGround;
 
   before(async () => {

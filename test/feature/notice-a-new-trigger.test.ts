@@ -51,7 +51,7 @@ for (const fastPath of [true, false]) {
     beforeEach(async () => {
       site = await startTestApp({
         models: [Sign],
-        engine: { logging: sql.record, dialectOptions: { lock_timeout: 50 } },
+        engine: { logging: sql.record, dialectOptions: { lock_timeout: 300 } },
         minPool: 2,
         bootstrap: { fastPath, logger: new CapturedLog() },
       });

@@ -203,7 +203,7 @@ describe('a GET whose hooks read', () => {
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Room], engine: { pool: { max: 1, acquire: 500 } } });
+    site = await startTestApp({ models: [Room], engine: { pool: { max: 1, acquire: 3_000 } } });
     await Room.create({ name: 'A' });
   });
 

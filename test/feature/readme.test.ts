@@ -2,9 +2,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { findFreePort } from '../../sample/support/free-port.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../support/readme-examples.js';
@@ -20,8 +20,7 @@ const PAGES = {
   operations: 'docs/operations.md',
 } as const;
 
-suite('the applications in the documentation', function () {
-  this.timeout(60_000);
+suite('the applications in the documentation', () => {
   // Inside the repository, so that the package finds itself by its name.
   const folder = join(PACKAGE_ROOT, 'dist', `readme-${process.pid}`);
 
@@ -60,7 +59,7 @@ suite('the applications in the documentation', function () {
 
       before(async () => {
         database = await freshDatabase();
-        const port = await freePort();
+        const port = await findFreePort();
         base = `http://localhost:${port}`;
         application = spawn(process.execPath, [join(folder, 'out', `${name}.js`)], {
           env: { ...process.env, DATABASE_URL: database.url, PORT: String(port) },
@@ -92,16 +91,6 @@ suite('the applications in the documentation', function () {
     });
   }
 });
-
-/** A port that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function untilListening(base: string): Promise<void> {
   for (;;) {

@@ -130,7 +130,7 @@ const ON_EXPRESS_4 = ['generated controllers', 'a unit of work'];
 const isWanted = (way: string) => process.env['CRUD_TEST_EXPRESS'] !== '4' || ON_EXPRESS_4.includes(way);
 
 describe('two tenants', function () {
-  this.timeout(60_000);
+  this.timeout(120_000);
   let ground: ProofGround;
   const kinds = { read: 0, list: 0, insert: 0, update: 0, replace: 0, delete: 0 } satisfies Record<
     Operation['kind'],

@@ -8,8 +8,7 @@ import { consoleExamples, readmeBlocks, runCurl } from '../support/readme-exampl
 
 const MAIN = join(__dirname, '../../sample/tenants/main.js');
 
-describe('the sample tenants', function () {
-  this.timeout(30_000);
+describe('the sample tenants', () => {
   let database: TestDatabase;
   let site: ChildProcess;
   let base = '';

@@ -41,8 +41,7 @@ const setUp = (role: string, password: string) => `
   GRANT ALL ON papers, papers_id_seq TO ${role}`;
 
 for (const fastPath of [true, false]) {
-  describe(`tenants with row security on the ${fastPath ? 'fast' : 'general'} path`, function () {
-    this.timeout(30_000);
+  describe(`tenants with row security on the ${fastPath ? 'fast' : 'general'} path`, () => {
     const role = `tenant_${randomBytes(6).toString('hex')}`;
     let database: TestDatabase;
     let control: Client;

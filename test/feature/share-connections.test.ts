@@ -58,8 +58,7 @@ const VIEW = `
 
 const FAST = Array.from({ length: 40 }, (_, index) => index + 100);
 
-describe('sharing connections', function () {
-  this.timeout(30_000);
+describe('sharing connections', () => {
   let database: TestDatabase;
   let site: TestApp;
   let control: Client;
@@ -269,7 +268,7 @@ describe('sharing connections', function () {
   });
 
   it('gives 504 to what takes too long, and answers the others', async () => {
-    await start({ dialectOptions: { statement_timeout: 400, lock_timeout: 2_000 } });
+    await start({ dialectOptions: { statement_timeout: 1_000, lock_timeout: 2_000 } });
     await control.query('SELECT pg_advisory_lock(7)');
     const slow = [view(0), view(0), view(0)];
     expectViews(await Promise.all(FAST.map(view)), FAST);
@@ -279,7 +278,7 @@ describe('sharing connections', function () {
   });
 
   it('does not keep a connection that has gone silent', async () => {
-    await start({ pool: { max: 1 }, dialectOptions: { query_timeout: 500, statement_timeout: 450 } });
+    await start({ pool: { max: 1 }, dialectOptions: { query_timeout: 1_000, statement_timeout: 900 } });
     proxy.blackhole();
     expect((await view(1)).status).to.equal(504);
     proxy.heal();

@@ -15,8 +15,7 @@ interface Answer {
   readonly body: unknown;
 }
 
-describe('the sample unit-of-work', function () {
-  this.timeout(30_000);
+describe('the sample unit-of-work', () => {
   let database: TestDatabase;
   let bank: ChildProcess;
   let output = '';

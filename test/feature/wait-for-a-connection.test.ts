@@ -60,8 +60,7 @@ const PLENTY = 60;
 const TENANT = new AsyncLocalStorage<string>();
 
 for (const isTogether of [false, true]) {
-  describe(`waiting for a connection ${isTogether ? 'together' : 'one by one'}`, function () {
-    this.timeout(30_000);
+  describe(`waiting for a connection ${isTogether ? 'together' : 'one by one'}`, () => {
     let database: TestDatabase;
     let site: TestApp;
     let control: Client;
@@ -301,7 +300,7 @@ for (const isTogether of [false, true]) {
     });
 
     it('is not served with a connection that has gone silent', async () => {
-      const dialectOptions = { query_timeout: 500, statement_timeout: 450 };
+      const dialectOptions = { query_timeout: 1_000, statement_timeout: 900 };
       await start({ max: 1 }, { dialectOptions }, true);
       await write();
       proxy?.blackhole();

@@ -177,8 +177,7 @@ const batches: fc.Arbitrary<Batch> = fc
 
 const OVERRIDES = 'it compares overrides with none';
 
-except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random', function () {
-  this.timeout(60_000);
+except({ session: OVERRIDES, records: OVERRIDES }).describe('batches at random', () => {
   let site: TestApp;
   let tap: StatementTap;
   const paths: Record<string, BuiltApp> = {};

@@ -211,6 +211,7 @@ describe('the packed package', function () {
         '--no-audit',
         '--no-fund',
         '--fetch-retries=1',
+        '--fetch-timeout=30000',
         tarball.path,
         ...packagesOfReadme(),
       ],
@@ -231,7 +232,7 @@ describe('the packed package', function () {
 
 /** The registry cannot be asked, which says nothing about the package. */
 function isOffline(output: string): boolean {
-  return /npm error (?:code|errno) (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED)\b/.test(
+  return /npm error (?:code|errno) (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED|ERR_SOCKET_TIMEOUT|E429|E5\d\d)\b/.test(
     output,
   );
 }

@@ -8,8 +8,7 @@ import { consoleExamples, readmeBlocks } from '../support/readme-examples.js';
 
 const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
 
-describe('the command line', function () {
-  this.timeout(60_000);
+describe('the command line', () => {
   // Inside the repository, so that the package finds itself by its name.
   const folder = join(PACKAGE_ROOT, 'dist', `command-line-${process.pid}`);
 

@@ -79,6 +79,11 @@ export class FixtureProcess implements AsyncDisposable {
     this.#child.kill(name);
   }
 
+  /** Has it answer the requests for `/held`. */
+  release(): void {
+    this.#child.kill('SIGUSR2');
+  }
+
   /** Waits until it has ended by itself; its exit code, and the milliseconds since `from`. */
   async untilEnded(from = performance.now()): Promise<{ code: number | null; took: number }> {
     await this.#closed;

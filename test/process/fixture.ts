@@ -1,6 +1,7 @@
 /** The application that the tests of this folder run as a process; its options are the first argument, as JSON. */
 import '../support/express-version.js';
 import 'reflect-metadata';
+import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -93,6 +94,12 @@ async function createApplication(options: BootstrapOptions = {}): Promise<Expres
     say('working');
     await sleep(Number(params.ms));
     response.json({ waited: params.ms });
+  });
+  app.get('/held', async (_request, response) => {
+    const released = once(process, 'SIGUSR2');
+    say('working');
+    await released;
+    response.json({ held: true });
   });
   app.get('/stream/:ms', async ({ params }, response) => {
     response.write('first,');

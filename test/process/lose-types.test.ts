@@ -6,9 +6,7 @@ import { PACKAGE_ROOT } from '../support/package-root.js';
 
 const EFFECT = 'is not known; it would be neither converted nor validated.';
 
-describe('the types of parameters', function () {
-  this.timeout(60_000);
-
+describe('the types of parameters', () => {
   const problemsOf = async (...command: readonly string[]): Promise<string[]> =>
     JSON.parse((await run(process.execPath, command, PACKAGE_ROOT)).output);
 

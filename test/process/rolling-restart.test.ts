@@ -4,7 +4,8 @@ import { Balancer } from './balancer.js';
 import { FixtureProcess } from './fixture-process.js';
 
 const CLIENTS = 8;
-const OPTIONS = { drainDelay: 300 };
+/** The balancer has to notice in that time that a process is not ready any more, on a busy machine, too. */
+const OPTIONS = { drainDelay: 1_500 };
 
 describe('a rolling restart', () => {
   it('fails no request', async () => {
@@ -15,13 +16,14 @@ describe('a rolling restart', () => {
     await balancer.add(second.port);
 
     const load = new Load(balancer.url);
+    await load.untilMore(200);
     await using third = await replace(first, balancer);
+    await load.untilMore(200);
     await using fourth = await replace(second, balancer);
     await load.untilMore(200);
     const { statuses, processes } = await load.stop();
 
     expect(Object.keys(statuses)).to.deep.equal(['200']);
-    expect(statuses[200]).to.be.above(500);
     // All four have taken part, the last two until the end.
     expect(processes.size).to.equal(4);
     expect([third.hasEnded, fourth.hasEnded]).to.deep.equal([false, false]);

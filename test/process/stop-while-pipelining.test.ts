@@ -46,7 +46,7 @@ describe('a process that is told to stop while clients pipeline', () => {
   it('answers what is behind a slow request, in order, and executes nothing that comes later', async () => {
     const database = await databaseOfNotes();
     await using fixture = await FixtureProcess.start({ databaseUrl: database.url, tables: ['notes'] });
-    const requests = [get('/wait/700'), post('before'), get('/pid'), post('after')];
+    const requests = [get('/held'), post('before'), get('/pid'), post('after')];
     const client = await PipeliningClient.start(fixture.port, 3, () => requests.shift() ?? get('/pid'));
     await fixture.untilPrinted('working');
     // The answers behind the slow one are ready, and have said already that the connection stays.
@@ -54,6 +54,7 @@ describe('a process that is told to stop while clients pipeline', () => {
     fixture.signal();
     while ((await fixture.tryToConnect()) !== 'ECONNREFUSED');
     client.sendNext();
+    fixture.release();
     await client.untilClosed();
     const { code } = await fixture.untilEnded();
     const stored = await storedTexts(database.url);
@@ -70,7 +71,7 @@ describe('a process that is told to stop while clients pipeline', () => {
   });
 
   it('does not wait long for a client that keeps its side of the connection open', async () => {
-    await using fixture = await FixtureProcess.start({ shutdownTimeout: 300 });
+    await using fixture = await FixtureProcess.start({ shutdownTimeout: 1_000 });
     const socket = connect({ port: fixture.port, host: '127.0.0.1', allowHalfOpen: true });
     socket.write(format(get('/wait/100')));
     await fixture.untilPrinted('working');

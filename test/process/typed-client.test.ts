@@ -15,9 +15,7 @@ const GENERATOR = join(
 );
 const ATLAS = join(PACKAGE_ROOT, 'dist/sample/atlas/resources.js');
 
-describe('the types of the sample client', function () {
-  this.timeout(60_000);
-
+describe('the types of the sample client', () => {
   it('are what is generated from the document of the atlas; if not: npm run generate -w sample/typed-client', async () => {
     const command = join(COMPILED_SOURCE, 'command-line.js');
     const { output: document } = await run(process.execPath, [command, 'openapi', ATLAS], PACKAGE_ROOT);

@@ -5,8 +5,8 @@ import type { Engine } from '../../src/index.js';
 import { poolStates } from './connections.js';
 
 const watched = new Set<Engine>();
-/** Milliseconds. A client that goes away is noticed a little later. */
-const PATIENCE = 2_000;
+/** Milliseconds. A client that goes away is noticed a little later, and on a busy machine later still. */
+const PATIENCE = 10_000;
 
 /** Watches an engine until the returned function is called. */
 export function watchConnections(engine: Engine): () => void {

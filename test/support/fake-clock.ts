@@ -24,7 +24,10 @@ export class FakeClock implements Disposable {
       (interval: boolean) =>
       (callback: Callback, delay?: number, ...values: unknown[]) =>
         this.#set(() => callback(...values), Math.max(1, delay ?? 1), interval);
-    const clear = (timer: object | undefined) => void this.#alarms.delete(timer as Alarm);
+    const clear = (timer: object | undefined) => {
+      // One that was set before belongs to the process.
+      if (!this.#alarms.delete(timer as Alarm)) clearTimeout(timer as NodeJS.Timeout);
+    };
     Object.assign(globalThis, {
       setTimeout: set(false),
       setInterval: set(true),

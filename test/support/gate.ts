@@ -1,6 +1,7 @@
 /** A TCP gate in front of a real server: to its clients, closing it is the server's stop, and a delay is its slowness. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { findFreePort } from '../../sample/support/free-port.js';
 
 /** Passes bytes on between clients and a server, on a port that stays the same. */
 export class Gate implements AsyncDisposable {
@@ -44,9 +45,10 @@ export class Gate implements AsyncDisposable {
 
   async open(): Promise<void> {
     const server = createServer((socket) => this.#pass(socket));
+    // No other server is given the port while this one is closed.
+    if (this.#port === 0) this.#port = await findFreePort();
     server.listen(this.#port, '127.0.0.1');
     await once(server, 'listening');
-    this.#port = (server.address() as AddressInfo).port;
     this.#server = server;
   }
 

@@ -3,8 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findFreePort } from '../../sample/support/free-port.js';
 import { chooseServerAccount, commandFor, giveTo } from '../../sample/support/server-account.js';
-import { freePort } from './free-port.js';
 import { installPackage, isThere } from './install-package.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
@@ -45,7 +45,7 @@ async function start(
   settings: Readonly<Record<string, string | number>>,
 ): Promise<PgBouncer> {
   const folder = await createTemporaryFolder(PROGRAM);
-  const port = await freePort();
+  const port = await findFreePort();
   const file = join(folder.path, 'pgbouncer.ini');
   // It refuses to run as root.
   const account = await chooseServerAccount(folder.path, PROGRAM);

@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { freePort } from './free-port.js';
+import { findFreePort } from '../../sample/support/free-port.js';
 import { installPackage, isThere } from './install-package.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
@@ -25,7 +25,7 @@ export async function startRedis({ password = '', isCluster = false } = {}): Pro
   if (REDIS_URL && !password && !isCluster) return { url: REDIS_URL, stop: async () => {} };
   provide();
   const folder = await createTemporaryFolder('redis');
-  const port = await freePort();
+  const port = await findFreePort();
   const settings = { port, bind: '127.0.0.1', dir: folder.path, save: '', appendonly: 'no' };
   const flags = Object.entries({
     ...settings,
@@ -66,7 +66,7 @@ async function clusterSettings(): Promise<Record<string, string | number>> {
   return {
     'cluster-enabled': 'yes',
     'cluster-announce-ip': '127.0.0.1',
-    'cluster-port': await freePort(),
+    'cluster-port': await findFreePort(),
   };
 }
 

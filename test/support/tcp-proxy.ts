@@ -1,6 +1,7 @@
 /** A TCP proxy in front of a server that breaks connections in all the ways networks do, on command. */
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { findFreePort } from '../../sample/support/free-port.js';
 
 /** The two halves of a proxied connection. */
 interface Link {
@@ -104,9 +105,10 @@ export class TcpProxy implements AsyncDisposable {
 
   /** Listens, again on the same port. */
   async up(): Promise<void> {
+    // No other server is given the port while this one is down.
+    if (this.#port === 0) this.#port = await findFreePort();
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
-    this.#port = (this.#server.address() as AddressInfo).port;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -138,7 +138,8 @@ function textQueryClass(
       }
       connection.stream.cork();
       // Before all else, because nothing is done behind what fails.
-      for (const unused of kept.makeRoom(name)) connection.close({ type: 'S', name: unused });
+      const statements = [statement, ...before.map((preceding) => preceding.statement)];
+      for (const unused of kept.makeRoom(statements)) connection.close({ type: 'S', name: unused });
       for (const [index, preceding] of before.entries()) {
         if (!knownBefore[index]) prepare(connection, kept, this.#before[index] as Preparation);
         connection.bind({ statement: preceding.statement.name, values: preceding.values });

@@ -35,12 +35,14 @@ export class Preparations {
     if (name !== '') this.#kept.set(name, preparation);
   }
 
-  /** Makes room for a name, where it needs any; the names that are no longer kept. */
-  makeRoom(name: string): readonly string[] {
+  /** Makes room for all that a query executes, where it needs any; the names that are no longer kept. */
+  makeRoom(statements: readonly PreparedStatement[]): readonly string[] {
+    const names = new Set(statements.map(({ name }) => name).filter((name) => name !== ''));
+    const added = [...names].filter((name) => !this.#kept.has(name)).length;
     const removed: string[] = [];
-    if (name === '' || this.#kept.has(name)) return removed;
-    while (this.#kept.size >= MAX_STATEMENTS) {
-      const unused = leastUsed([...this.#kept.values()].map(({ statement }) => statement));
+    while (added > 0 && this.#kept.size + added > MAX_STATEMENTS) {
+      const others = [...this.#kept.values()].filter(({ statement }) => !names.has(statement.name));
+      const unused = leastUsed(others.map(({ statement }) => statement));
       this.#kept.delete(unused.name);
       removed.push(unused.name);
     }

@@ -3,11 +3,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that Linux gives to `listen(0)` and to clients, so that no other test is given it meanwhile. */
+/** Below the ports that a system gives to `listen(0)` and to clients, so that none of these is given it meanwhile. */
 const PORTS = [10_000, 32_768] as const;
 
 /** Finds one. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (;;) {
     const port = randomInt(...PORTS);
     const server = createServer();
