@@ -75,7 +75,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       ({ query, access, values }) => operation(query, access, values) as InsertOperation,
     );
     const [{ returning } = { returning: { columns: [] } }] = each;
-    const rows = each.flatMap((one) => one.rows);
+    const rows = each.map(({ row }) => row);
     const written = await many.insert({ rows, ...referred(inputs), returning }, slotsOf(inputs), on);
     return show(written, returning.columns, rows.length);
   };

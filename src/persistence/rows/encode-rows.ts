@@ -9,19 +9,23 @@ import { writtenSlot } from '../sql/write-sql.js';
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
 
-/** Which columns a row is written with: a digit for each. */
+/** Which columns a row is written with: a mark for each. `0` is none, `1` a value of its own, `n` the moment of the write. */
 export type RowShape = string;
 
-/** A value of a row, with its text. */
-export interface Cell {
+/** The values of a row and their texts, both by place of the column. Undefined where it has none. */
+export interface RowCells {
+  readonly values: unknown[];
+  readonly texts: (string | null | undefined)[];
+}
+
+/** A column that rows have values for. */
+export interface PlacedColumn {
   readonly attribute: AttributeInfo;
-  readonly value: unknown;
-  readonly text: string | null;
+  readonly place: number;
 }
 
 /** A column that rows are written with. */
-interface WrittenColumn {
-  readonly attribute: AttributeInfo;
+interface WrittenColumn extends PlacedColumn {
   readonly slot: string;
   /** What Sequelize gives a new row that has no value for it. */
   readonly makeDefault: (() => unknown) | undefined;
@@ -41,8 +45,9 @@ export class RowEncoder {
     this.#updatedAt = updatedAt;
     this.#columns = [...attributes.values()]
       .filter(({ type }) => type.kind !== 'virtual')
-      .map((attribute) => ({
+      .map((attribute, place) => ({
         attribute,
+        place,
         slot: writtenSlot(attribute.name).slot,
         makeDefault: defaults[attribute.name],
         isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
@@ -51,15 +56,15 @@ export class RowEncoder {
   }
 
   /** The values of a new row, with those that are made for columns without one. */
-  newRow(given: WriteValues, row: number, slots: Record<string, string | null>): RowShape | null {
-    return this.#new(given, ({ attribute, slot }, text) => {
-      slots[row === 0 ? slot : writtenSlot(attribute.name, row).slot] = text;
+  newRow(given: WriteValues, slots: Record<string, string | null>): RowShape | null {
+    return this.#new(given, ({ slot }, text) => {
+      slots[slot] = text;
     });
   }
 
-  /** The same, as cells in the order of the columns. */
-  newCells(given: WriteValues, cells: Cell[]): RowShape | null {
-    return this.#new(given, ({ attribute }, text, value) => cells.push({ attribute, text, value }));
+  /** The same, as cells. */
+  newCells(given: WriteValues, cells: RowCells): RowShape | null {
+    return this.#new(given, (column, text, value) => putCell(cells, column, text, value));
   }
 
   /** The values that a row is changed to. */
@@ -69,23 +74,26 @@ export class RowEncoder {
     });
   }
 
-  /** The same, as cells in the order of the columns. */
-  changedCells(given: WriteValues, cells: Cell[]): RowShape | null {
-    return this.#encode(given, makeNothing, ({ attribute }, text, value) =>
-      cells.push({ attribute, text, value }),
-    );
+  /** The same, as cells. */
+  changedCells(given: WriteValues, cells: RowCells): RowShape | null {
+    return this.#encode(given, makeNothing, (column, text, value) => putCell(cells, column, text, value));
   }
 
   /** The attributes of a shape. */
   attributesOf(shape: RowShape): AttributeInfo[] {
-    return this.#columns.filter((_, index) => shape[index] === '1').map(({ attribute }) => attribute);
+    return this.#columns.filter(({ place }) => shape[place] !== '0').map(({ attribute }) => attribute);
+  }
+
+  /** The columns of a shape that have a mark. */
+  columnsOf(shape: RowShape, mark: '1' | 'n'): readonly PlacedColumn[] {
+    return this.#columns.filter(({ place }) => shape[place] === mark);
   }
 
   #new(given: WriteValues, take: TakeText): RowShape | null {
     const moment = now();
     const make = ({ isTimestamp, makeDefault }: WrittenColumn) => (isTimestamp ? moment : makeDefault?.());
     const shape = this.#encode(given, make, take);
-    const lacksValue = this.#columns.some(({ isRequired }, index) => isRequired && shape?.[index] === '0');
+    const lacksValue = this.#columns.some(({ isRequired, place }) => isRequired && shape?.[place] === '0');
     return lacksValue ? null : shape;
   }
 
@@ -97,8 +105,11 @@ export class RowEncoder {
       const { attribute, isTimestamp } = column;
       const own = given[attribute.name];
       const value = own === undefined ? make(column) : own;
-      shape += value === undefined ? '0' : '1';
-      if (value === undefined) continue;
+      if (value === undefined) {
+        shape += '0';
+        continue;
+      }
+      shape += own === undefined && isTimestamp ? 'n' : '1';
       // A timestamp of ours is a text already.
       const isText = isTimestamp && typeof value === 'string';
       const text = isText ? value : encodeParameter(attribute.type, value);
@@ -112,6 +123,11 @@ export class RowEncoder {
 type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
 
 const makeNothing = () => undefined;
+
+function putCell({ texts, values }: RowCells, { place }: WrittenColumn, text: string | null, value: unknown) {
+  texts[place] = text;
+  values[place] = value;
+}
 
 let lastMoment = 0;
 let lastText = '';

@@ -62,7 +62,7 @@ export class RowExecutor {
   /** Reads a page of rows. */
   run(operation: ListOperation, slots?: Slots, on?: StatementTarget): Promise<RowPage>;
   /**
-   * Writes rows, and gives them. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
+   * Writes, and gives what is written. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
    * Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once more:
    * nothing has happened then that could not happen again.
    */
@@ -165,14 +165,9 @@ export class RowExecutor {
   }
 
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
-    const shapes: string[] = [];
-    for (const [index, row] of operation.rows.entries()) {
-      const shape = this.#encoder.newRow(row, index, filled);
-      if (shape === null) return null;
-      shapes.push(shape);
-    }
-    const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
-    return this.#compiler.insert(shapes.join(), attributes, operation);
+    const shape = this.#encoder.newRow(operation.row, filled);
+    if (shape === null) return null;
+    return this.#compiler.insert(shape, () => this.#encoder.attributesOf(shape), operation);
   }
 
   #updateOf(operation: UpdateOperation, shape: string): Statement {
@@ -244,7 +239,7 @@ export class RowExecutor {
       return changed && { ...changed, isNew: false };
     }
     const filled = joinSlots(slots, { [NOW.slot]: now() });
-    const shapes = [this.#encoder.changes(set, filled), this.#encoder.newRow(row, 0, filled)] as const;
+    const shapes = [this.#encoder.changes(set, filled), this.#encoder.newRow(row, filled)] as const;
     const [changes, values] = shapes;
     if (changes === null || values === null) return null;
     const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
@@ -267,7 +262,7 @@ export class RowExecutor {
       const marks = found.rows[0]?.slice(returning.columns.length);
       // What cannot be replaced is created, or the database says why not.
       if (!marks) {
-        const created = await this.#insert({ kind: 'insert', rows: [row], references, returning }, slots, on);
+        const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
         return created && { ...created, isNew: true };
       }
       if (only === 'create') return { ...found, rows: [], count: 0, isNew };
