@@ -12,10 +12,12 @@ export type WriteValues = Readonly<Record<string, unknown>>;
 /** Which columns a row is written with: a mark for each. `0` is none, `1` a value of its own, `n` the moment of the write. */
 export type RowShape = string;
 
-/** The values of a row and their texts, both by place of the column. Undefined where it has none. */
+/** The values of a row, by place of the column. */
 export interface RowCells {
-  readonly values: unknown[];
+  /** Undefined where it has none. */
   readonly texts: (string | null | undefined)[];
+  /** How many members the arrays have. */
+  readonly lengths: number[];
 }
 
 /** A column that rows have values for. */
@@ -92,12 +94,15 @@ export class RowEncoder {
   #new(given: WriteValues, take: TakeText): RowShape | null {
     const moment = now();
     const make = ({ isTimestamp, makeDefault }: WrittenColumn) => (isTimestamp ? moment : makeDefault?.());
-    const shape = this.#encode(given, make, take);
-    const lacksValue = this.#columns.some(({ isRequired, place }) => isRequired && shape?.[place] === '0');
-    return lacksValue ? null : shape;
+    return this.#encode(given, make, take, true);
   }
 
-  #encode(given: WriteValues, make: (column: WrittenColumn) => unknown, take: TakeText): RowShape | null {
+  #encode(
+    given: WriteValues,
+    make: (column: WrittenColumn) => unknown,
+    take: TakeText,
+    isNew = false,
+  ): RowShape | null {
     // Sequelize takes the moment of the write instead.
     if (this.#updatedAt !== undefined && given[this.#updatedAt] !== undefined) return null;
     let shape = '';
@@ -106,6 +111,7 @@ export class RowEncoder {
       const own = given[attribute.name];
       const value = own === undefined ? make(column) : own;
       if (value === undefined) {
+        if (isNew && column.isRequired) return null;
         shape += '0';
         continue;
       }
@@ -124,9 +130,14 @@ type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => 
 
 const makeNothing = () => undefined;
 
-function putCell({ texts, values }: RowCells, { place }: WrittenColumn, text: string | null, value: unknown) {
+function putCell(
+  { texts, lengths }: RowCells,
+  { place }: WrittenColumn,
+  text: string | null,
+  value: unknown,
+) {
   texts[place] = text;
-  values[place] = value;
+  if (Array.isArray(value)) lengths[place] = value.length;
 }
 
 let lastMoment = 0;

@@ -38,14 +38,14 @@ function giveColumn(
   const first: string[] = [];
   const last: string[] = [];
   let count = 0;
-  for (const { texts, values } of rows) {
+  for (const { texts, lengths } of rows) {
     const text = texts[place] ?? null;
     if (text === null) {
       first.push('NULL');
       last.push('NULL');
       continue;
     }
-    const { length } = values[place] as readonly unknown[];
+    const length = lengths[place] ?? 0;
     if (length > 0) members.push(text.slice(1, -1));
     first.push(String(count + 1));
     count += length;

@@ -73,7 +73,7 @@ export class ManyRows {
   ): Promise<ManyRowsWritten | null> {
     const groups = new Map<string, GivenRow[]>();
     for (const [place, row] of rows.entries()) {
-      const given: GivenRow = { place, values: [], texts: [] };
+      const given: GivenRow = { place, texts: [], lengths: [] };
       const shape = this.#encoder.newCells(row, given);
       if (shape === null) return null;
       const group = groups.get(shape);
@@ -137,7 +137,7 @@ export class ManyRows {
     const rows: GivenRow[] = [];
     let shape: string[] | undefined;
     for (const [place, { key, values }] of items.entries()) {
-      const row: GivenRow = { place, values: [], texts: [] };
+      const row: GivenRow = { place, texts: [], lengths: [] };
       const own = this.#encoder.changedCells(values, row);
       const text = encodeParameter(primaryKey.type, key);
       if (own === null || typeof text !== 'string') return null;
