@@ -196,11 +196,7 @@ export function isAlone(sequelize: Sequelize | undefined, request: Request): boo
   return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
 }
 
-/**
- * Hands an answer on: a text writes itself, and values go through what else looks at them.
- *
- * @param isTagged whether Express may make a tag of the bytes
- */
+/** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through what else looks at them. */
 export function send(
   { status, headers, body }: AnswerDraft,
   response: Response,

@@ -166,7 +166,5 @@ function parseJson(text: string): unknown {
 /** Recursion no deeper than the limit, because the value may be as deep as an attacker likes. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  for (const member of Object.values(value)) if (isDeeper(member, levels - 1)) return true;
-  return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
 }

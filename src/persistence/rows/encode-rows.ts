@@ -58,27 +58,16 @@ export class RowEncoder {
   }
 
   /** The values of a new row, with those that are made for columns without one. */
-  newRow(given: WriteValues, slots: Record<string, string | null>): RowShape | null {
-    return this.#new(given, ({ slot }, text) => {
-      slots[slot] = text;
-    });
-  }
-
-  /** The same, as cells. */
-  newCells(given: WriteValues, cells: RowCells): RowShape | null {
-    return this.#new(given, (column, text, value) => putCell(cells, column, text, value));
+  newRow(given: WriteValues, take: TakeText): RowShape | null {
+    const moment = now();
+    return this.#encode(given, take, ({ isTimestamp, makeDefault }) =>
+      isTimestamp ? moment : makeDefault?.(),
+    );
   }
 
   /** The values that a row is changed to. */
-  changes(given: WriteValues, slots: Record<string, string | null>): RowShape | null {
-    return this.#encode(given, makeNothing, ({ slot }, text) => {
-      slots[slot] = text;
-    });
-  }
-
-  /** The same, as cells. */
-  changedCells(given: WriteValues, cells: RowCells): RowShape | null {
-    return this.#encode(given, makeNothing, (column, text, value) => putCell(cells, column, text, value));
+  changes(given: WriteValues, take: TakeText): RowShape | null {
+    return this.#encode(given, take, null);
   }
 
   /** The attributes of a shape. */
@@ -91,17 +80,11 @@ export class RowEncoder {
     return this.#columns.filter(({ place }) => shape[place] === mark);
   }
 
-  #new(given: WriteValues, take: TakeText): RowShape | null {
-    const moment = now();
-    const make = ({ isTimestamp, makeDefault }: WrittenColumn) => (isTimestamp ? moment : makeDefault?.());
-    return this.#encode(given, make, take, true);
-  }
-
+  /** @param make the value of a column of a new row without one */
   #encode(
     given: WriteValues,
-    make: (column: WrittenColumn) => unknown,
     take: TakeText,
-    isNew = false,
+    make: ((column: WrittenColumn) => unknown) | null,
   ): RowShape | null {
     // Sequelize takes the moment of the write instead.
     if (this.#updatedAt !== undefined && given[this.#updatedAt] !== undefined) return null;
@@ -109,9 +92,9 @@ export class RowEncoder {
     for (const column of this.#columns) {
       const { attribute, isTimestamp } = column;
       const own = given[attribute.name];
-      const value = own === undefined ? make(column) : own;
+      const value = own === undefined ? make?.(column) : own;
       if (value === undefined) {
-        if (isNew && column.isRequired) return null;
+        if (make && column.isRequired) return null;
         shape += '0';
         continue;
       }
@@ -126,18 +109,22 @@ export class RowEncoder {
   }
 }
 
-type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
+/** Takes the text of a value. */
+export type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
 
-const makeNothing = () => undefined;
+/** Puts texts into the slots of a statement for one row. */
+export function intoSlots(slots: Record<string, string | null>): TakeText {
+  return ({ slot }, text) => {
+    slots[slot] = text;
+  };
+}
 
-function putCell(
-  { texts, lengths }: RowCells,
-  { place }: WrittenColumn,
-  text: string | null,
-  value: unknown,
-) {
-  texts[place] = text;
-  if (Array.isArray(value)) lengths[place] = value.length;
+/** Puts texts into one of many rows. */
+export function intoCells({ texts, lengths }: RowCells): TakeText {
+  return ({ place }, text, value) => {
+    texts[place] = text;
+    if (Array.isArray(value)) lengths[place] = value.length;
+  };
 }
 
 let lastMoment = 0;

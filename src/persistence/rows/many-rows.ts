@@ -5,7 +5,7 @@ import { BoundedCache } from '../../util/bounded-cache.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import type { TextRow } from '../protocol/batch.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
-import { type GivenColumn, isGivable } from '../sql/given-sql.js';
+import { isGivable, placeOf } from '../sql/given-sql.js';
 import { liftAll } from '../sql/lift-values.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/table-sql.js';
@@ -13,6 +13,7 @@ import {
   CHANGED,
   compileInsertMany,
   compileUpdateMany,
+  type GivenGroup,
   type GivenReference,
   KEYS,
   MISSING,
@@ -21,7 +22,7 @@ import {
   STATES,
 } from '../sql/write-many-sql.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
-import { now, type PlacedColumn, RowEncoder } from './encode-rows.js';
+import { intoCells, now, RowEncoder } from './encode-rows.js';
 import { type GivenRow, giveRows } from './given-rows.js';
 import type { FoundRows } from './row-executor.js';
 import { tableTarget, triggersOf } from './table-target.js';
@@ -74,35 +75,27 @@ export class ManyRows {
     const groups = new Map<string, GivenRow[]>();
     for (const [place, row] of rows.entries()) {
       const given: GivenRow = { place, texts: [], lengths: [] };
-      const shape = this.#encoder.newCells(row, given);
+      const shape = this.#encoder.newRow(row, intoCells(given));
       if (shape === null) return null;
       const group = groups.get(shape);
       if (group) group.push(given);
       else groups.set(shape, [given]);
     }
     const shapes = [...groups.keys()].sort();
-    const columns = shapes.map((shape) => this.#encoder.columnsOf(shape, '1').map(whole));
-    const sequence = await this.#keysOf(columns, on);
+    const parts = shapes.map((shape) => ({
+      columns: this.#encoder.columnsOf(shape, '1'),
+      stamped: this.#encoder.columnsOf(shape, 'n'),
+    }));
+    const sequence = await this.#keysOf(parts, on);
     if (sequence === null || shapes.length > MAX_GROUPS) return null;
     const lifted = liftAll(null, references.map(givenRow));
     const statement = this.#statements.get(
       `insert ${returning.columns.join('\0')} ${shapes.join()} ${lifted.shape}`,
-      () => {
-        const groups = columns.map((each, index) => ({
-          columns: each,
-          stamped: this.#encoder.columnsOf(shapes[index] ?? '', 'n').map(({ attribute }) => attribute),
-        }));
-        return compileInsertMany(
-          this.#table,
-          groups,
-          withRows(references, lifted.rows),
-          this.#select(returning),
-        );
-      },
+      () => compileInsertMany(this.#table, parts, withRows(references, lifted.rows), this.#select(returning)),
     );
     const filled = joinSlots(slots, lifted.bound);
     for (const [index, shape] of shapes.entries()) {
-      giveRows(index, columns[index] ?? [], groups.get(shape) ?? [], filled);
+      giveRows(index, parts[index]?.columns ?? [], groups.get(shape) ?? [], filled);
     }
     filled[SEQUENCE.slot] = sequence;
     filled[NOW.slot] = now();
@@ -138,7 +131,7 @@ export class ManyRows {
     let shape: string[] | undefined;
     for (const [place, { key, values }] of items.entries()) {
       const row: GivenRow = { place, texts: [], lengths: [] };
-      const own = this.#encoder.changedCells(values, row);
+      const own = this.#encoder.changes(values, intoCells(row));
       const text = encodeParameter(primaryKey.type, key);
       if (own === null || typeof text !== 'string') return null;
       keys.push(text);
@@ -176,22 +169,19 @@ export class ManyRows {
   }
 
   /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */
-  async #keysOf(groups: readonly (readonly PlacedColumn[])[], on: StatementTarget): Promise<string | null> {
+  async #keysOf(groups: readonly GivenGroup[], on: StatementTarget): Promise<string | null> {
     const { primaryKey } = this.#info;
-    if (!groups.every((group) => group.every(({ attribute }) => isGivable(attribute.type)))) return null;
+    if (!groups.every(({ columns }) => columns.every(({ attribute }) => isGivable(attribute.type))))
+      return null;
     const { isPlain, changeInserts, sequences } = await triggersOf(this.#table, on);
     if (!isPlain || changeInserts || !EXACT.has(primaryKey.type.kind)) return null;
-    if (groups.every((group) => group.some(({ attribute }) => attribute === primaryKey))) return '';
+    if (groups.every(({ columns }) => placeOf(columns, primaryKey.name) >= 0)) return '';
     return sequences[primaryKey.column] ?? null;
   }
 
   #select(selection: Selection): SelectionSql {
     return describeSelection(this.#table, selection, 0);
   }
-}
-
-function whole(column: PlacedColumn): PlacedColumn & GivenColumn {
-  return { ...column, isPartial: false };
 }
 
 function givenRow({ attribute, target, key, where }: Reference): Predicate {

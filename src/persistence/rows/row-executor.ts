@@ -24,7 +24,7 @@ import { keepingRow, keySlots, type RowKey } from '../sql/key-table.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
-import { now, RowEncoder } from './encode-rows.js';
+import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
 import { tableTarget, triggersOf, write } from './table-target.js';
 
@@ -131,7 +131,7 @@ export class RowExecutor {
         return this.#insertOf(operation, filled);
       case 'update': {
         filled[NOW.slot] = now();
-        const shape = this.#encoder.changes(operation.set, filled);
+        const shape = this.#encoder.changes(operation.set, intoSlots(filled));
         if (!shape?.includes('1') || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
         return this.#updateOf(operation, shape);
       }
@@ -165,7 +165,7 @@ export class RowExecutor {
   }
 
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
-    const shape = this.#encoder.newRow(operation.row, filled);
+    const shape = this.#encoder.newRow(operation.row, intoSlots(filled));
     if (shape === null) return null;
     return this.#compiler.insert(shape, () => this.#encoder.attributesOf(shape), operation);
   }
@@ -177,7 +177,7 @@ export class RowExecutor {
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
     const { where, set, differs, references = [], returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
-    const shape = this.#encoder.changes(set, filled);
+    const shape = this.#encoder.changes(set, intoSlots(filled));
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
     if (shape.includes('1')) {
       const statement = this.#updateOf(operation, shape);
@@ -239,7 +239,8 @@ export class RowExecutor {
       return changed && { ...changed, isNew: false };
     }
     const filled = joinSlots(slots, { [NOW.slot]: now() });
-    const shapes = [this.#encoder.changes(set, filled), this.#encoder.newRow(row, filled)] as const;
+    const take = intoSlots(filled);
+    const shapes = [this.#encoder.changes(set, take), this.#encoder.newRow(row, take)] as const;
     const [changes, values] = shapes;
     if (changes === null || values === null) return null;
     const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);

@@ -2,7 +2,6 @@
  * Statements that write many rows and give them in the order asked. PostgreSQL promises no order of RETURNING, so that a row is
  * found again by its key. Nothing is written unless all rows can be.
  */
-import type { AttributeInfo } from '../../model/model-info.js';
 import type { Predicate, Slot } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
 import {
@@ -44,7 +43,7 @@ export interface GivenReference {
 export interface GivenGroup {
   readonly columns: readonly GivenColumn[];
   /** Attributes that get the moment of the write. */
-  readonly stamped: readonly AttributeInfo[];
+  readonly stamped: readonly Pick<GivenColumn, 'attribute'>[];
 }
 
 /**
@@ -98,7 +97,8 @@ function insertGroup(
   const key = isDrawn ? sql`nextval(${SEQUENCE}::oid::regclass)` : rows.valueOf(each)(primaryKey.name);
   const refused = refusedSql(columns, references, rows.valueOf(each));
   const values = columns.map((_, index) => raw(`v${index}`));
-  const target = [...(isDrawn ? [primaryKey] : []), ...columns.map(({ attribute }) => attribute), ...stamped];
+  const attributes = [...columns, ...stamped].map(({ attribute }) => attribute);
+  const target = isDrawn ? [primaryKey, ...attributes] : attributes;
   const shown = [...(isDrawn ? [raw('k')] : []), ...values, ...stamped.map(() => sql`${NOW}`)];
   // Only a key of the sequence's own may be where the database gives all keys.
   const overriding = raw(isDrawn ? ' OVERRIDING SYSTEM VALUE' : '');

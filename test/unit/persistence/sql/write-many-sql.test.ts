@@ -31,7 +31,7 @@ const returning = describeSelection(table, { columns: ['id', 'text'] }, 1);
 const attributesOf = (...names: string[]) =>
   [...info.attributes.values()].filter(({ name }) => names.includes(name));
 const groupOf = (...names: string[]) => ({
-  columns: attributesOf(...names).map((attribute) => ({ attribute, isPartial: false })),
+  columns: attributesOf(...names).map((attribute) => ({ attribute })),
   stamped: [],
 });
 const slotsOf = (...slots: string[]) => slots.map((slot) => ({ slot }));
@@ -40,7 +40,7 @@ const typed = (column: string, parameter: string) =>
 
 describe('statements that write many rows', () => {
   it('insert rows with keys drawn before, and find them again by these', () => {
-    const group = { ...groupOf('text'), stamped: attributesOf('updatedAt') };
+    const group = { ...groupOf('text'), stamped: groupOf('updatedAt').columns };
     expect(compileInsertMany(table, [group], [], returning)).to.deep.equal({
       text:
         'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, nextval($1::oid::regclass) AS k, NULL::int4 AS refused ' +
