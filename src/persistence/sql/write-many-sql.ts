@@ -107,7 +107,7 @@ function insertGroup(
     given,
     written,
     names: returning.columns.map((_, index) => `c${index}`),
-    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('NULL::int4')} AS refused FROM (SELECT ${rows.select} ORDER BY n) AS ${each}`,
+    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('NULL::int4')} AS refused FROM (SELECT ${rows.select}) AS ${each}`,
     insert: (gate: SqlFragment) =>
       sql`INSERT INTO ${raw(name)} (${joinSql(target.map(columnName), ', ')})${overriding} SELECT ${joinSql(shown, ', ')} FROM ${given}${gate} RETURNING ${joinSql(selected, ', ')}`,
   };

@@ -45,7 +45,7 @@ describe('statements that write many rows', () => {
       text:
         'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, nextval($1::oid::regclass) AS k, NULL::int4 AS refused ' +
         'FROM (SELECT ".rows".n, ".rows".v0 AS v0 ' +
-        `FROM unnest($2::int4[], ${typed('body', '$3')}) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ` +
+        `FROM unnest($2::int4[], ${typed('body', '$3')}) AS ".rows" (n, v0)) AS ".each"), ` +
         '".written.0" (k, c0, c1) AS (INSERT INTO "notes" ("id", "body", "updatedAt") OVERRIDING SYSTEM VALUE ' +
         'SELECT k, v0, $4 FROM ".given.0" RETURNING "id", "id", "body") ' +
         'SELECT ".written.0".c0, ".written.0".c1, ".given.0".refused, CASE WHEN ".written.0".k IS NULL ' +
