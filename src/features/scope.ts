@@ -34,7 +34,7 @@ export const scope: FeatureFactory = ({ plan }) => {
       read: within,
       create: (operation, _inputs, access) => ({
         ...operation,
-        rows: operation.rows.map((row) => withPresets(row, attributes, access)),
+        row: withPresets(operation.row, attributes, access),
       }),
       update: within,
       delete: within,

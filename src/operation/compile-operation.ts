@@ -53,7 +53,7 @@ function compileGiven(key: string) {
     const guards = references.length > 0 ? { references } : null;
     switch (operation.kind) {
       case 'insert':
-        return { ...operation, rows: [values], ...guards };
+        return { ...operation, row: values, ...guards };
       case 'replace':
         return { ...operation, row: values, set: without(values, [key]), ...guards };
       case 'update':
@@ -79,7 +79,7 @@ function bareOperations({ plan, columnsOf }: FeatureContext): OperationByEndpoin
       count: 'none',
     },
     read: { kind: 'read', where, select: whole },
-    create: { kind: 'insert', rows: [], returning: whole },
+    create: { kind: 'insert', row: {}, returning: whole },
     update: { kind: 'update', where, set: {}, returning: whole },
     delete: { kind: 'delete', where, mark: null },
     restore: { kind: 'update', where, set: {}, returning: whole },

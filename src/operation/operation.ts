@@ -111,11 +111,11 @@ export interface ListOperation {
   readonly count: Count;
 }
 
-/** New rows, one at least. The values are as JavaScript has them, by attribute. */
+/** A new row. The values are as JavaScript has them, by attribute. */
 export interface InsertOperation {
   readonly kind: 'insert';
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** Where there are any, there is one row. Default: none. */
+  readonly row: Readonly<Record<string, unknown>>;
+  /** Default: none. */
   readonly references?: readonly Reference[];
   readonly returning: Selection;
 }

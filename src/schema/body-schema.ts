@@ -4,6 +4,7 @@ import { type ValidationError, validate } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
+import type { Maybe } from '../util/maybe.js';
 import { quotesValue } from '../util/quoted-value.js';
 import { classProperties, hasValidators } from './class-properties.js';
 import { STORABLE_JSON } from './column-rules.js';
@@ -94,8 +95,8 @@ function derivedClass(
  *
  * @throws InvalidBodyError with all problems at once
  */
-export async function parseBody(schema: BodySchema, body: unknown): Promise<BodyValues> {
-  return schema.read(body) ?? (await parseThroughClass(schema, body));
+export function parseBody(schema: BodySchema, body: unknown): Maybe<BodyValues> {
+  return schema.read(body) ?? parseThroughClass(schema, body);
 }
 
 /** What the class says of the body: its values, or all that is wrong with it. */

@@ -86,7 +86,7 @@ describe('inserting many rows', () => {
     const one = new RowExecutor(info);
     const singly: unknown[] = [];
     for (const row of HARD_ROWS) {
-      const written = await one.run({ kind: 'insert', rows: [row], returning: selected });
+      const written = await one.run({ kind: 'insert', row, returning: selected });
       singly.push(rowsOf(written)[0]?.slice(0, PARCEL_COLUMNS.length));
     }
     const many = await new ManyRows(info).insert({ rows: HARD_ROWS, returning: selected });

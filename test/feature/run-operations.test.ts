@@ -132,25 +132,20 @@ describe('running operations', () => {
     expect((await executor.run(owned, { state: 'old' })).rows).to.deep.equal([]);
   });
 
-  it('inserts several rows at once, with the defaults that each lacks', async () => {
+  it('inserts a row with the defaults that it lacks', async () => {
     const returning = { columns: ['title', 'state', 'pages'] };
-    const created = await executor.run({
-      kind: 'insert',
-      rows: [{ title: 'x', pages: 3 }, { title: 'y', state: null }, { title: 'z' }],
-      returning,
-    });
-    expect(created?.rows).to.deep.equal([
-      ['x', 'draft', '3'],
-      ['y', null, null],
-      ['z', 'draft', null],
-    ]);
+    const insert = async (row: object) =>
+      (await executor.run({ kind: 'insert', row: { ...row }, returning }))?.rows;
+    expect(await insert({ title: 'x', pages: 3 })).to.deep.equal([['x', 'draft', '3']]);
+    expect(await insert({ title: 'y', state: null })).to.deep.equal([['y', null, null]]);
+    expect(await insert({ title: 'z' })).to.deep.equal([['z', 'draft', null]]);
     expect(await Paper.count({ where: literal('"createdAt" = "updatedAt" AND title > \'d\'') })).to.equal(3);
   });
 
   it('inserts nothing where only Sequelize can write a value', async () => {
     const insert = (row: object): Operation => ({
       kind: 'insert',
-      rows: [{ title: 'x' }, { ...row }],
+      row: { ...row },
       returning: { columns: [] },
     });
     expect(await executor.run(insert({ title: literal("'y'") }))).to.equal(null);
@@ -224,7 +219,7 @@ describe('running operations', () => {
     try {
       await client.query('BEGIN');
       const returning = { columns: ['id'] };
-      const created = await executor.run({ kind: 'insert', rows: [{ title: 'e' }], returning }, {}, on);
+      const created = await executor.run({ kind: 'insert', row: { title: 'e' }, returning }, {}, on);
       const slots = { id: created?.rows[0]?.[0] ?? '' };
       const set = { title: 'f' };
       await executor.run({ kind: 'update', where: rowOf(), set, returning }, slots, on);

@@ -1,5 +1,10 @@
 /** Parses bodies against the schemas of a model, without a request. */
-import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../src/schema/body-schema.js';
+import {
+  type BodySchema,
+  type BodyValues,
+  bodySchema,
+  parseBody as parse,
+} from '../../src/schema/body-schema.js';
 import { InvalidBodyError, type RequestIssue } from '../../src/schema/request-issue.js';
 import { caughtError } from './caught-error.js';
 import { planOf } from './offline-models.js';
@@ -9,6 +14,11 @@ type AnyModel = Parameters<typeof planOf>[0];
 /** What is said of a value with a key that would change a prototype. */
 export const UNSAFE_KEY =
   'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
+
+/** The values of a body. */
+export async function parseBody(schema: BodySchema, body: unknown): Promise<BodyValues> {
+  return parse(schema, body);
+}
 
 /** The values of a create. */
 export function parseCreate(model: AnyModel, body: unknown, options: object = {}): Promise<BodyValues> {

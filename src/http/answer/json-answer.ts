@@ -56,12 +56,14 @@ export function isBytesOrStream(value: unknown): boolean {
 export class JsonAnswer {
   /**
    * @param status null is the response's own
+   * @param isTagged whether Express's tag of the bytes is set
    * @param next called when it is written
    */
   constructor(
     private readonly text: string,
     private readonly status: number | null,
     private readonly headers: Readonly<Record<string, string>>,
+    private readonly isTagged: boolean,
     private readonly next?: () => void,
   ) {}
 
@@ -80,6 +82,7 @@ export class JsonAnswer {
       return;
     }
     if (!isOrdinary) {
+      if (!this.isTagged) leaveTagOut(response);
       // What is less usual is Express's to do, which does it no differently.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
       response.send(this.text);
@@ -89,12 +92,21 @@ export class JsonAnswer {
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
     const length = Buffer.byteLength(body);
     response.setHeader('Content-Length', length);
-    if (this.headers['ETag'] === undefined) {
+    if (this.isTagged && this.headers['ETag'] === undefined) {
       const etag = etagOf(response, body, length);
       if (etag) response.setHeader('ETag', etag);
     }
     response.end(body);
   }
+}
+
+/** Keeps Express from making a tag of the bytes: what is answered is the state of no resource. */
+export function leaveTagOut(response: Response): void {
+  const { writeHead } = response;
+  response.writeHead = (...args: unknown[]) => {
+    response.removeHeader('ETag');
+    return Reflect.apply(writeHead, response, args);
+  };
 }
 
 /** The tag that Express would set. Its own function for the default, weak ones makes a hash object for each answer. */

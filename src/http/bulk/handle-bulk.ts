@@ -10,7 +10,6 @@ import type { ResultShaper } from '../answer/result-shaper.js';
 import { problemBody } from '../error/exception-handler.js';
 import { commitRequest, operationSession } from '../operation/commit-request.js';
 import { isAlone, type RouteDecisions, send } from '../operation/handle-operation.js';
-import { leaveTagOut } from '../operation/hold-answer.js';
 import { compileKeyFinder, runOnce } from '../operation/idempotent-write.js';
 import { aloneTarget, sessionTarget } from '../operation/run-rows.js';
 import { compileShape, type Format } from '../operation/shape-answer.js';
@@ -96,10 +95,9 @@ export function compileBulkHandler(
     const items = input.items && results.map(({ item }) => item);
     return draftOf(status, items ?? { affected: results.length }, format);
   };
-  const answer = (draft: AnswerDraft, response: Response, metadata: ActionMetadata) => {
-    leaveTagOut(response);
-    return send(draft, response, metadata, shaper);
-  };
+  // What is answered is the state of no resource, so that it has no tag.
+  const answer = (draft: AnswerDraft, response: Response, metadata: ActionMetadata) =>
+    send(draft, response, metadata, shaper, false);
   return async (metadata, action, input) => {
     const { request, response } = action;
     const { isDryRun } = input.inputs;

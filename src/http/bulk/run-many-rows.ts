@@ -70,13 +70,14 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       count,
     };
   };
-  const insert = async (inputs: readonly RequestArguments[], on?: StatementTarget) => {
-    const each = inputs.map(
-      ({ query, access, values }) => operation(query, access, values) as InsertOperation,
+  const insert = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
+    // What a request gives a row does not depend on its values.
+    const one = operation(features[single].absentFor(access.form), access) as InsertOperation;
+    const { row: preset, returning } = one;
+    const rows = inputs.map(({ values = {} }) =>
+      Object.keys(preset).length > 0 ? Object.assign({}, values, preset) : values,
     );
-    const [{ returning } = { returning: { columns: [] } }] = each;
-    const rows = each.flatMap((one) => one.rows);
-    const written = await many.insert({ rows, ...referred(inputs), returning }, slotsOf(inputs), on);
+    const written = await many.insert({ rows, ...referred(inputs), returning }, slotsOf(inputs, access), on);
     return show(written, returning.columns, rows.length);
   };
   const update = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
@@ -89,7 +90,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
     const where = withoutKey(one.where, info.primaryKey.name);
     const change = { where, items, state, ...referred(inputs), returning };
-    return show(await many.update(change, slotsOf(inputs), on), returning.columns, items.length);
+    return show(await many.update(change, slotsOf(inputs, access), on), returning.columns, items.length);
   };
   const writeMatching = async (
     each: RequestArguments,
@@ -107,7 +108,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     if (items) {
       const wanted = items.flatMap(({ input }) => input ?? []);
       if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
-      return single === 'create' ? insert(wanted, on) : update(wanted, access, on);
+      return (single === 'create' ? insert : update)(wanted, access, on);
     }
     const isTree = single === 'delete' && ownReferences.size > 0;
     if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;
@@ -124,8 +125,10 @@ function referred(inputs: readonly RequestArguments[]): { readonly references?: 
   return all.size === 0 ? {} : { references: [...all.values()] };
 }
 
-function slotsOf(inputs: readonly RequestArguments[]): Access['slots'] {
-  return Object.assign({}, ...inputs.map(({ access }) => access.slots));
+/** Only values that refer to rows have more slots than the request. */
+function slotsOf(inputs: readonly RequestArguments[], { slots }: Access): Access['slots'] {
+  const others = inputs.filter((each) => each.access.slots !== slots).map((each) => each.access.slots);
+  return Object.assign({}, slots, ...others);
 }
 
 /** The condition of one record, without that of its key. */

@@ -6,7 +6,7 @@ import { noteOperation } from '../../diagnostics/trace-operation.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
-import { checkJson, JsonAnswer, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
+import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
@@ -202,14 +202,16 @@ export function isAlone(sequelize: Sequelize | undefined, request: Request): boo
   return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
 }
 
-/** Hands an answer on: a text writes itself, and values go through what else looks at them. */
+/** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through what else looks at them. */
 export function send(
   { status, headers, body }: AnswerDraft,
   response: Response,
   metadata: ActionMetadata,
   shaper: ResultShaper,
+  isTagged = true,
 ): unknown {
-  if (typeof body === 'string') return new JsonAnswer(body, status, headers);
+  if (typeof body === 'string') return new JsonAnswer(body, status, headers, isTagged);
+  if (!isTagged) leaveTagOut(response);
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] as string);
   if (body === undefined) return undefined;

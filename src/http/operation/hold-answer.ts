@@ -1,4 +1,4 @@
-/** What answers about many records must not have: one that code of the user's gives by itself, and a tag. */
+/** Answers about many records are given as a whole, not by code of the user's that sees one record. */
 import type { Response } from 'express';
 
 const METHODS = ['end', 'write', 'writeHead'] as const;
@@ -17,15 +17,6 @@ export async function withoutAnswer<T>(response: Response, work: () => Promise<T
       else Reflect.deleteProperty(response, name);
     }
   }
-}
-
-/** Keeps Express from making a tag of the bytes: what is answered is the state of no resource. */
-export function leaveTagOut(response: Response): void {
-  const { writeHead } = response;
-  response.writeHead = (...args: unknown[]) => {
-    response.removeHeader('ETag');
-    return Reflect.apply(writeHead, response, args);
-  };
 }
 
 function refuse(): never {

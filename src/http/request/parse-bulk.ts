@@ -11,6 +11,7 @@ import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../op
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { BodyError, InvalidBodyError, InvalidQueryError, withinItem } from '../../schema/request-issue.js';
+import { isPromise } from '../../util/maybe.js';
 import { setCurrentItem } from './current-item.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
 import {
@@ -138,7 +139,8 @@ async function parseItems(
   const items: BulkItem[] = [];
   const keys = new Map<string, number>();
   for (const [index, each] of body.entries()) {
-    items.push(await parse(request, { access, absent, index, keys }, each));
+    const item = parse(request, { access, absent, index, keys }, each);
+    items.push(isPromise(item) ? await item : item);
   }
   if (!inputs.isAtomic) return items;
   const issues = items.flatMap(({ problem }, index) =>

@@ -6,7 +6,8 @@ import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
-import { type RequestArguments, tryParseId, type ValuesParser } from './parse-request.js';
+import { isPromise, type Maybe } from '../../util/maybe.js';
+import { type ParsedValues, type RequestArguments, tryParseId, type ValuesParser } from './parse-request.js';
 
 /** An item of a body: what it asks for, or what is wrong with it. */
 export interface BulkItem {
@@ -30,7 +31,7 @@ export interface ItemContext {
 }
 
 /** Reads an item. */
-export type ItemParser = (request: Request, context: ItemContext, body: unknown) => Promise<BulkItem>;
+export type ItemParser = (request: Request, context: ItemContext, body: unknown) => Maybe<BulkItem>;
 
 const MAX_VERSION = 2_147_483_647;
 
@@ -42,7 +43,7 @@ export function compileItemParser(
 ): ItemParser {
   const key = plan.info.primaryKey.name;
   const readHead = kind === 'update' ? compileHead(plan) : null;
-  return async (request, { access, absent, index, keys }, body) => {
+  return (request, { access, absent, index, keys }, body) => {
     const issues: RequestIssue[] = [];
     const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
       body,
@@ -55,20 +56,29 @@ export function compileItemParser(
     const sent = body as Readonly<Record<string, unknown>>;
     const head = readHead?.(sent, issues);
     const rest = readHead ? bodyOf(plan, sent) : sent;
-    const parsed = await parseValues(request, access, rest).catch((error: unknown) => {
+    const finish = (parsed: ParsedValues | null): BulkItem => {
+      const text = head ? textOf(head.id) : textOf(parsed?.values[key]);
+      const before = text === undefined ? undefined : keys.get(text);
+      if (before !== undefined) {
+        issues.push(repeatedKey(key, before));
+      } else if (text !== undefined) keys.set(text, index);
+      if (issues.length > 0 || !parsed) return wrong(issues);
+      if (head?.refusal) return { body, input: null, problem: head.refusal };
+      const query = head?.states ? Object.freeze({ ...absent, ifMatch: head.states }) : absent;
+      const { values, access: granted } = parsed;
+      return { body, input: { query, access: granted, id: head?.id, values }, problem: null };
+    };
+    const refuse = (error: unknown): BulkItem => {
       if (!(error instanceof InvalidBodyError)) throw error;
       issues.push(...error.errors);
-      return null;
-    });
-    const text = head ? textOf(head.id) : textOf(parsed?.values[key]);
-    const before = text === undefined ? undefined : keys.get(text);
-    if (before !== undefined) {
-      issues.push(repeatedKey(key, before));
-    } else if (text !== undefined) keys.set(text, index);
-    if (issues.length > 0 || !parsed) return wrong(issues);
-    if (head?.refusal) return { body, input: null, problem: head.refusal };
-    const query = head?.states ? Object.freeze({ ...absent, ifMatch: head.states }) : absent;
-    return { body, input: { query, ...(head ? { id: head.id } : {}), ...parsed }, problem: null };
+      return finish(null);
+    };
+    try {
+      const parsed = parseValues(request, access, rest);
+      return isPromise(parsed) ? parsed.then(finish, refuse) : finish(parsed);
+    } catch (error) {
+      return refuse(error);
+    }
   };
 }
 

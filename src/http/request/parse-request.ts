@@ -16,7 +16,7 @@ import { type BodyValues, bodySchema, parseBody } from '../../schema/body-schema
 import type { BodyKind } from '../../schema/derive-body-class.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
-import { then } from '../../util/maybe.js';
+import { type Maybe, then } from '../../util/maybe.js';
 import { compileAskAllowed } from './allowed-inputs.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { type BodyLimits, readBody } from './read-body.js';
@@ -52,11 +52,11 @@ const JSON_TYPES = ['application/json'];
 
 /** The same parser for those who ask several times: a request is parsed once. */
 export function parseOnce<T>(parse: (request: Request) => T | Promise<T>): (request: Request) => Promise<T> {
-  const parsed = new WeakMap<Request, Promise<T>>();
-  return (request) => {
-    const known = parsed.get(request) ?? Promise.resolve().then(() => parse(request));
-    parsed.set(request, known);
-    return known;
+  // A property, not a WeakMap, whose entries would keep bodies that are long over from the young generation of the garbage collector.
+  const parsed = Symbol('parsed');
+  return (request: Request & { [parsed]?: Promise<T> }) => {
+    request[parsed] ??= Promise.resolve().then(() => parse(request));
+    return request[parsed];
   };
 }
 
@@ -121,22 +121,23 @@ export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): B
   return { limit, ...(kind === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan)) };
 }
 
-/** Reads what one record is written with, and asks what the values may refer to. */
-export type ValuesParser = (
-  request: Request,
-  access: Access,
-  body: unknown,
-) => Promise<Required<Pick<RequestArguments, 'access' | 'values'>>>;
+/** What one record is written with. */
+export type ParsedValues = Required<Pick<RequestArguments, 'access' | 'values'>>;
+
+/** Reads it, and asks what the values may refer to. */
+export type ValuesParser = (request: Request, access: Access, body: unknown) => Maybe<ParsedValues>;
 
 /** The parser of one record's values. */
 export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesParser {
   const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
   const isRuled = Boolean(plan.access?.fields.size);
-  return async (request, access, body) => {
+  return (request, access, body) => {
     if (isRuled) setToldNames(request, access.form, body);
-    const values = await parseBody(schemaFor(access.form), body);
-    checkScopedValues(kind, values, access);
-    return { access: await accessToWrite(request, plan.model, access, values), values };
+    return then(parseBody(schemaFor(access.form), body), (values) => {
+      checkScopedValues(kind, values, access);
+      const granted = accessToWrite(request, plan.model, access, values);
+      return then(granted, (own) => ({ access: own, values }));
+    });
   };
 }
 

@@ -161,7 +161,7 @@ function textOf(
   const isJson = isJsonTyped && !redirect && !renderedTemplate && writesPlainJson(response);
   if (!isJson || typeof shown !== 'object' || shown === null || isBytesOrStream(shown)) return undefined;
   const text: string | undefined = JSON.stringify(shown);
-  return text === undefined ? undefined : new JsonAnswer(text, null, {}, () => next?.());
+  return text === undefined ? undefined : new JsonAnswer(text, null, {}, true, () => next?.());
 }
 
 /** Throws what routing-controllers would throw for a result, but after the commit. */

@@ -147,7 +147,7 @@ export class RowRecords<M extends Model = Model> {
     if (!this.#can('create') || !this.#areOrdinary(values, true)) return undefined;
     const { references, slots } = access;
     const returning = { columns: this.#columns };
-    const operation = { kind: 'insert', rows: [values], references, returning } as const;
+    const operation = { kind: 'insert', row: values, references, returning } as const;
     const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : this.#records(written)[0];
   }

@@ -9,19 +9,25 @@ import { writtenSlot } from '../sql/write-sql.js';
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
 
-/** Which columns a row is written with: a digit for each. */
+/** Which columns a row is written with: a mark for each. `0` is none, `1` a value of its own, `n` the moment of the write. */
 export type RowShape = string;
 
-/** A value of a row, with its text. */
-export interface Cell {
+/** The values of a row, by place of the column. */
+export interface RowCells {
+  /** Undefined where it has none. */
+  readonly texts: (string | null | undefined)[];
+  /** How many members the arrays have. */
+  readonly lengths: number[];
+}
+
+/** A column that rows have values for. */
+export interface PlacedColumn {
   readonly attribute: AttributeInfo;
-  readonly value: unknown;
-  readonly text: string | null;
+  readonly place: number;
 }
 
 /** A column that rows are written with. */
-interface WrittenColumn {
-  readonly attribute: AttributeInfo;
+interface WrittenColumn extends PlacedColumn {
   readonly slot: string;
   /** What Sequelize gives a new row that has no value for it. */
   readonly makeDefault: (() => unknown) | undefined;
@@ -41,8 +47,9 @@ export class RowEncoder {
     this.#updatedAt = updatedAt;
     this.#columns = [...attributes.values()]
       .filter(({ type }) => type.kind !== 'virtual')
-      .map((attribute) => ({
+      .map((attribute, place) => ({
         attribute,
+        place,
         slot: writtenSlot(attribute.name).slot,
         makeDefault: defaults[attribute.name],
         isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
@@ -51,54 +58,47 @@ export class RowEncoder {
   }
 
   /** The values of a new row, with those that are made for columns without one. */
-  newRow(given: WriteValues, row: number, slots: Record<string, string | null>): RowShape | null {
-    return this.#new(given, ({ attribute, slot }, text) => {
-      slots[row === 0 ? slot : writtenSlot(attribute.name, row).slot] = text;
-    });
-  }
-
-  /** The same, as cells in the order of the columns. */
-  newCells(given: WriteValues, cells: Cell[]): RowShape | null {
-    return this.#new(given, ({ attribute }, text, value) => cells.push({ attribute, text, value }));
+  newRow(given: WriteValues, take: TakeText): RowShape | null {
+    const moment = now();
+    return this.#encode(given, take, ({ isTimestamp, makeDefault }) =>
+      isTimestamp ? moment : makeDefault?.(),
+    );
   }
 
   /** The values that a row is changed to. */
-  changes(given: WriteValues, slots: Record<string, string | null>): RowShape | null {
-    return this.#encode(given, makeNothing, ({ slot }, text) => {
-      slots[slot] = text;
-    });
-  }
-
-  /** The same, as cells in the order of the columns. */
-  changedCells(given: WriteValues, cells: Cell[]): RowShape | null {
-    return this.#encode(given, makeNothing, ({ attribute }, text, value) =>
-      cells.push({ attribute, text, value }),
-    );
+  changes(given: WriteValues, take: TakeText): RowShape | null {
+    return this.#encode(given, take, null);
   }
 
   /** The attributes of a shape. */
   attributesOf(shape: RowShape): AttributeInfo[] {
-    return this.#columns.filter((_, index) => shape[index] === '1').map(({ attribute }) => attribute);
+    return this.#columns.filter(({ place }) => shape[place] !== '0').map(({ attribute }) => attribute);
   }
 
-  #new(given: WriteValues, take: TakeText): RowShape | null {
-    const moment = now();
-    const make = ({ isTimestamp, makeDefault }: WrittenColumn) => (isTimestamp ? moment : makeDefault?.());
-    const shape = this.#encode(given, make, take);
-    const lacksValue = this.#columns.some(({ isRequired }, index) => isRequired && shape?.[index] === '0');
-    return lacksValue ? null : shape;
+  /** The columns of a shape that have a mark. */
+  columnsOf(shape: RowShape, mark: '1' | 'n'): readonly PlacedColumn[] {
+    return this.#columns.filter(({ place }) => shape[place] === mark);
   }
 
-  #encode(given: WriteValues, make: (column: WrittenColumn) => unknown, take: TakeText): RowShape | null {
+  /** @param make the value of a column of a new row without one */
+  #encode(
+    given: WriteValues,
+    take: TakeText,
+    make: ((column: WrittenColumn) => unknown) | null,
+  ): RowShape | null {
     // Sequelize takes the moment of the write instead.
     if (this.#updatedAt !== undefined && given[this.#updatedAt] !== undefined) return null;
     let shape = '';
     for (const column of this.#columns) {
       const { attribute, isTimestamp } = column;
       const own = given[attribute.name];
-      const value = own === undefined ? make(column) : own;
-      shape += value === undefined ? '0' : '1';
-      if (value === undefined) continue;
+      const value = own === undefined ? make?.(column) : own;
+      if (value === undefined) {
+        if (make && column.isRequired) return null;
+        shape += '0';
+        continue;
+      }
+      shape += own === undefined && isTimestamp ? 'n' : '1';
       // A timestamp of ours is a text already.
       const isText = isTimestamp && typeof value === 'string';
       const text = isText ? value : encodeParameter(attribute.type, value);
@@ -109,9 +109,23 @@ export class RowEncoder {
   }
 }
 
-type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
+/** Takes the text of a value. */
+export type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
 
-const makeNothing = () => undefined;
+/** Puts texts into the slots of a statement for one row. */
+export function intoSlots(slots: Record<string, string | null>): TakeText {
+  return ({ slot }, text) => {
+    slots[slot] = text;
+  };
+}
+
+/** Puts texts into one of many rows. */
+export function intoCells({ texts, lengths }: RowCells): TakeText {
+  return ({ place }, text, value) => {
+    texts[place] = text;
+    if (Array.isArray(value)) lengths[place] = value.length;
+  };
+}
 
 let lastMoment = 0;
 let lastText = '';

@@ -1,11 +1,11 @@
 /** Writes many rows of one model with one statement each time: all of them, or nothing. Knows no instances, hooks and scopes. */
-import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import type { ModelInfo } from '../../model/model-info.js';
 import type { InsertMany, Predicate, Reference, Selection, UpdateMany } from '../../operation/operation.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import type { TextRow } from '../protocol/batch.js';
 import { arrayLiteral, encodeParameter } from '../sql/encode-parameter.js';
-import { isGivable } from '../sql/given-sql.js';
+import { isGivable, placeOf } from '../sql/given-sql.js';
 import { liftAll } from '../sql/lift-values.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/table-sql.js';
@@ -13,6 +13,7 @@ import {
   CHANGED,
   compileInsertMany,
   compileUpdateMany,
+  type GivenGroup,
   type GivenReference,
   KEYS,
   MISSING,
@@ -21,7 +22,7 @@ import {
   STATES,
 } from '../sql/write-many-sql.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
-import { type Cell, now, RowEncoder } from './encode-rows.js';
+import { intoCells, now, RowEncoder } from './encode-rows.js';
 import { type GivenRow, giveRows } from './given-rows.js';
 import type { FoundRows } from './row-executor.js';
 import { tableTarget, triggersOf } from './table-target.js';
@@ -73,36 +74,31 @@ export class ManyRows {
   ): Promise<ManyRowsWritten | null> {
     const groups = new Map<string, GivenRow[]>();
     for (const [place, row] of rows.entries()) {
-      const cells: Cell[] = [];
-      const shape = this.#encoder.newCells(row, cells);
+      const given: GivenRow = { place, texts: [], lengths: [] };
+      const shape = this.#encoder.newRow(row, intoCells(given));
       if (shape === null) return null;
-      const group = groups.get(shape) ?? [];
-      groups.set(shape, group);
-      group.push({ place, cells });
+      const group = groups.get(shape);
+      if (group) group.push(given);
+      else groups.set(shape, [given]);
     }
     const shapes = [...groups.keys()].sort();
-    const columns = shapes.map((shape) => this.#encoder.attributesOf(shape));
-    const sequence = await this.#keysOf(columns, on);
+    const parts = shapes.map((shape) => ({
+      columns: this.#encoder.columnsOf(shape, '1'),
+      stamped: this.#encoder.columnsOf(shape, 'n'),
+    }));
+    const sequence = await this.#keysOf(parts, on);
     if (sequence === null || shapes.length > MAX_GROUPS) return null;
     const lifted = liftAll(null, references.map(givenRow));
     const statement = this.#statements.get(
       `insert ${returning.columns.join('\0')} ${shapes.join()} ${lifted.shape}`,
-      () => {
-        const groups = columns.map((each) => ({ columns: each }));
-        return compileInsertMany(
-          this.#table,
-          groups,
-          withRows(references, lifted.rows),
-          this.#select(returning),
-        );
-      },
+      () => compileInsertMany(this.#table, parts, withRows(references, lifted.rows), this.#select(returning)),
     );
     const filled = joinSlots(slots, lifted.bound);
     for (const [index, shape] of shapes.entries()) {
-      const given = (columns[index] ?? []).map((attribute) => ({ attribute, isPartial: false }));
-      giveRows(index, given, groups.get(shape) ?? [], filled);
+      giveRows(index, parts[index]?.columns ?? [], groups.get(shape) ?? [], filled);
     }
     filled[SEQUENCE.slot] = sequence;
+    filled[NOW.slot] = now();
     const written = await on.write(statement.text, fillSlots(statement, filled));
     return judge(written, returning, references);
   }
@@ -134,18 +130,18 @@ export class ManyRows {
     const rows: GivenRow[] = [];
     let shape: string[] | undefined;
     for (const [place, { key, values }] of items.entries()) {
-      const cells: Cell[] = [];
-      const own = this.#encoder.changedCells(values, cells);
+      const row: GivenRow = { place, texts: [], lengths: [] };
+      const own = this.#encoder.changes(values, intoCells(row));
       const text = encodeParameter(primaryKey.type, key);
       if (own === null || typeof text !== 'string') return null;
       keys.push(text);
-      rows.push({ place, cells });
+      rows.push(row);
       shape = shape ? shape.map((each, index) => (each === own[index] ? each : '?')) : [...own];
     }
     const some = (shape ?? []).map((each) => (each === '0' ? '0' : '1')).join('');
-    const set = this.#encoder.attributesOf(some).map((attribute) => {
-      const isPartial = rows.some(({ cells }) => !cells.some((cell) => cell.attribute === attribute));
-      return { attribute, isPartial };
+    const set = this.#encoder.columnsOf(some, '1').map((column) => {
+      const isPartial = rows.some(({ texts }) => texts[column.place] === undefined);
+      return { ...column, isPartial };
     });
     const given = set.map(({ attribute }) => attribute);
     if (given.includes(primaryKey) || ![...given, primaryKey].every(({ type }) => isGivable(type)))
@@ -173,12 +169,13 @@ export class ManyRows {
   }
 
   /** The sequence that keys are drawn from, empty where rows have keys; null where rows are not sure to be found again by them. */
-  async #keysOf(groups: readonly (readonly AttributeInfo[])[], on: StatementTarget): Promise<string | null> {
+  async #keysOf(groups: readonly GivenGroup[], on: StatementTarget): Promise<string | null> {
     const { primaryKey } = this.#info;
-    if (!groups.every((group) => group.every(({ type }) => isGivable(type)))) return null;
+    if (!groups.every(({ columns }) => columns.every(({ attribute }) => isGivable(attribute.type))))
+      return null;
     const { isPlain, changeInserts, sequences } = await triggersOf(this.#table, on);
     if (!isPlain || changeInserts || !EXACT.has(primaryKey.type.kind)) return null;
-    if (groups.every((group) => group.includes(primaryKey))) return '';
+    if (groups.every(({ columns }) => placeOf(columns, primaryKey.name) >= 0)) return '';
     return sequences[primaryKey.column] ?? null;
   }
 

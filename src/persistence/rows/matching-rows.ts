@@ -9,7 +9,7 @@ import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../s
 import { describeTable, type TableSql } from '../sql/table-sql.js';
 import { compileDeleteMatching, compileUpdateMatching, MAXIMUM } from '../sql/write-matching-sql.js';
 import { NOW, referredRow, type Stamps, stampsOf } from '../sql/write-sql.js';
-import { now, RowEncoder } from './encode-rows.js';
+import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { tableTarget, triggersOf } from './table-target.js';
 
 /** What became of all rows of a predicate. */
@@ -51,7 +51,7 @@ export class MatchingRows {
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<MatchingWritten | null> {
     const filled = joinSlots(slots, { [NOW.slot]: now(), [MAXIMUM.slot]: String(maximum) });
-    const shape = this.#encoder.changes(set, filled);
+    const shape = this.#encoder.changes(set, intoSlots(filled));
     if (shape === null || !(await triggersOf(this.#table, on)).isPlain) return null;
     const attributes = this.#encoder.attributesOf(shape);
     if (attributes.includes(this.#info.primaryKey)) return null;

@@ -24,7 +24,7 @@ import { keepingRow, keySlots, type RowKey } from '../sql/key-table.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW, type Stamps, stampsOf } from '../sql/write-sql.js';
-import { now, RowEncoder } from './encode-rows.js';
+import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { RowList } from './row-list.js';
 import { tableTarget, triggersOf, write } from './table-target.js';
 
@@ -62,7 +62,7 @@ export class RowExecutor {
   /** Reads a page of rows. */
   run(operation: ListOperation, slots?: Slots, on?: StatementTarget): Promise<RowPage>;
   /**
-   * Writes rows, and gives them. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
+   * Writes, and gives what is written. An UPDATE writes rows that differ from the values; where none does, it gives them as they are.
    * Null for values that only Sequelize can write, and for updates of a table with triggers that may change a row once more:
    * nothing has happened then that could not happen again.
    */
@@ -131,7 +131,7 @@ export class RowExecutor {
         return this.#insertOf(operation, filled);
       case 'update': {
         filled[NOW.slot] = now();
-        const shape = this.#encoder.changes(operation.set, filled);
+        const shape = this.#encoder.changes(operation.set, intoSlots(filled));
         if (!shape?.includes('1') || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
         return this.#updateOf(operation, shape);
       }
@@ -165,14 +165,9 @@ export class RowExecutor {
   }
 
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
-    const shapes: string[] = [];
-    for (const [index, row] of operation.rows.entries()) {
-      const shape = this.#encoder.newRow(row, index, filled);
-      if (shape === null) return null;
-      shapes.push(shape);
-    }
-    const attributes = () => shapes.map((shape) => this.#encoder.attributesOf(shape));
-    return this.#compiler.insert(shapes.join(), attributes, operation);
+    const shape = this.#encoder.newRow(operation.row, intoSlots(filled));
+    if (shape === null) return null;
+    return this.#compiler.insert(shape, () => this.#encoder.attributesOf(shape), operation);
   }
 
   #updateOf(operation: UpdateOperation, shape: string): Statement {
@@ -182,7 +177,7 @@ export class RowExecutor {
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
     const { where, set, differs, references = [], returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
-    const shape = this.#encoder.changes(set, filled);
+    const shape = this.#encoder.changes(set, intoSlots(filled));
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
     if (shape.includes('1')) {
       const statement = this.#updateOf(operation, shape);
@@ -244,7 +239,8 @@ export class RowExecutor {
       return changed && { ...changed, isNew: false };
     }
     const filled = joinSlots(slots, { [NOW.slot]: now() });
-    const shapes = [this.#encoder.changes(set, filled), this.#encoder.newRow(row, 0, filled)] as const;
+    const take = intoSlots(filled);
+    const shapes = [this.#encoder.changes(set, take), this.#encoder.newRow(row, take)] as const;
     const [changes, values] = shapes;
     if (changes === null || values === null) return null;
     const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
@@ -267,7 +263,7 @@ export class RowExecutor {
       const marks = found.rows[0]?.slice(returning.columns.length);
       // What cannot be replaced is created, or the database says why not.
       if (!marks) {
-        const created = await this.#insert({ kind: 'insert', rows: [row], references, returning }, slots, on);
+        const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
         return created && { ...created, isNew: true };
       }
       if (only === 'create') return { ...found, rows: [], count: 0, isNew };

@@ -12,8 +12,8 @@ import type { TableSql } from './table-sql.js';
 /** A column of values. */
 export interface GivenColumn {
   readonly attribute: AttributeInfo;
-  /** Whether some rows have no value for it. */
-  readonly isPartial: boolean;
+  /** Whether some rows have no value for it. Default: none lacks one. */
+  readonly isPartial?: boolean;
 }
 
 /** Types that only PostgreSQL understands, of whose arrays the members are separated by commas. */

@@ -64,13 +64,13 @@ export class OperationCompiler {
   /** @param shape the same for the same rows of attributes only */
   insert(
     shape: string,
-    rowsOf: () => readonly (readonly AttributeInfo[])[],
+    rowOf: () => readonly AttributeInfo[],
     { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
     const where = allOf(...references.map(referredRow));
     return this.#bound(where, `insert ${shape} ${selection.number} `, (lifted) =>
-      compileInsert(this.table, rowsOf(), lifted, selection),
+      compileInsert(this.table, rowOf(), lifted, selection),
     );
   }
 

@@ -2,7 +2,6 @@
  * Statements that write many rows and give them in the order asked. PostgreSQL promises no order of RETURNING, so that a row is
  * found again by its key. Nothing is written unless all rows can be.
  */
-import type { AttributeInfo } from '../../model/model-info.js';
 import type { Predicate, Slot } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
 import {
@@ -18,7 +17,7 @@ import { whereSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 import type { SelectionSql, TableSql } from './table-sql.js';
-import { type Stamps, stampsSql } from './write-sql.js';
+import { NOW, type Stamps, stampsSql } from './write-sql.js';
 
 /** The identifier of the sequence that makes keys. */
 export const SEQUENCE: Slot = Object.freeze({ slot: 'many.sequence' });
@@ -42,7 +41,9 @@ export interface GivenReference {
 
 /** Rows that have values for the same attributes. */
 export interface GivenGroup {
-  readonly columns: readonly AttributeInfo[];
+  readonly columns: readonly GivenColumn[];
+  /** Attributes that get the moment of the write. */
+  readonly stamped: readonly Pick<GivenColumn, 'attribute'>[];
 }
 
 /**
@@ -55,7 +56,7 @@ export function compileInsertMany(
   references: readonly GivenReference[],
   returning: SelectionSql,
 ): Statement {
-  const parts = groups.map(({ columns }, group) => insertGroup(table, group, columns, references, returning));
+  const parts = groups.map((each, group) => insertGroup(table, group, each, references, returning));
   const refused = parts.map(({ given }) => sql`SELECT FROM ${given} WHERE refused IS NOT NULL`);
   const isRefused = sql`EXISTS (${joinSql(refused, ' UNION ALL ')})`;
   const gate = references.length > 0 ? sql` WHERE NOT ${isRefused}` : raw('');
@@ -82,33 +83,33 @@ export function compileInsertMany(
 function insertGroup(
   table: TableSql,
   group: number,
-  attributes: readonly AttributeInfo[],
+  { columns, stamped }: GivenGroup,
   references: readonly GivenReference[],
   returning: SelectionSql,
 ) {
   const { info, name } = table;
   const { primaryKey } = info;
-  const columns = attributes.map((attribute) => ({ attribute, isPartial: false }));
   const rows = givenSql(table, group, columns);
   const each = raw(identifier('.each'));
   const given = raw(identifier(`.given.${group}`));
   const written = raw(identifier(`.written.${group}`));
-  const keyPlace = placeOf(columns, primaryKey.name);
-  const key = keyPlace < 0 ? sql`nextval(${SEQUENCE}::oid::regclass)` : rows.valueOf(each)(primaryKey.name);
+  const isDrawn = placeOf(columns, primaryKey.name) < 0;
+  const key = isDrawn ? sql`nextval(${SEQUENCE}::oid::regclass)` : rows.valueOf(each)(primaryKey.name);
   const refused = refusedSql(columns, references, rows.valueOf(each));
   const values = columns.map((_, index) => raw(`v${index}`));
-  const target = keyPlace < 0 ? [primaryKey, ...attributes] : attributes;
-  const shown = keyPlace < 0 ? [raw('k'), ...values] : values;
+  const attributes = [...columns, ...stamped].map(({ attribute }) => attribute);
+  const target = isDrawn ? [primaryKey, ...attributes] : attributes;
+  const shown = [...(isDrawn ? [raw('k')] : []), ...values, ...stamped.map(() => sql`${NOW}`)];
   // Only a key of the sequence's own may be where the database gives all keys.
-  const overriding = raw(keyPlace < 0 ? ' OVERRIDING SYSTEM VALUE' : '');
+  const overriding = raw(isDrawn ? ' OVERRIDING SYSTEM VALUE' : '');
   const selected = [columnName(primaryKey), ...returning.columns];
   return {
     given,
     written,
     names: returning.columns.map((_, index) => `c${index}`),
-    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('NULL::int4')} AS refused FROM (SELECT ${rows.select} ORDER BY n) AS ${each}`,
+    select: sql`SELECT ${each}.*, ${key} AS k, ${refused ?? raw('NULL::int4')} AS refused FROM (SELECT ${rows.select}) AS ${each}`,
     insert: (gate: SqlFragment) =>
-      sql`INSERT INTO ${raw(name)} (${joinSql(target.map(columnName), ', ')})${overriding} SELECT ${joinSql(shown, ', ')} FROM ${given}${gate} ORDER BY n RETURNING ${joinSql(selected, ', ')}`,
+      sql`INSERT INTO ${raw(name)} (${joinSql(target.map(columnName), ', ')})${overriding} SELECT ${joinSql(shown, ', ')} FROM ${given}${gate} RETURNING ${joinSql(selected, ', ')}`,
   };
 }
 

@@ -14,8 +14,8 @@ import type { SelectionSql, TableSql } from './table-sql.js';
 export const NOW: Slot = Object.freeze({ slot: 'now' });
 
 /** The value that an attribute of a row gets. */
-export function writtenSlot(attribute: string, row = 0): Slot {
-  return { slot: row === 0 ? `set.${attribute}` : `row.${row}.${attribute}` };
+export function writtenSlot(attribute: string): Slot {
+  return { slot: `set.${attribute}` };
 }
 
 /** Whether the row is there that a written value refers to. */
@@ -24,39 +24,31 @@ export function referredRow({ attribute, target, key, where }: Reference): Exist
 }
 
 /**
- * Inserts rows, each with values for some attributes; the other columns get what the table has for them.
+ * Inserts a row with values for some attributes; the other columns get what the table has for them.
  *
- * @param where a condition on the values of a single row; null is none
+ * @param where a condition on the values; null is none
  */
 export function compileInsert(
   table: TableSql,
-  rows: readonly (readonly AttributeInfo[])[],
+  row: readonly AttributeInfo[],
   where: Predicate | null,
   returning: SelectionSql,
 ): Statement {
-  return toStatement(sql`${insertSql(table, rows, where)}${returningSql(returning)}`);
+  return toStatement(sql`${insertSql(table, row, where)}${returningSql(returning)}`);
 }
 
 function insertSql(
   { info, name, column }: TableSql,
-  rows: readonly (readonly AttributeInfo[])[],
+  row: readonly AttributeInfo[],
   where: Predicate | null,
 ): SqlFragment {
-  const given = [...info.attributes.values()].filter((each) => rows.some((row) => row.includes(each)));
   // A statement names one column at least.
-  const columns = given.length > 0 ? given : [info.primaryKey];
-  const tuples = rows.map((row, index) => {
-    const values = columns.map((each) =>
-      row.includes(each) ? sql`${writtenSlot(each.name, index)}` : raw('DEFAULT'),
-    );
-    return joinSql(values, ', ');
-  });
-  const names = joinSql(columns.map(columnName), ', ');
-  const [first = raw(''), second] = tuples;
-  if (where && second) throw new TypeError('An INSERT with a condition is of one row.');
+  const names = joinSql((row.length > 0 ? row : [info.primaryKey]).map(columnName), ', ');
+  const given = row.map((each) => sql`${writtenSlot(each.name)}`);
+  const values = joinSql(given.length > 0 ? given : [raw('DEFAULT')], ', ');
   const source = where
-    ? sql`SELECT ${first} WHERE ${compilePredicate(where, column)}`
-    : sql`VALUES (${joinSql(tuples, '), (')})`;
+    ? sql`SELECT ${values} WHERE ${compilePredicate(where, column)}`
+    : sql`VALUES (${values})`;
   return sql`INSERT INTO ${raw(name)} (${names}) ${source}`;
 }
 
@@ -122,7 +114,7 @@ export function compileReplace(
   const { info } = table;
   const key = info.primaryKey.name;
   const taken = { kind: 'exists', target: info, key, value: writtenSlot(key), where: null } as const;
-  const insert = insertSql(table, [row], allOf({ ...taken, isNegated: true }, references));
+  const insert = insertSql(table, row, allOf({ ...taken, isNegated: true }, references));
   const created = sql`crud_created AS (${insert} ON CONFLICT DO NOTHING${returningSql(returning)})`;
   const rows = sql`SELECT *, true FROM crud_created`;
   if (change === null) return toStatement(sql`WITH ${created} ${rows}`);

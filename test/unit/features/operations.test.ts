@@ -107,7 +107,7 @@ describe('the operation of a request', () => {
     const values = { name: 'Lyon' };
     expect(made([plan, 'create'], '', values)).to.deep.equal({
       kind: 'insert',
-      rows: [values],
+      row: values,
       returning: COLUMNS,
     });
     expect(made([plan, 'update'], '', values)).to.deep.equal({

@@ -3,9 +3,10 @@ import { Exclude } from 'class-transformer';
 import { IsDefined, IsNotEmpty, Matches, MaxLength } from 'class-validator';
 import fc from 'fast-check';
 import { AllowNull, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { type BodySchema, bodySchema, parseBody } from '../../../src/schema/body-schema.js';
+import { type BodySchema, bodySchema } from '../../../src/schema/body-schema.js';
 import { InvalidBodyError } from '../../../src/schema/request-issue.js';
 import { attach, planOf } from '../../support/offline-models.js';
+import { parseBody } from '../../support/parse-bodies.js';
 
 describe('parseBody', () => {
   describe('for any JSON at all', () => {

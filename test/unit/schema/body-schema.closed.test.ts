@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { IsNotEmpty, IsString } from 'class-validator';
 import { DataTypes } from 'sequelize';
-import { bodySchema, parseBody } from '../../../src/schema/body-schema.js';
+import { bodySchema } from '../../../src/schema/body-schema.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
-import { bodyIssues } from '../../support/parse-bodies.js';
+import { bodyIssues, parseBody } from '../../support/parse-bodies.js';
 
 const User = defineModel('User', {
   name: { type: DataTypes.TEXT, allowNull: false },

@@ -3,10 +3,10 @@ import { Exclude } from 'class-transformer';
 import { IsString } from 'class-validator';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { bodySchema, parseBody } from '../../../src/schema/body-schema.js';
+import { bodySchema } from '../../../src/schema/body-schema.js';
 import { caughtError } from '../../support/caught-error.js';
 import { attach, defineModel, planOf } from '../../support/offline-models.js';
-import { bodyIssues, parseBodyText, parseCreate, UNSAFE_KEY } from '../../support/parse-bodies.js';
+import { bodyIssues, parseBody, parseBodyText, parseCreate, UNSAFE_KEY } from '../../support/parse-bodies.js';
 
 const Article = defineModel(
   'Article',

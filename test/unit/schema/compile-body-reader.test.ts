@@ -14,13 +14,14 @@ import {
 import fc from 'fast-check';
 import { AllowNull, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { ModelClass } from '../../../src/metadata/crud-options.js';
-import { type BodySchema, type BodyValues, bodySchema, parseBody } from '../../../src/schema/body-schema.js';
+import { type BodySchema, type BodyValues, bodySchema } from '../../../src/schema/body-schema.js';
 import { readNothing } from '../../../src/schema/compile-body-reader.js';
 import { type BodyKind, presenceOf, writableAttributes } from '../../../src/schema/derive-body-class.js';
 import { createSchema } from '../../../src/schema/model-schemas.js';
 import { InvalidBodyError } from '../../../src/schema/request-issue.js';
 import { mutatedBody, rightBody } from '../../support/any-body.js';
 import { attach, planOf } from '../../support/offline-models.js';
+import { parseBody } from '../../support/parse-bodies.js';
 import { Specimen } from '../../support/specimen.js';
 
 /** Types that no list is sorted by, and names that objects have, or that order themselves. */

@@ -30,28 +30,33 @@ const table = describeTable(info);
 const returning = describeSelection(table, { columns: ['id', 'text'] }, 1);
 const attributesOf = (...names: string[]) =>
   [...info.attributes.values()].filter(({ name }) => names.includes(name));
+const groupOf = (...names: string[]) => ({
+  columns: attributesOf(...names).map((attribute) => ({ attribute })),
+  stamped: [],
+});
 const slotsOf = (...slots: string[]) => slots.map((slot) => ({ slot }));
 const typed = (column: string, parameter: string) =>
   `CASE WHEN false THEN ARRAY(SELECT "${column}" FROM "notes") ELSE ${parameter} END`;
 
 describe('statements that write many rows', () => {
   it('insert rows with keys drawn before, and find them again by these', () => {
-    expect(compileInsertMany(table, [{ columns: attributesOf('text') }], [], returning)).to.deep.equal({
+    const group = { ...groupOf('text'), stamped: groupOf('updatedAt').columns };
+    expect(compileInsertMany(table, [group], [], returning)).to.deep.equal({
       text:
         'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, nextval($1::oid::regclass) AS k, NULL::int4 AS refused ' +
         'FROM (SELECT ".rows".n, ".rows".v0 AS v0 ' +
-        `FROM unnest($2::int4[], ${typed('body', '$3')}) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ` +
-        '".written.0" (k, c0, c1) AS (INSERT INTO "notes" ("id", "body") OVERRIDING SYSTEM VALUE ' +
-        'SELECT k, v0 FROM ".given.0" ORDER BY n RETURNING "id", "id", "body") ' +
+        `FROM unnest($2::int4[], ${typed('body', '$3')}) AS ".rows" (n, v0)) AS ".each"), ` +
+        '".written.0" (k, c0, c1) AS (INSERT INTO "notes" ("id", "body", "updatedAt") OVERRIDING SYSTEM VALUE ' +
+        'SELECT k, v0, $4 FROM ".given.0" RETURNING "id", "id", "body") ' +
         'SELECT ".written.0".c0, ".written.0".c1, ".given.0".refused, CASE WHEN ".written.0".k IS NULL ' +
         `THEN format('%s was not written under its key', ".given.0".n)::int4 ELSE ".given.0".n END AS n ` +
         'FROM ".given.0" LEFT JOIN ".written.0" ON ".written.0".k = ".given.0".k ORDER BY n',
-      values: slotsOf('many.sequence', 'many.0.places', 'many.0.value.text'),
+      values: slotsOf('many.sequence', 'many.0.places', 'many.0.value.text', 'now'),
     });
   });
 
   it('insert rows with values for other attributes in the same statement, and keys as they are given', () => {
-    const groups = [{ columns: attributesOf('id', 'tags') }, { columns: attributesOf('id') }];
+    const groups = [groupOf('id', 'tags'), groupOf('id')];
     const { text, values } = compileInsertMany(table, groups, [], returning);
     expect(text).to.include(
       '(CASE WHEN false THEN (SELECT "tags" FROM "notes")[1:0] ELSE $1 END)[".rows".f1:".rows".l1] AS v1',
@@ -70,7 +75,7 @@ describe('statements that write many rows', () => {
       value: { attribute: 'after' },
       where: equalTo('text', { slot: 'scope' }),
     } as const;
-    const groups = [{ columns: attributesOf('after') }, { columns: attributesOf('text') }];
+    const groups = [groupOf('after'), groupOf('text')];
     const { text } = compileInsertMany(table, groups, [{ attribute: 'after', row }], returning);
     expect(text).to.include(
       'CASE WHEN ".each".v0 IS NOT NULL AND NOT EXISTS (SELECT 1 FROM "notes" AS "1.Note" ' +
