@@ -3,11 +3,10 @@
  * class-validator. It only accepts: whatever it is not sure of, the class decides and words.
  */
 import { ValidationTypes } from 'class-validator';
-import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { choosesProperties, validatorsOf } from './class-properties.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
-import { columnRules } from './column-rules.js';
+import { attributeRules } from './column-rules.js';
 import { type BodyKind, presenceOf } from './derive-body-class.js';
 import { columnDecorators, type Presence, type SchemaClass } from './synthesize-class.js';
 import { parseColumnValue } from './wire-value.js';
@@ -68,7 +67,7 @@ function compileProperty(target: SchemaClass, attribute: AttributeInfo, kind: Bo
   const presence = presenceOf(attribute, kind);
   // Without a value, no other decorator is asked; with one, the user's are.
   const read: ValueReader = isBare(target, attribute, presence)
-    ? compileValue(attribute.type, presence)
+    ? compileValue(attribute, presence)
     : () => undefined;
   return Object.freeze({ isRequired: presence === 'required', read });
 }
@@ -83,8 +82,9 @@ function isBare(target: SchemaClass, attribute: AttributeInfo, presence: Presenc
   );
 }
 
-function compileValue(type: ColumnType, presence: Presence): ValueReader {
-  const checks = columnRules(type).map(({ check }) => check);
+function compileValue(attribute: AttributeInfo, presence: Presence): ValueReader {
+  const { type } = attribute;
+  const checks = attributeRules(attribute).map(({ check }) => check);
   return (value) => {
     if (value === null) return presence === 'nullable' ? null : undefined;
     if (!isPlainJson(value)) return undefined;

@@ -21,6 +21,7 @@ export const WIRE_PATTERNS = Object.freeze({
   timestamp:
     '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.[0-9]{1,3}0*)?(?:[Zz]|[+-](?:0[0-9]|1[0-5]):[0-5][0-9])$',
   time: '^(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?$',
+  segment: '^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])',
   base64: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$',
 });
 
@@ -125,6 +126,16 @@ export function parseBase64(value: string): Buffer | undefined {
 /** Text that PostgreSQL can hold: no NUL, and no half of a surrogate pair. */
 export function isStorableText(value: string): boolean {
   return !value.includes('\0') && value.isWellFormed();
+}
+
+/** Leaves room for the rest of an address, behind proxies too. */
+export const SEGMENT_LENGTH = 4000;
+
+/** Whether a storable text can stand in a path. Clients take `.` and `..` for steps, percent-encoded or not (RFC 3986, 5.2.4). */
+export function isAddressable(value: string): boolean {
+  if (/^\.{0,2}$/.test(value) || value.length > SEGMENT_LENGTH) return false;
+  // Half a character cannot be encoded; another rule refuses it.
+  return !value.isWellFormed() || encodeURIComponent(value).length <= SEGMENT_LENGTH;
 }
 
 /** Keys that would change an object's prototype in a careless merge (OWASP ASVS 15.3.6). */

@@ -120,39 +120,45 @@ describe('comparing times', () => {
   }
 
   it('finds by each that PostgreSQL reads, and stores it', async () => {
-    for (const [name, value] of cases(RIGHT)) {
-      for (const { query } of filters(name, value)) {
-        const { status, body } = await site.agent.get('/events').query(query);
-        expect(status, `${value} ${JSON.stringify(body)}`).to.equal(200);
-      }
-      const { status, body } = await site.agent.post('/events').send({ [name]: value });
-      expect(status, `${value} ${JSON.stringify(body)}`).to.equal(201);
-      const found = await site.agent.get('/events').query({ q: `${name}=="${value}"`, size: 100 });
-      expect(found.body.items.map(({ id }: Event) => id)).to.include(body.id);
-    }
+    await Promise.all(
+      cases(RIGHT).map(async ([name, value]) => {
+        for (const { query } of filters(name, value)) {
+          const { status, body } = await site.agent.get('/events').query(query);
+          expect(status, `${value} ${JSON.stringify(body)}`).to.equal(200);
+        }
+        const { status, body } = await site.agent.post('/events').send({ [name]: value });
+        expect(status, `${value} ${JSON.stringify(body)}`).to.equal(201);
+        const found = await site.agent.get('/events').query({ q: `${name}=="${value}"`, size: 100 });
+        expect(found.body.items.map(({ id }: Event) => id)).to.include(body.id);
+      }),
+    );
   });
 
   it('refuses each that it does not read, and says where it stands', async () => {
-    for (const [name, value] of cases(WRONG)) {
-      for (const { query, parameter, position } of filters(name, value)) {
-        const { status, body } = await site.agent.get('/events').query(query);
-        expect(status, `${value} ${JSON.stringify(body)}`).to.equal(400);
-        expect(body.errors[0]).to.include({ parameter, code: 'q.type', position });
-      }
-    }
+    await Promise.all(
+      cases(WRONG).map(async ([name, value]) => {
+        for (const { query, parameter, position } of filters(name, value)) {
+          const { status, body } = await site.agent.get('/events').query(query);
+          expect(status, `${value} ${JSON.stringify(body)}`).to.equal(400);
+          expect(body.errors[0]).to.include({ parameter, code: 'q.type', position });
+        }
+      }),
+    );
   });
 
   it('refuses it in a body, too', async () => {
-    for (const [name, value] of cases(WRONG)) {
-      for (const sent of [
-        site.agent.post('/events').send({ [name]: value }),
-        site.agent.patch('/events/1').send({ [name]: value }),
-      ]) {
-        const { status, body } = await sent;
-        expect(status, `${value} ${JSON.stringify(body)}`).to.equal(422);
-        expect(body.errors).to.have.lengthOf(1);
-        expect(body.errors[0].pointer).to.equal(`/${name}`);
-      }
-    }
+    await Promise.all(
+      cases(WRONG).map(async ([name, value]) => {
+        for (const sent of [
+          site.agent.post('/events').send({ [name]: value }),
+          site.agent.patch('/events/1').send({ [name]: value }),
+        ]) {
+          const { status, body } = await sent;
+          expect(status, `${value} ${JSON.stringify(body)}`).to.equal(422);
+          expect(body.errors).to.have.lengthOf(1);
+          expect(body.errors[0].pointer).to.equal(`/${name}`);
+        }
+      }),
+    );
   });
 });
