@@ -26,7 +26,7 @@ export function compileBodyReader(
   attributes: readonly AttributeInfo[],
   kind: BodyKind,
 ): BodyReader {
-  if (choosesProperties(target) || attributes.some(({ name }) => isInherited(name))) return readNothing;
+  if (choosesProperties(target)) return readNothing;
   if (attributes.some((attribute) => hasCondition(target, attribute, kind))) return readNothing;
   const properties = new Map(
     attributes.map((attribute) => [attribute.name, compileProperty(target, attribute, kind)] as const),
@@ -47,11 +47,6 @@ export function compileBodyReader(
     }
     return missing > 0 ? null : values;
   };
-}
-
-/** class-transformer does not set what every object has: `__proto__`, `constructor` and inherited methods. */
-function isInherited(name: string): boolean {
-  return name in Object.prototype;
 }
 
 /** A `@ValidateIf` of the user's is asked about absent values too, and may throw. */
