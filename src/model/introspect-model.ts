@@ -2,6 +2,7 @@
 import type { Model, ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
+import { nameProblems } from './attribute-names.js';
 import { timestampsOf, versionOf } from './attribute-notes.js';
 import { introspectColumnType } from './introspect-column-type.js';
 import type { AttributeInfo, AttributeRole, ModelInfo } from './model-info.js';
@@ -24,7 +25,10 @@ export function introspectModel(model: ModelClass): Introspection {
         'new Sequelize({ models: [...] }), before bootstrap is called.',
     ]);
   }
-  const problems = [...primaryKeyProblems(model), ...shadowedAttributeProblems(model)];
+  const names = nameProblems(model);
+  // Of attributes with such names, no record can be made to look at.
+  const shadowed = names.length > 0 ? [] : shadowedAttributeProblems(model);
+  const problems = [...primaryKeyProblems(model), ...names, ...shadowed];
   if (problems.length > 0) return failure(problems);
 
   const attributes = introspectAttributes(model);

@@ -27,6 +27,12 @@ export function compileFilters(check: OptionCheck): ReadonlyMap<string, readonly
   return filters;
 }
 
+/** Why `q` cannot have a name of an attribute or a relation; undefined where it can. */
+export function spellingProblem(name: string): string | undefined {
+  if (/^[A-Za-z0-9_]+$/.test(name)) return undefined;
+  return 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it';
+}
+
 /** The operators of one attribute; null where it cannot be filtered by, which is reported. */
 export function compileFilter(
   check: AttributeCheck,
@@ -36,9 +42,10 @@ export function compileFilter(
   const attribute = visibleAttribute(check, 'filterAllow', name, relationNames(check.info.model));
   if (!attribute) return null;
   const available = operatorsOf(attribute.type.kind);
-  if (available.length > 0) return wanted === true ? available : narrowOperators(check, attribute, wanted);
+  const problem = available.length > 0 ? spellingProblem(name) : 'whose type cannot be filtered; remove it';
+  if (problem === undefined) return wanted === true ? available : narrowOperators(check, attribute, wanted);
   const { owner = check.info.name, prefix = '' } = check;
-  check.report(`${owner}: filterAllow names '${prefix}${name}', whose type cannot be filtered; remove it.`);
+  check.report(`${owner}: filterAllow names '${prefix}${name}', ${problem}.`);
   return null;
 }
 

@@ -110,11 +110,24 @@ export function compilePageSize({ info, options, report }: OptionCheck): PageSiz
 export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
   const { name: key, type } = info.primaryKey;
-  const byDefault = exposure.unreadable.has(key) || !isSortable(type.kind) ? [] : [key];
+  const byDefault = exposure.unreadable.has(key) || !isSortable(type.kind) || !isSpelled(key) ? [] : [key];
   const allow = options.sortAllow ?? byDefault;
   return Object.freeze(
-    [...new Set(allow.map(String))].filter((name) => sortableAttribute(check, 'sortAllow', name)),
+    [...new Set(allow.map(String))].filter((name) => {
+      const attribute = sortableAttribute(check, 'sortAllow', name);
+      if (attribute && !isSpelled(name)) {
+        check.report(
+          `${info.name}: sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`,
+        );
+      }
+      return attribute;
+    }),
   );
+}
+
+/** Whether `sort` gives the name back: signs before it and blanks around it are no part of a name there. */
+function isSpelled(name: string): boolean {
+  return parseSortTerm(name.trim()).attribute === name;
 }
 
 /** The order of a list that names none: total, because the primary key is appended when absent. */

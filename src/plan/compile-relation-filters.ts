@@ -3,7 +3,7 @@ import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { relationNames } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
-import { compileFilter, filterEntries, isRelated } from './compile-filters.js';
+import { compileFilter, filterEntries, isRelated, spellingProblem } from './compile-filters.js';
 import { choiceProblems, type RelatedModels } from './related-models.js';
 import {
   everyInclude,
@@ -139,6 +139,8 @@ export class RelationFilterCompiler {
       );
       return null;
     }
+    const spelling = spellingProblem(name);
+    if (spelling) this.#report(`names '${path}', ${spelling}.`);
     for (const problem of choiceProblems(related.relation)) this.#report(`names '${path}', and ${problem}`);
     const filter = Object.freeze({ related, filters: new Map(), relations: new Map() });
     level.relations.set(name, filter);

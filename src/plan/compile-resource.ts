@@ -164,12 +164,6 @@ function bodyProblems({
           '@Exclude({ toClassOnly: true }), or give each BLOB a row of its own.',
       );
     }
-    if (name in Object.prototype) {
-      problems.push(
-        `${info.name}.${name} has the name of what every object has, so no body with it can be checked; rename the ` +
-          "attribute (its column keeps its name with @Column({ field: '…' })).",
-      );
-    }
   }
   return problems;
 }

@@ -7,13 +7,21 @@ import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto'
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
-import type { Keyset } from './keyset.js';
+import { digestOfValues, type Keyset } from './keyset.js';
 import type { Deleted, Filter, RelatedFilter } from './list-query.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;
 /** Long enough for every text that fits into a request: Node takes 16 kB of headers, the address included. */
 export const CURSOR_LENGTH = 12_288;
+/**
+ * The most characters of a payload with all values: an address has room for `q` beside it, behind proxies too. It is more than the
+ * longest row of an index has (2,704 bytes). A cursor of longer values holds the primary key of the row, and a digest of them.
+ */
+const WHOLE_LENGTH = 4_000;
+/** What a payload says in its third member, added up. */
+const INCLUSIVE = 1;
+const ABRIDGED = 2;
 /** Characters of base64url: multiples of four, of which each says six bits that no other spelling says. */
 const DIGEST_LENGTH = 12;
 const TAG_LENGTH = 24;
@@ -61,9 +69,9 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
     taggers.map((tagger) => isSame(tag, tagger(payload))).includes(true);
 
   return Object.freeze({
-    encode({ values, isInclusive }: Keyset, scope: CursorScope): string {
-      const content = [VERSION, digestOf(scope), isInclusive ? 1 : 0, ...values];
-      const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
+    encode(keyset: Keyset, scope: CursorScope): string {
+      const whole = payloadOf(keyset, scope);
+      const payload = whole.length > WHOLE_LENGTH ? payloadOf(abridged(keyset, scope), scope) : whole;
       return `${payload}.${makeTag(payload)}`;
     },
 
@@ -80,7 +88,7 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       if (digest !== digestOf(scope) || keyset.values.length !== scope.sort.length) {
         throw new InvalidCursorError('cursor.mismatch', parameter);
       }
-      return keyset;
+      return keyset.digest === undefined || hasKeyOnly(keyset, scope) ? keyset : malformed();
     },
   });
 }
@@ -97,18 +105,41 @@ function decodeCanonical(text: string): Buffer | null {
   return text !== '' && bytes.toString('base64url') === text ? bytes : null;
 }
 
-function readContent(payload: Buffer) {
+function payloadOf({ values, isInclusive, digest }: Keyset, scope: CursorScope): string {
+  const flags = (isInclusive ? INCLUSIVE : 0) + (digest === undefined ? 0 : ABRIDGED);
+  const content = [VERSION, digestOf(scope), flags, ...(digest === undefined ? [] : [digest]), ...values];
+  return Buffer.from(JSON.stringify(content)).toString('base64url');
+}
+
+/** Of all values the primary key, which tells the row. */
+function abridged({ values, isInclusive }: Keyset, { plan, sort }: CursorScope): Keyset {
+  const key = plan.info.primaryKey.name;
+  const known = values.map((value, index) => (sort[index]?.attribute === key ? value : null));
+  return { values: known, isInclusive, digest: digestOfValues(values) };
+}
+
+function hasKeyOnly({ values }: Keyset, { plan, sort }: CursorScope): boolean {
+  return sort.every(({ attribute }, index) => {
+    return (attribute === plan.info.primaryKey.name) === (values[index] !== null);
+  });
+}
+
+function readContent(payload: Buffer): { readonly digest: string; readonly keyset: Keyset } | null {
   const content = parseJson(payload.toString());
   if (!Array.isArray(content)) return null;
-  const [version, digest, inclusive, ...values] = content as unknown[];
+  const [version, digest, flags, ...values] = content as unknown[];
+  const isAbridged = flags === ABRIDGED || flags === ABRIDGED + INCLUSIVE;
+  const isInclusive = flags === INCLUSIVE || flags === ABRIDGED + INCLUSIVE;
+  const [ofValues] = isAbridged ? values.splice(0, 1) : [];
   const isWhole =
     version === VERSION &&
     typeof digest === 'string' &&
-    (inclusive === 0 || inclusive === 1) &&
+    (flags === 0 || isInclusive || isAbridged) &&
+    (!isAbridged || typeof ofValues === 'string') &&
     values.every((value) => value === null || (typeof value === 'string' && !value.includes('\0')));
   if (!isWhole) return null;
-  const keyset = { values: Object.freeze(values as (string | null)[]), isInclusive: inclusive === 1 };
-  return { digest, keyset: Object.freeze(keyset) };
+  const keyset = { values: Object.freeze(values as (string | null)[]), isInclusive };
+  return { digest, keyset: Object.freeze(isAbridged ? { ...keyset, digest: String(ofValues) } : keyset) };
 }
 
 function parseJson(text: string): unknown {
@@ -178,4 +209,7 @@ const DETAILS = {
   'cursor.malformed': 'This is not a cursor of this API; take it unchanged from next_cursor or prev_cursor.',
   'cursor.mismatch':
     'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
+  'cursor.gone':
+    'The row that this cursor was made from is gone, or has other values by now; they were too long for the cursor to ' +
+    'hold them. Start again without a cursor.',
 };

@@ -4,7 +4,7 @@ import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { AccessPlan, FieldPlan } from '../plan/access-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { classJsonSchema, type JsonProperty, objectSchema } from './class-json-schema.js';
-import { columnRules } from './column-rules.js';
+import { attributeRules, type ColumnRule, columnRules } from './column-rules.js';
 import { type BodyKind, presenceOf, writableAttributes } from './derive-body-class.js';
 import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, hasTransform } from './model-decorators.js';
@@ -52,18 +52,23 @@ function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: BodyKind)
 }
 
 /** What the column and the user's decorators ask of a value that is not null. */
-function valueSchema(info: ModelInfo, { name, type }: AttributeInfo): JsonSchema {
+function valueSchema(info: ModelInfo, attribute: AttributeInfo): JsonSchema {
+  const { name } = attribute;
   // The user's function, or a class of his inside the JSON, makes of a value what is then checked.
   const isTransformed = hasTransform(info, name, 'write') || declaredType(info.model, name) !== undefined;
-  const schema = isTransformed ? {} : bothSchemas(columnSchema(type), propertyRules(info.model, name).schema);
+  const schema = isTransformed
+    ? {}
+    : bothSchemas(schemaOf(attributeRules(attribute)), propertyRules(info.model, name).schema);
   return schema.type === undefined && !isTransformed ? { ...schema, not: { type: 'null' } } : schema;
 }
 
 /** What the rules of a column type ask of a value. */
 export function columnSchema(type: AttributeInfo['type']): JsonSchema {
-  return columnRules(type)
-    .map(({ schema }) => schema)
-    .reduce(bothSchemas, {});
+  return schemaOf(columnRules(type));
+}
+
+function schemaOf(rules: readonly ColumnRule[]): JsonSchema {
+  return rules.map(({ schema }) => schema).reduce(bothSchemas, {});
 }
 
 /** What a schema is for. */

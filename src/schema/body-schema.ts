@@ -7,7 +7,7 @@ import { didYouMean } from '../util/did-you-mean.js';
 import type { Maybe } from '../util/maybe.js';
 import { quotesValue } from '../util/quoted-value.js';
 import { classProperties, hasValidators } from './class-properties.js';
-import { STORABLE_JSON } from './column-rules.js';
+import { ADDRESSABLE, isTextKey, STORABLE_JSON } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
 import { createSchema, updateSchema } from './model-schemas.js';
@@ -32,6 +32,8 @@ export interface BodySchema {
   readonly readOnly: ReadonlySet<string>;
   /** Properties of the class that this client cannot set; what it asks of them is not asked. */
   readonly closed: ReadonlySet<string>;
+  /** The key of a new record, where a class of the user's decides what it may be; else null. */
+  readonly givenKey: string | null;
   /** Reads what is right at first sight. */
   readonly read: BodyReader;
 }
@@ -68,6 +70,8 @@ export function bodySchema(
     properties,
     readOnly: new Set(known.filter((name) => !properties.has(name))),
     closed,
+    givenKey:
+      explicit && kind === 'create' && isTextKey(plan.info.primaryKey) ? plan.info.primaryKey.name : null,
   };
   if (explicit)
     return Object.freeze({ class: explicit, hasRules: hasValidators(explicit), ...names, read: readNothing });
@@ -128,8 +132,14 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
       !unsafe.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...told.flatMap((failure) => failureIssues(failure, known)));
+  const values = givenValues(instance, schema);
+  const { givenKey } = schema;
+  if (givenKey !== null && !ADDRESSABLE.check(values[givenKey])) {
+    const detail = `${givenKey} ${ADDRESSABLE.text}.`;
+    issues.push({ pointer: bodyPointer(givenKey), code: ADDRESSABLE.name, detail });
+  }
   if (issues.length > 0) throw new InvalidBodyError(issues.slice(0, MAX_ISSUES));
-  return givenValues(instance, schema);
+  return values;
 }
 
 function refuseProperty({ properties, readOnly }: BodySchema, name: string): RequestIssue {

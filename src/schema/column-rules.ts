@@ -1,8 +1,10 @@
 /** What a column's type asks of a value in a body: pure rules, named as class-validator names its own. */
 import type { ColumnType } from '../model/column-type.js';
+import type { AttributeInfo } from '../model/model-info.js';
 import type { JsonSchema } from './json-schema.js';
 import {
   decimalPattern,
+  isAddressable,
   isBigint,
   isDateOnly,
   isDecimal,
@@ -12,6 +14,7 @@ import {
   isUuid,
   parseBase64,
   parseTimestamp,
+  SEGMENT_LENGTH,
   WIRE_PATTERNS,
 } from './wire-value.js';
 
@@ -205,6 +208,25 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
     case 'virtual':
       return [STORABLE_JSON];
   }
+}
+
+/** The rule of texts that records are addressed by. */
+export const ADDRESSABLE = rule(
+  'isAddressable',
+  `must be able to stand in a path: it cannot be empty, '.' or '..', or have over ${SEGMENT_LENGTH} characters when percent-encoded`,
+  ofTexts(isAddressable),
+  { minLength: 1, pattern: WIRE_PATTERNS.segment },
+);
+
+/** Whether an attribute is a key that any text could be. */
+export function isTextKey({ role, type }: Pick<AttributeInfo, 'role' | 'type'>): boolean {
+  return role === 'primaryKey' && type.kind === 'string';
+}
+
+/** The rules of an attribute in a body, most basic first. */
+export function attributeRules(attribute: Pick<AttributeInfo, 'role' | 'type'>): readonly ColumnRule[] {
+  const rules = columnRules(attribute.type);
+  return isTextKey(attribute) ? [...rules, ADDRESSABLE] : rules;
 }
 
 /** Whether a value breaks none of the rules of a column type. */

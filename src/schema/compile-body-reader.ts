@@ -3,11 +3,10 @@
  * class-validator. It only accepts: whatever it is not sure of, the class decides and words.
  */
 import { ValidationTypes } from 'class-validator';
-import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { choosesProperties, validatorsOf } from './class-properties.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
-import { columnRules } from './column-rules.js';
+import { attributeRules } from './column-rules.js';
 import { type BodyKind, presenceOf } from './derive-body-class.js';
 import { columnDecorators, type Presence, type SchemaClass } from './synthesize-class.js';
 import { parseColumnValue } from './wire-value.js';
@@ -27,7 +26,7 @@ export function compileBodyReader(
   attributes: readonly AttributeInfo[],
   kind: BodyKind,
 ): BodyReader {
-  if (choosesProperties(target) || attributes.some(({ name }) => isInherited(name))) return readNothing;
+  if (choosesProperties(target)) return readNothing;
   if (attributes.some((attribute) => hasCondition(target, attribute, kind))) return readNothing;
   const properties = new Map(
     attributes.map((attribute) => [attribute.name, compileProperty(target, attribute, kind)] as const),
@@ -50,11 +49,6 @@ export function compileBodyReader(
   };
 }
 
-/** class-transformer does not set what every object has: `__proto__`, `constructor` and inherited methods. */
-function isInherited(name: string): boolean {
-  return name in Object.prototype;
-}
-
 /** A `@ValidateIf` of the user's is asked about absent values too, and may throw. */
 function hasCondition(target: SchemaClass, attribute: AttributeInfo, kind: BodyKind): boolean {
   const conditions = validatorsOf(target, attribute.name).filter(
@@ -68,7 +62,7 @@ function compileProperty(target: SchemaClass, attribute: AttributeInfo, kind: Bo
   const presence = presenceOf(attribute, kind);
   // Without a value, no other decorator is asked; with one, the user's are.
   const read: ValueReader = isBare(target, attribute, presence)
-    ? compileValue(attribute.type, presence)
+    ? compileValue(attribute, presence)
     : () => undefined;
   return Object.freeze({ isRequired: presence === 'required', read });
 }
@@ -83,8 +77,9 @@ function isBare(target: SchemaClass, attribute: AttributeInfo, presence: Presenc
   );
 }
 
-function compileValue(type: ColumnType, presence: Presence): ValueReader {
-  const checks = columnRules(type).map(({ check }) => check);
+function compileValue(attribute: AttributeInfo, presence: Presence): ValueReader {
+  const { type } = attribute;
+  const checks = attributeRules(attribute).map(({ check }) => check);
   return (value) => {
     if (value === null) return presence === 'nullable' ? null : undefined;
     if (!isPlainJson(value)) return undefined;

@@ -1,7 +1,7 @@
 /** Building blocks of the derived classes: a class with a name, and column rules as class-validator metadata. */
 import { ValidateBy, ValidateIf } from 'class-validator';
 import type { AttributeInfo } from '../model/model-info.js';
-import { type ColumnRule, columnRules } from './column-rules.js';
+import { attributeRules, type ColumnRule } from './column-rules.js';
 
 /** A derived class: ordinary, constructed without arguments. */
 export type SchemaClass = new () => object;
@@ -40,11 +40,9 @@ export function applyColumnRules(target: SchemaClass, attribute: AttributeInfo, 
 }
 
 /** The decorators that an attribute's column amounts to: what absence and null mean, then the rules of its type. */
-export function columnDecorators(
-  { name, type }: AttributeInfo,
-  presence: Presence,
-): readonly PropertyDecorator[] {
-  return [...presenceDecorators(presence), ...columnRules(type).map((rule) => ruleDecorator(name, rule))];
+export function columnDecorators(attribute: AttributeInfo, presence: Presence): readonly PropertyDecorator[] {
+  const rules = attributeRules(attribute).map((rule) => ruleDecorator(attribute.name, rule));
+  return [...presenceDecorators(presence), ...rules];
 }
 
 function presenceDecorators(presence: Presence): readonly PropertyDecorator[] {

@@ -1,8 +1,9 @@
 /** How values of a body are written, by column type: strict, without guessing, and independent of the machine's zone. */
 import type { ColumnType } from '../model/column-type.js';
 
+/** With an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
 const DATE_ONLY = /^(\d{4})-(\d{2})-(\d{2})$/;
 const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
@@ -18,8 +19,9 @@ const BIGINT_MAXIMUM = 2n ** 63n - 1n;
 export const WIRE_PATTERNS = Object.freeze({
   bigint: '^-?(?:0|[1-9][0-9]{0,18})$',
   timestamp:
-    '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.[0-9]{1,3}0*)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})$',
+    '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.[0-9]{1,3}0*)?(?:[Zz]|[+-](?:0[0-9]|1[0-5]):[0-5][0-9])$',
   time: '^(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?$',
+  segment: '^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])',
   base64: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$',
 });
 
@@ -124,6 +126,16 @@ export function parseBase64(value: string): Buffer | undefined {
 /** Text that PostgreSQL can hold: no NUL, and no half of a surrogate pair. */
 export function isStorableText(value: string): boolean {
   return !value.includes('\0') && value.isWellFormed();
+}
+
+/** Leaves room for the rest of an address, behind proxies too. */
+export const SEGMENT_LENGTH = 4000;
+
+/** Whether a storable text can stand in a path. Clients take `.` and `..` for steps, percent-encoded or not (RFC 3986, 5.2.4). */
+export function isAddressable(value: string): boolean {
+  if (/^\.{0,2}$/.test(value) || value.length > SEGMENT_LENGTH) return false;
+  // Half a character cannot be encoded; another rule refuses it.
+  return !value.isWellFormed() || encodeURIComponent(value).length <= SEGMENT_LENGTH;
 }
 
 /** Keys that would change an object's prototype in a careless merge (OWASP ASVS 15.3.6). */

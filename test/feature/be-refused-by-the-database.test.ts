@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import {
   AutoIncrement,
+  BeforeValidate,
   BelongsTo,
   Column,
   DataType,
@@ -103,6 +104,33 @@ class Fault extends Model {
   declare state: string;
 }
 
+/** What a hook gives the attributes that no client knows breaks rules of Sequelize's. */
+@Crud()
+@Table({ tableName: 'tickets', timestamps: false })
+class Ticket extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.STRING(9), validate: { isAlpha: true } })
+  declare name: string | null;
+
+  @Exclude()
+  @Column({ type: DataType.STRING(9), validate: { isUppercase: { msg: 'seal has small letters' } } })
+  declare seal: string | null;
+
+  @Exclude()
+  @Column({ type: DataType.STRING(9), allowNull: false, defaultValue: 'none' })
+  declare safe: string | null;
+
+  @BeforeValidate
+  static stamp(ticket: Ticket): void {
+    if (ticket.name === 'open') ticket.safe = null;
+    else ticket.seal = 'small';
+  }
+}
+
 const SCHEMA = `
   ALTER TABLE volumes ADD CHECK (first_page > 0);
   ALTER TABLE volumes ADD CONSTRAINT pages_in_order CHECK (first_page <= last_page);
@@ -132,7 +160,7 @@ describe('being refused by the database', () => {
   const changeVolume = (values: object) => site.agent.patch('/volumes/1').send(values);
 
   before(async () => {
-    site = await startTestApp({ models: [Author, Volume, Loan, Fault], bootstrap: { logger } });
+    site = await startTestApp({ models: [Author, Volume, Loan, Fault, Ticket], bootstrap: { logger } });
     await site.engine.sequelize.query(SCHEMA);
   });
 
@@ -302,6 +330,22 @@ describe('being refused by the database', () => {
 
     it('answers 422 where only the database understands the type', async () => {
       expectProblem(await changeVolume({ server: 'not an address' }), 422, NOT_ACCEPTED);
+    });
+  });
+
+  describe('because of a rule of Sequelize', () => {
+    it('does not speak of an attribute that the client cannot know', async () => {
+      for (const name of ['ok', 'open']) {
+        expectProblem(await site.agent.post('/tickets').send({ name }), 422, NOT_ACCEPTED);
+      }
+    });
+
+    it('names the others', async () => {
+      expectIssue(await site.agent.post('/tickets').send({ name: '1' }), 422, {
+        pointer: '/name',
+        code: 'isAlpha',
+        detail: 'Validation isAlpha on name failed',
+      });
     });
   });
 

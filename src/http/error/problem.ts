@@ -12,6 +12,7 @@ import {
 import { PersistenceError } from '../../persistence/errors/errors.js';
 import { refusedAttributes } from '../../persistence/errors/refused-attributes.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
+import { classProperties } from '../../schema/class-properties.js';
 import {
   bodyPointer,
   InvalidRequestError,
@@ -124,12 +125,12 @@ export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
 function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {
   const problem = FAULTS[fault.kind];
   const missing = missingNames(fault, plan, told);
-  const others = { ...told, hidden: new Set([...told.hidden, ...missing]) };
+  const hidden = new Set([...told.hidden, ...missing, ...hiddenNames(plan)]);
   const errors = [
     // PostgreSQL tells the first.
     ...missing.slice(0, 1).map(missingIssue),
-    ...violationIssues(fault, plan, others),
-    ...refusalIssues(fault, problem, plan, others),
+    ...violationIssues(fault, plan, hidden),
+    ...refusalIssues(fault, problem, plan, hidden),
   ];
   if (errors.length === 0) return problem;
   const [only] = errors;
@@ -155,11 +156,21 @@ function missingIssue(name: string): RequestIssue {
   return { pointer: bodyPointer(name), code: 'readOnly', detail };
 }
 
+/** Attributes that no request can see or set. */
+function hiddenNames(plan: ResourcePlan | undefined): readonly string[] {
+  if (!plan) return [];
+  const { unreadable, unwritable } = plan.exposure;
+  const { create, update } = plan.explicitSchemas;
+  const isTaken = (name: string) =>
+    [create, update].some((schema) => schema && classProperties(schema, 'write').has(name));
+  return [...unreadable].filter((name) => unwritable.has(name) && !isTaken(name));
+}
+
 /** Rules of Sequelize's `validate`; one of the whole model names itself where another names its attribute. */
 function violationIssues(
   { violations }: DatabaseFault,
   plan: ResourcePlan | undefined,
-  { hidden }: ToldNames,
+  hidden: ReadonlySet<string>,
 ): RequestIssue[] {
   const told = violations.filter(({ attribute }) => attribute === null || !hidden.has(attribute));
   return told.map(({ attribute, rule, message }) => ({
@@ -175,14 +186,11 @@ function refusalIssues(
   fault: DatabaseFault,
   { detail }: Problem,
   plan: ResourcePlan | undefined,
-  { hidden }: ToldNames,
+  hidden: ReadonlySet<string>,
 ): RequestIssue[] {
   if (!plan) return [];
   return refusedAttributes(plan.info, fault)
-    .filter(
-      (name) =>
-        !hidden.has(name) && !(plan.exposure.unreadable.has(name) && plan.exposure.unwritable.has(name)),
-    )
+    .filter((name) => !hidden.has(name))
     .map((name) => ({
       pointer: bodyPointer(name),
       code: fault.kind,

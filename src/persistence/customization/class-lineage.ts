@@ -2,6 +2,7 @@
 import { Model as PlainModel } from 'sequelize';
 import { Model } from 'sequelize-typescript';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { RECORD_FIELDS } from '../../model/attribute-names.js';
 
 const BASES: ReadonlySet<unknown> = new Set([PlainModel, Model]);
 
@@ -24,16 +25,6 @@ export function textOf(each: AnyClass): string {
   return Function.prototype.toString.call(each);
 }
 
-/** What Sequelize's own constructor puts into an instance. */
-const OWN_PROPERTIES: ReadonlySet<string | symbol> = new Set([
-  'dataValues',
-  '_previousDataValues',
-  'uniqno',
-  '_changed',
-  '_options',
-  'isNewRecord',
-]);
-
 /** What is known of classes. */
 const instanceFields = new WeakMap<ModelClass, boolean>();
 
@@ -44,7 +35,7 @@ export function hasInstanceFields(model: ModelClass): boolean {
   // As of a row that is there: defaults may be functions of the user's.
   const Constructor = model as unknown as new (values: object, options: { isNewRecord: false }) => object;
   const own = Reflect.ownKeys(new Constructor({}, { isNewRecord: false }));
-  const hasFields = own.some((name) => !OWN_PROPERTIES.has(name));
+  const hasFields = own.some((name) => !RECORD_FIELDS.has(name));
   const isOwn = hasFields || lineageOf(model).some(hasPrivateMembers);
   instanceFields.set(model, isOwn);
   return isOwn;

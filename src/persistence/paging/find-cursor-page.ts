@@ -1,7 +1,7 @@
 /** One page of rows next to a place, in either direction, and the places where its neighbours begin. */
 import type { Count } from '../../operation/count.js';
 import { InvalidCursorError } from '../../query/cursor-codec.js';
-import type { Keyset, KeyValues } from '../../query/keyset.js';
+import { digestOfValues, type Keyset, type KeyValues } from '../../query/keyset.js';
 import { describeFault } from '../errors/database-fault.js';
 import { type KeyTerm, reversed } from '../sql/keyset-sql.js';
 import { type CountedSource, findTotal, limitOf } from './find-offset-page.js';
@@ -30,7 +30,7 @@ export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
  * Finds a page. Whether rows lie beyond its ends is read from the table each time, never concluded from the request:
  * the row that a cursor was made from may be gone, and others may have come.
  *
- * @throws InvalidCursorError for a place whose values are not of the columns' types
+ * @throws InvalidCursorError for a place whose values are not of the columns' types, and for one of a row that has no such values
  */
 export async function findCursorPage<Row, Range>(
   source: KeysetSource<Row, Range>,
@@ -65,7 +65,7 @@ async function findPage<Row, Range>(
 ): Promise<CursorPage<Row>> {
   const { terms } = source;
   const isBackward = before !== null;
-  const place = before ?? after;
+  const place = await findPlace(source, before ?? after, isBackward ? 'before' : 'after');
   const walk = isBackward ? reversed(terms) : terms;
   const placeOf = (row: Row | undefined): Keyset | null =>
     row === undefined ? null : { values: source.valuesOf(row), isInclusive: false };
@@ -82,6 +82,24 @@ async function findPage<Row, Range>(
   const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
   const back = hasNear ? near : null;
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
+}
+
+/** A place that tells the key of its row only gets the other values from the row. @throws InvalidCursorError */
+async function findPlace<Row, Range>(
+  source: KeysetSource<Row, Range>,
+  place: Keyset | null,
+  parameter: 'after' | 'before',
+): Promise<Keyset | null> {
+  if (place?.digest === undefined) return place;
+  const { values, isInclusive, digest } = place;
+  const key = values.findIndex((value) => value !== null);
+  const byKey = source.terms.slice(key, key + 1);
+  const start = { values: values.slice(key, key + 1), isInclusive: true };
+  // The rows of the list from the key on: what others may see of the row is not told by a key that was made up.
+  const [row] = await findRows(source, byKey, start, 1);
+  const found = row !== undefined && source.isPlace(row) ? source.valuesOf(row) : [];
+  if (digestOfValues(found) !== digest) throw new InvalidCursorError('cursor.gone', parameter);
+  return { values: found, isInclusive };
 }
 
 async function hasRows<Row, Range>(

@@ -31,15 +31,16 @@ export function keysetRecordSource<M extends Model>(
   finder: RowFinder<M>,
 ): KeysetSource<KeyedRecord<M>, RecordRange> {
   const { column } = finder;
+  const terms = finder.terms();
   return {
-    terms: finder.terms(),
+    terms,
     ranges(walk, place) {
       const conditions = place ? rangesAfter(walk, place, column) : [null];
       return conditions.map((condition) => ({ walk, place, condition }));
     },
     async find({ walk, place, condition }, limit) {
       // As the database writes them: a JavaScript date would lose the microseconds.
-      const keys = walk.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]);
+      const keys = terms.map(({ attribute }, index) => [keyColumn(index), sql`${column(attribute)}::text`]);
       const columns = {
         ...Object.fromEntries(keys),
         ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
@@ -47,7 +48,7 @@ export function keysetRecordSource<M extends Model>(
       const records = await finder.find(walk, condition, { limit }, columns);
       return records.map((record) => ({
         record,
-        values: walk.map((_, index) => take(record, keyColumn(index)) as string | null),
+        values: terms.map((_, index) => take(record, keyColumn(index)) as string | null),
         isPlace: place !== null && take(record, PLACE_COLUMN) === true,
       }));
     },

@@ -24,6 +24,96 @@ function attributesOf(model: Parameters<typeof infoOf>[0]): AttributeInfo[] {
 }
 
 describe('introspectModel', () => {
+  describe('of names', () => {
+    const problemsOf = (names: readonly string[], field?: string) => {
+      const options = { type: DataTypes.STRING, ...(field === undefined ? {} : { field }) };
+      return introspectModel(defineModel('Odd', Object.fromEntries(names.map((name) => [name, options]))))
+        .problems;
+    };
+
+    const members = [
+      ...[
+        'toString',
+        'constructor',
+        'hasOwnProperty',
+        'valueOf',
+        '__proto__',
+        '__defineGetter__',
+        'isPrototypeOf',
+      ],
+      ...['isNewRecord', 'dataValues', '_previousDataValues', 'uniqno', '_changed', '_options', 'sequelize'],
+      ...[
+        'get',
+        'set',
+        'save',
+        'update',
+        'destroy',
+        'restore',
+        'reload',
+        'changed',
+        'previous',
+        'validate',
+        'where',
+      ],
+      ...['toJSON', 'equals', 'increment', '_customGetters', '_customSetters', '_hasCustomGetters'],
+    ];
+    for (const name of members) {
+      it(`refuses ${name}, which every record has`, () => {
+        expect(problemsOf([name])).to.deep.equal([
+          `Odd.${name} has the name of a member that every record of Sequelize has; rename the attribute (its column ` +
+            `keeps its name with @Column({ field: '${name}' })).`,
+        ]);
+      });
+    }
+
+    const signs =
+      "which begins with '$', or has one of . , \" in it, and means something else to Sequelize or in a query string";
+    for (const name of ['a.b', '$x', '$a.b$', 'a"b', '.', '$']) {
+      it(`refuses ${name}, and a column of this name`, () => {
+        expect(problemsOf([name])).to.deep.equal([
+          `Odd.${name} has a name ${signs}; rename the attribute, and its column.`,
+        ]);
+        expect(problemsOf(['good'], name)).to.deep.equal([
+          `Odd.good has the column '${name}', ${signs}; rename the column.`,
+        ]);
+      });
+    }
+
+    it('refuses a comma, which a column may have', () => {
+      expect(problemsOf(['a,b'])).to.deep.equal([
+        `Odd.a,b has a name ${signs}; rename the attribute (its column keeps its name with @Column({ field: 'a,b' })).`,
+      ]);
+      expect(problemsOf(['good'], 'a,b')).to.deep.equal([]);
+    });
+
+    it('tells all of them at once', () => {
+      expect(problemsOf(['save', 'good', 'a.b', 'isNewRecord'])).to.have.lengthOf(3);
+    });
+
+    it('takes all others, such as the names of columns in any language', () => {
+      const names = [
+        'then',
+        'a$b',
+        'größe',
+        '名前',
+        'first-name',
+        'a b',
+        "it's",
+        ':x',
+        '?',
+        'prototype',
+        'length',
+        'count',
+      ];
+      expect(problemsOf([...names, 'default', 'table', 'name', 'scope', 'include', 'limit'])).to.deep.equal(
+        [],
+      );
+      for (const field of ['toString', 'constructor', 'isNewRecord', 'save']) {
+        expect(problemsOf(['good'], field), field).to.deep.equal([]);
+      }
+    });
+  });
+
   describe('of attributes', () => {
     it('describes each in the order of the model, with its column, type and role', () => {
       const model = defineModel('Article', {

@@ -215,16 +215,26 @@ describe('compileResource', () => {
       expect(problemsOf(File, { endpoints: ['list', 'read', 'delete'] })).to.deep.equal([]);
     });
 
-    it('refuses attributes of names that every object has, which bodies would write', () => {
-      const Odd = defineModel('Odd', { toString: DataTypes.STRING, constructor: DataTypes.STRING });
-      expect(problemsOf(Odd)).to.deep.equal(
-        ['toString', 'constructor'].map(
-          (name) =>
-            `Odd.${name} has the name of what every object has, so no body with it can be checked; rename the ` +
-            "attribute (its column keeps its name with @Column({ field: '…' })).",
+    it('refuses to filter and sort by names that q and sort cannot spell', () => {
+      const names = ['größe', 'first-name', 'a b', '-up', '+up', ' x'];
+      const Odd = defineModel('Odd', Object.fromEntries(names.map((name) => [name, DataTypes.STRING])));
+      const rename = 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it.';
+      expect(problemsOf(Odd, { filterAllow: names })).to.deep.equal(
+        names.map((name) => `Odd: filterAllow names '${name}', ${rename}`),
+      );
+      expect(problemsOf(Odd, { sortAllow: names })).to.deep.equal(
+        ['-up', '+up', ' x'].map(
+          (name) => `Odd: sortAllow names '${name}', which sort cannot spell; rename it, or remove it.`,
         ),
       );
-      expect(problemsOf(Odd, { endpoints: ['list', 'read', 'delete'] })).to.deep.equal([]);
+      expect(problemsOf(Odd)).to.deep.equal([]);
+      expect(problemsOf(Odd, { sortAllow: ['größe', 'first-name', 'a b'] })).to.deep.equal([]);
+    });
+
+    it('leaves the order by a key that sort cannot spell to the server', () => {
+      const key = { type: DataTypes.INTEGER, primaryKey: true };
+      const { sortable, defaultSort } = planOf(defineModel('Odd', { '-id': key }));
+      expect([sortable, defaultSort]).to.deep.equal([[], [{ attribute: '-id', descending: false }]]);
     });
 
     it('refuses a model as a schema, whose instances would be records', () => {

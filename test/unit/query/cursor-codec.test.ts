@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { DataTypes } from 'sequelize';
 import { parseSort } from '../../../src/features/sort.js';
 import { type CursorScope, createCursorCodec, InvalidCursorError } from '../../../src/query/cursor-codec.js';
-import type { Keyset } from '../../../src/query/keyset.js';
+import { digestOfValues, type Keyset } from '../../../src/query/keyset.js';
 import { parseFilter } from '../../../src/query/parse-filter.js';
 import { caughtError } from '../../support/caught-error.js';
 import { defineModel, planOf } from '../../support/offline-models.js';
@@ -21,6 +21,7 @@ function scopeOf({ plan = CITY, sort = 'name', q = 'age>18' } = {}): CursorScope
 
 const SCOPE = scopeOf();
 const PLACE: Keyset = { values: ['Lyon', '7'], isInclusive: false };
+const LONG: Keyset = { values: ['é'.repeat(2000), '7'], isInclusive: false };
 const codec = createCursorCodec([SECRET]);
 const CURSOR = codec.encode(PLACE, SCOPE);
 const [PAYLOAD = '', TAG = ''] = CURSOR.split('.');
@@ -75,6 +76,22 @@ describe('a cursor', () => {
         }
       }),
     );
+  });
+
+  it('has the key and a digest where the values are too long, whatever they are', () => {
+    const texts = fc.string({ unit: 'binary', minLength: 2000 }).map((text) => text.replaceAll('\0', ''));
+    fc.assert(
+      fc.property(texts, fc.boolean(), (text, isInclusive) => {
+        const cursor = codec.encode({ values: [text.repeat(2), '7'], isInclusive }, SCOPE);
+        expect(cursor.length).to.be.below(4096);
+        const { digest, ...place } = codec.decode(cursor, SCOPE, 'after');
+        if (digest === undefined) return;
+        expect(place).to.deep.equal({ values: [null, '7'], isInclusive });
+        expect(digest).to.equal(digestOfValues([text.repeat(2), '7']));
+      }),
+      { numRuns: 30 },
+    );
+    expect(codec.decode(codec.encode(LONG, SCOPE), SCOPE, 'after').digest).to.be.a('string');
   });
 
   it('is text that needs no encoding in an address', () => {
@@ -230,6 +247,26 @@ describe('a cursor', () => {
     for (const [name, cursor] of Object.entries(WRONG)) {
       it(`is refused: ${name}`, async () => {
         expect(await refusal(cursor)).to.deep.equal(MALFORMED);
+      });
+    }
+
+    for (const [name, values] of Object.entries({
+      'no key': [null, null],
+      'more than the key': ['Lyon', '7'],
+    })) {
+      it(`is refused: ${name} beside a digest`, async () => {
+        const [version, list] = JSON.parse(Buffer.from(PAYLOAD, 'base64url').toString());
+        for (const flags of [2, 3]) {
+          expect(await refusal(repacked(() => [version, list, flags, 'digest', ...values]))).to.deep.equal(
+            MALFORMED,
+          );
+          expect(await refusal(repacked(() => [version, list, flags, null, null, '7']))).to.deep.equal(
+            MALFORMED,
+          );
+        }
+        expect(await refusal(repacked(() => [version, list, 4, 'digest', null, '7']))).to.deep.equal(
+          MALFORMED,
+        );
       });
     }
 

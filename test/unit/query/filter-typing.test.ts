@@ -290,6 +290,27 @@ describe('a typed filter', () => {
       });
     });
 
+    it('of regular expressions, which would cost what nobody can tell', () => {
+      for (const operator of [
+        '~',
+        '=~',
+        '~=',
+        '=~=',
+        '!~',
+        '=regex=',
+        '=re=',
+        '=match=',
+        '=similar=',
+        '=rlike=',
+        '=q=',
+      ]) {
+        expect(issueOf(`name${operator}"^(a+)+$"`).code, operator).to.be.oneOf([
+          'q.unknown-operator',
+          'q.syntax',
+        ]);
+      }
+    });
+
     it('that does not exist, with the one that is meant where the type has it', () => {
       expect(issueOf('name=lik=5').detail).to.match(
         /^Unknown operator '=lik='\. Did you mean '=like='\? Use ==, /,

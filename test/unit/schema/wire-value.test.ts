@@ -33,7 +33,7 @@ describe('parseTimestamp', () => {
     ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.000Z'],
     ['2026-01-31t08:00:00z', '2026-01-31T08:00:00.000Z'],
     ['2026-01-31T08:00:00.1+02:00', '2026-01-31T06:00:00.100Z'],
-    ['2026-01-31T08:00:00.123000-23:59', '2026-02-01T07:59:00.123Z'],
+    ['2026-01-31T08:00:00.123000-15:59', '2026-01-31T23:59:00.123Z'],
     ['2026-01-31T08:00:00-00:00', '2026-01-31T08:00:00.000Z'],
     ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
     ['2000-02-29T00:00:00Z', '2000-02-29T00:00:00.000Z'],
@@ -61,6 +61,7 @@ describe('parseTimestamp', () => {
     ['2024-01-01T00:60:00Z', 'a minute that does not exist'],
     ['2024-06-30T23:59:60Z', 'a leap second'],
     ['2024-01-01T00:00:00', 'no offset'],
+    ['2024-01-01T00:00:00+16:00', 'an offset that PostgreSQL does not read'],
     ['2024-01-01T00:00:00+24:00', 'an offset that does not exist'],
     ['2024-01-01T00:00:00+0100', 'an offset without a colon'],
     ['2024-01-01T00:00:00.1234Z', 'more than milliseconds'],
@@ -108,7 +109,7 @@ describe('parseTimestamp', () => {
       noInvalidDate: true,
     });
     fc.assert(
-      fc.property(instants, fc.integer({ min: -1439, max: 1439 }), (instant, offset) => {
+      fc.property(instants, fc.integer({ min: -959, max: 959 }), (instant, offset) => {
         const local = new Date(instant.getTime() + offset * 60_000).toISOString().slice(0, -1);
         const [hours, minutes] = [Math.trunc(Math.abs(offset) / 60), Math.abs(offset) % 60];
         const value = `${local}${offset < 0 ? '-' : '+'}${padded(hours, 2)}:${padded(minutes, 2)}`;

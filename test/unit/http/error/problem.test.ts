@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { IsString, ValidationError, validate } from 'class-validator';
 import { BadRequestError, HttpError, NotFoundError as RouteNotFound } from 'routing-controllers';
-import { DatabaseError, DataTypes, UniqueConstraintError } from 'sequelize';
+import {
+  DatabaseError,
+  DataTypes,
+  ValidationError as RuleError,
+  UniqueConstraintError,
+  ValidationErrorItem,
+} from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { toProblem } from '../../../../src/http/error/problem.js';
 import {
@@ -12,6 +18,7 @@ import {
   PersistenceError,
   RelationNotLoaded,
 } from '../../../../src/persistence/errors/errors.js';
+import type { ResourcePlan } from '../../../../src/plan/resource-plan.js';
 import { BodyError, InvalidBodyError, InvalidQueryError } from '../../../../src/schema/request-issue.js';
 import { caughtError } from '../../../support/caught-error.js';
 import { attach, defineModel, planOf } from '../../../support/offline-models.js';
@@ -241,6 +248,28 @@ describe('toProblem', () => {
         status: 422,
         detail: 'The database does not accept these values.',
       });
+    });
+
+    it('does not name a hidden attribute that breaks a rule of Sequelize, unless a class of the user takes it', async () => {
+      const item = (path: string) =>
+        new ValidationErrorItem(
+          'is wrong',
+          'validation error',
+          path,
+          'x',
+          new User(),
+          'isEmail',
+          'isEmail',
+          [],
+        );
+      const error = new RuleError('', [item('secret'), item('email')]);
+      class WithSecret {
+        @IsString() declare secret: string;
+      }
+      const pointers = (plan: ResourcePlan) =>
+        toProblem(error, { plan }).errors?.map((each) => 'pointer' in each && each.pointer);
+      expect(pointers(plan)).to.deep.equal(['/email']);
+      expect(pointers(planOf(User, { createSchema: WithSecret }))).to.deep.equal(['/secret', '/email']);
     });
 
     it('does not take the row of another table for this one', () => {
