@@ -1,9 +1,11 @@
 /** What `serve` sets up in the process that calls it. How a process stops is tested in test/process. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
+import { createExpressServer, TIMEOUTS } from '../../src/http/server/create-express-server.js';
 import { bootstrap, ConfigError, type ServeOptions, serve } from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
 
@@ -53,6 +55,30 @@ describe('serve', () => {
       keepAliveTimeout: 65_000,
     });
   });
+
+  it('looks at these times once a second', () => {
+    expect(TIMEOUTS.connectionsCheckingInterval).to.equal(1_000);
+  });
+
+  for (const [part, bytes] of [
+    ['headers', 'GET / HTTP/1.1\r\n'],
+    ['bodies', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{'],
+  ] as const) {
+    it(`answers 408 where ${part} are late, and closes the connection`, async () => {
+      const server = createExpressServer(app, {
+        headersTimeout: 20,
+        requestTimeout: 40,
+        keepAliveTimeout: 60_000,
+        connectionsCheckingInterval: 5,
+      }).server.listen(0, '127.0.0.1');
+      servers.push(server);
+      await once(server, 'listening');
+      app.post('/', () => {});
+      const socket = connect(portOf(server), '127.0.0.1');
+      socket.write(bytes);
+      expect(await text(socket)).to.match(/^HTTP\/1.1 408 Request Timeout\r\nConnection: close\r\n/);
+    });
+  }
 
   it("lets requests and responses be born with Express's prototypes", async () => {
     const born: unknown[] = [];
