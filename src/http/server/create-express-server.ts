@@ -3,6 +3,7 @@ import { createServer, IncomingMessage, type Server, type ServerOptions, ServerR
 import type { Socket } from 'node:net';
 import type { Express } from 'express';
 import { isDraining } from './draining.js';
+import { checkResponses } from './node-internals.js';
 import { ServedConnections } from './served-connections.js';
 
 /** How long what clients do may take, in milliseconds. */
@@ -30,17 +31,19 @@ export const TIMEOUTS: ServerTimeouts = Object.freeze({
  * are born with these prototypes are left as they are.
  */
 export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIMEOUTS) {
+  checkResponses();
   const server: Server = createServer({ ...timeouts, ...bornAsExpress(app) }, (request, response) => {
     const isEnding = !server.listening || isDraining(app);
     if (isEnding && !connections.endWith(response)) {
       request.resume();
       return;
     }
-    connections.begin(response);
     response.on('close', finish);
-    app(request as never, response as never);
+    connections.begin(response);
   });
-  const connections = new ServedConnections(server);
+  const connections = new ServedConnections(server, (response) =>
+    app(response.req as never, response as never),
+  );
   function finish(this: ServerResponse): void {
     connections.finish(this);
   }
