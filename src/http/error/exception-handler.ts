@@ -3,6 +3,7 @@ import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
+import { DEFAULT_HEADERS, setDefaultHeaders } from '../answer/default-headers.js';
 import { requestLogger } from '../request/application-logger.js';
 import { currentItem } from '../request/current-item.js';
 import { describePath } from '../request/describe-path.js';
@@ -110,6 +111,7 @@ export function sendProblem(request: Request, response: Response, problem: Probl
   if (status === 413 && !request.complete) response.setHeader('Connection', 'close');
   const body = Buffer.from(JSON.stringify(problemBody(problem)));
   response.statusCode = status;
+  setDefaultHeaders(response);
   response.setHeader('Content-Type', 'application/problem+json');
   response.setHeader('Content-Length', body.length);
   response.end(request.method === 'HEAD' ? undefined : body);
@@ -125,8 +127,12 @@ function sendBareFailure({ method }: Request, response: Response): void {
     if (response.headersSent) throw new TypeError('The head has been sent.');
     const body = JSON.stringify({ detail: UNEXPECTED.detail });
     for (const name of getHeaderNames.call(response)) removeHeader.call(response, name);
-    setHeader.call(response, 'Content-Type', 'application/problem+json');
-    setHeader.call(response, 'Content-Length', Buffer.byteLength(body));
+    const headers = {
+      ...DEFAULT_HEADERS,
+      'Content-Type': 'application/problem+json',
+      'Content-Length': Buffer.byteLength(body),
+    };
+    for (const [name, value] of Object.entries(headers)) setHeader.call(response, name, value);
     writeHead.call(response, UNEXPECTED.status);
     Reflect.apply(end, response, method === 'HEAD' ? [] : [body]);
   } catch {
