@@ -23,7 +23,8 @@ import {
 import { observeRequests } from './observe/observe-requests.js';
 import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
 import { docsRouter } from './openapi/docs-router.js';
-import { createDocument } from './openapi/openapi-document.js';
+import { lazyDocument } from './openapi/lazy-document.js';
+import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
 import { RowSecurityCheck } from './persistence/engine/check-row-security.js';
 import { describeSql } from './persistence/engine/describe-sql.js';
@@ -69,7 +70,7 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, warnings, plans, router, rowSecurity, health, docs, ...described } =
+  const { settings, warnings, plans, router, rowSecurity, health, docs, document, ...described } =
     buildApplication(options);
   const { application } = described;
   claimRoutes(app, application.routes);
@@ -78,7 +79,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   rememberRoutes(app, settings.routePrefix, router);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
-  if (docs) app.use(docsRouter(docs, application.openapi));
+  if (docs) app.use(docsRouter(docs, document.soon));
   installLastHandler(app, settings.logger);
   for (const known of [app, application]) BUILT.set(known, described);
   for (const line of warnings) settings.logger.warn(line);
@@ -146,12 +147,14 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
   const { router, routes } = mountResources({ ...settings, rls, resources, controllers: handWritten });
-  const openapi = once(() => createDocument({ info: documentation.info, routes, routePrefix, health }));
+  const document = lazyDocument(() =>
+    writeDocument({ info: documentation.info, routes, routePrefix, health }),
+  );
   const application: CrudApplication = Object.freeze({
     get routes() {
       return describeRoutes(routePrefix, routes);
     },
-    openapi,
+    openapi: document.now,
   });
   const routeTable = () => describeRouteTable(application.routes, plans);
   const sql = () => describeSql(plans);
@@ -163,17 +166,9 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     rowSecurity,
     health,
     docs: docs && documentation,
+    document,
     application,
     routeTable,
     sql,
-  };
-}
-
-/** Asks once, when it is first needed. */
-function once<T extends object>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
   };
 }

@@ -92,6 +92,7 @@ export {
   crudController,
 } from './http/resources/crud-controller.js';
 export { type CrudRouterOptions, crudRouter } from './http/routes/crud-router.js';
+export { EXPOSED_HEADERS } from './http/answer/default-headers.js';
 export { installExceptionHandlers } from './http/error/exception-handler.js';
 export { httpExceptionFor, statusFor } from './http/error/http-exception.js';
 export {

@@ -87,7 +87,7 @@ export function parseFields(
   issues: RequestIssue[],
 ): readonly string[] {
   const names = text.split(',', readable.length + 1);
-  const unknown = names.filter((name) => !readable.includes(name));
+  const unknown = [...new Set(names)].filter((name) => !readable.includes(name));
   issues.push(...unknown.map((name) => unknownIssue(readable, name)));
   const repeated = names.find((name, index) => readable.includes(name) && names.indexOf(name) !== index);
   if (repeated !== undefined) {

@@ -1,5 +1,6 @@
 /** The routes of the health checks. */
 import express, { type Response, type Router } from 'express';
+import { DEFAULT_HEADERS } from '../http/answer/default-headers.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
 import { isDraining } from '../http/server/draining.js';
 import { checkHealth } from './check-health.js';
@@ -61,5 +62,5 @@ function shared(check: () => Promise<HealthReport>): () => Promise<HealthReport>
 }
 
 function send(response: Response, status: number, body: object): void {
-  response.status(status).set('Cache-Control', 'no-store').json(body);
+  response.status(status).set(DEFAULT_HEADERS).json(body);
 }

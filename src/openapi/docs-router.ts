@@ -1,21 +1,26 @@
 /** The routes of the OpenAPI document and its page: Swagger UI, which loads nothing from anywhere else. */
 import { dirname } from 'node:path';
 import express, { type Request, type Response, type Router } from 'express';
+import { writesPlainJson } from '../http/answer/json-answer.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
 import type { ResolvedDocs } from './docs-options.js';
+import type { LazyDocument } from './lazy-document.js';
 import type { OpenAPIObject } from './openapi-object.js';
 
 /** Milliseconds for which a browser keeps the files of Swagger UI. */
 const ASSET_AGE = 3_600_000;
 
 /** Serves the document, and the page that shows it. The document is made when it is first asked for. */
-export function docsRouter({ path, documentPath, info }: ResolvedDocs, openapi: () => OpenAPIObject): Router {
+export function docsRouter(
+  { path, documentPath, info }: ResolvedDocs,
+  openapi: LazyDocument['soon'],
+): Router {
   const router = express.Router();
-  router.get(documentPath, (request, response) => {
-    const document = openapi();
-    // Where the application is mounted in another one, its paths are under that place.
-    const servers = [{ ...document.servers[0], url: request.baseUrl || '/' }];
-    response.set('X-Content-Type-Options', 'nosniff').json({ ...document, servers });
+  const send = documentSender();
+  router.get(documentPath, (request, response, next) => {
+    openapi()
+      .then((document) => send(request, response, document))
+      .catch(next);
   });
   router.get(path || '/', (request, response) => sendPage(request, response, info.title));
   router.get(`${path}/start.js`, (_request, response) => {
@@ -36,6 +41,27 @@ export function docsRouter({ path, documentPath, info }: ResolvedDocs, openapi: 
     [path || '/', documentPath].map((each) => ({ verb: 'get', path: each })),
   );
   return router;
+}
+
+/** Writes the document as Express would, and keeps its bytes and their tag: it has some megabytes for hundreds of models. */
+function documentSender() {
+  let kept: { readonly url: string; readonly bytes: Buffer; readonly tag: string | undefined } | null = null;
+  return (request: Request, response: Response, document: OpenAPIObject): void => {
+    // Where the application is mounted in another one, its paths are under that place.
+    const url = request.baseUrl || '/';
+    const whole = () => ({ ...document, servers: [{ ...document.servers[0], url }] });
+    response.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
+    if (!writesPlainJson(response)) {
+      response.json(whole());
+      return;
+    }
+    if (kept?.url !== url) {
+      const bytes = Buffer.from(JSON.stringify(whole()));
+      kept = { url, bytes, tag: request.app.get('etag fn')?.(bytes) };
+    }
+    if (kept.tag !== undefined) response.set('ETag', kept.tag);
+    response.type('json').send(kept.bytes);
+  };
 }
 
 function sendPage(request: Request, response: Response, title: string): void {

@@ -32,8 +32,13 @@ export interface DocumentSource {
   readonly health: HealthOptions | false;
 }
 
-/** Writes the document. */
-export function createDocument({ info, routes, routePrefix, health }: DocumentSource): OpenAPIObject {
+/** Writes the document, a resource in each step. */
+export function* writeDocument({
+  info,
+  routes,
+  routePrefix,
+  health,
+}: DocumentSource): Generator<void, OpenAPIObject> {
   const names = resourceNames(routes.map(({ resource }) => resource.plan));
   const described = routes.map(({ resource: { plan, features } }, index) => ({
     plan,
@@ -45,14 +50,15 @@ export function createDocument({ info, routes, routePrefix, health }: DocumentSo
     routePrefix,
     nameGiver([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]),
   );
-  routes.forEach(({ resource, registered }, index) => {
+  for (const [index, { resource, registered }] of routes.entries()) {
     draft.addResource(
       described[index] as DescribedResource,
       registered.routes,
       (method) => describeAction(resource, method),
       ({ relation }) => byModel.get(relation.target) as DescribedResource,
     );
-  });
+    yield;
+  }
   if (health) draft.addHealth(health);
   return deepFreeze({
     openapi: '3.1.0',

@@ -3,7 +3,7 @@
  * into objects and broken UTF-8 into U+FFFD, each of which changes what the client asked for.
  */
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import type { RequestIssue } from '../schema/request-issue.js';
+import { MAX_ISSUES, type RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 
 /** What of a request is repeated in an answer is cut to this length. */
@@ -88,6 +88,8 @@ export function parameterIssues(
   const choices = accepted.length > 0 ? `It accepts ${accepted.join(', ')}.` : 'It accepts none.';
   const unknown = [...parameters.keys()]
     .filter((name) => !accepted.includes(name))
+    // More are not told.
+    .slice(0, MAX_ISSUES + 1)
     .map((name) => ({
       parameter: name,
       code: 'unknown',

@@ -43,6 +43,9 @@ export type BodyValues = Record<string, unknown>;
 
 const NONE: ReadonlySet<string> = new Set();
 
+/** Unknown properties of a body for which a similar name is looked for: the search costs more than the rest of a body. */
+const MAX_GUESSES = 20;
+
 /** What class-validator calls a property that its class does not have; only objects inside a body can have one. */
 const UNDECLARED = 'whitelistValidation';
 const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true });
@@ -115,7 +118,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
   const issues: RequestIssue[] = [];
   for (const [name, value] of Object.entries(body)) {
     if (!schema.properties.has(name)) {
-      if (issues.length < MAX_ISSUES) issues.push(refuseProperty(schema, name));
+      if (issues.length <= MAX_ISSUES) issues.push(refuseProperty(schema, name, issues.length < MAX_GUESSES));
       // class-transformer takes an own `constructor` for the class of a value, and calls it.
     } else if (holdsUnsafeKey(value)) unsafe.add(name);
     else known[name] = value;
@@ -138,16 +141,20 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
     const detail = `${givenKey} ${ADDRESSABLE.text}.`;
     issues.push({ pointer: bodyPointer(givenKey), code: ADDRESSABLE.name, detail });
   }
-  if (issues.length > 0) throw new InvalidBodyError(issues.slice(0, MAX_ISSUES));
+  if (issues.length > 0) throw new InvalidBodyError(issues);
   return values;
 }
 
-function refuseProperty({ properties, readOnly }: BodySchema, name: string): RequestIssue {
+function refuseProperty(
+  { properties, readOnly }: BodySchema,
+  name: string,
+  isGuessed: boolean,
+): RequestIssue {
   const pointer = bodyPointer(name);
   if (readOnly.has(name)) return readOnlyIssue(name);
   const allowed = [...properties];
   const choices = allowed.length > 0 ? `The properties are ${allowed.join(', ')}.` : 'The body has none.';
-  const detail = `There is no such property.${didYouMean(name, allowed)} ${choices}`;
+  const detail = `There is no such property.${isGuessed ? didYouMean(name, allowed) : ''} ${choices}`;
   return { pointer, code: 'unknownProperty', detail };
 }
 

@@ -34,12 +34,29 @@ export function readOnlyIssue(name: string): RequestIssue {
 
 /** Enough to act on; a request of thousands of mistakes is not answered with as many sentences. */
 export const MAX_ISSUES = 100;
+/** Of JSON. A single problem may list all names of a large resource. */
+const MAX_CHARACTERS = 32_000;
+
+/**
+ * The problems that an answer tells: the first ones, and one at least.
+ *
+ * @param most how many they may be
+ */
+export function firstIssues(found: readonly RequestIssue[], most = MAX_ISSUES): readonly RequestIssue[] {
+  if (found.length < 2) return found;
+  let characters = 0;
+  const end = found.findIndex((issue, index) => {
+    characters += JSON.stringify(issue).length;
+    return index > 0 && (index >= most || characters > MAX_CHARACTERS);
+  });
+  return end < 0 ? found : found.slice(0, end);
+}
 
 /** A request that says something wrongly, or asks for what does not exist. */
 export abstract class InvalidRequestError extends Error {
   abstract override readonly name: string;
 
-  /** Every problem found, up to as many as are worth reading. */
+  /** Every problem that was looked for. */
   readonly errors: readonly RequestIssue[];
 
   constructor(
@@ -49,7 +66,7 @@ export abstract class InvalidRequestError extends Error {
     errors: readonly RequestIssue[],
   ) {
     super(errors.length === 1 ? String(errors[0]?.detail) : `The ${subject} has ${errors.length} problems.`);
-    this.errors = Object.freeze(errors.slice(0, MAX_ISSUES));
+    this.errors = Object.freeze([...errors]);
   }
 }
 

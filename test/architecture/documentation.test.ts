@@ -1,5 +1,8 @@
 /** What every file and every export of `src` says about itself. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { PACKAGE_ROOT } from '../support/package-root.js';
 import { exportedDeclarations, fileComment } from './doc-comments.js';
 import { publicNames } from './public-names.js';
 import { readSourceTree } from './source-tree.js';
@@ -12,6 +15,17 @@ const SENTENCES = /^[\s\S]{10,}[.?](?:\s+https:\S+)*$/;
 function expectNone(problems: readonly string[]): void {
   expect(problems.join('\n')).to.equal('');
 }
+
+describe('SECURITY.md', () => {
+  it('names tests that are there', () => {
+    const text = readFileSync(join(PACKAGE_ROOT, 'SECURITY.md'), 'utf8');
+    const named = [...text.matchAll(/`((?:unit|feature|fault|process|browser)\/[\w/-]+)`/g)].map(([, name]) =>
+      join(PACKAGE_ROOT, 'test', String(name)),
+    );
+    expect(named).to.have.length.above(10);
+    expectNone(named.filter((path) => !existsSync(path.endsWith('/') ? path : `${path}.test.ts`)));
+  });
+});
 
 describe('the documentation of src', () => {
   it('opens every file with a comment that says its job in a sentence or two', () => {

@@ -15,6 +15,7 @@ describe('the public API', () => {
       'ConfigError',
       'Crud',
       'EVERYTHING',
+      'EXPOSED_HEADERS',
       'HealthReport',
       'InjectId',
       'InjectListQuery',

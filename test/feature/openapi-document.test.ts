@@ -462,6 +462,26 @@ describe('the OpenAPI document', () => {
     const outer = express().use('/v1', app.app);
     const { body } = await supertest(outer).get('/v1/openapi.json');
     expect(body.servers).to.deep.equal([{ url: '/v1', description: 'This server.' }]);
+    const own = await app.agent.get('/openapi.json');
+    expect(own.body.servers).to.deep.equal([{ url: '/', description: 'This server.' }]);
+  });
+
+  it('is the same bytes each time, with a tag by which browsers ask whether it has changed', async () => {
+    const first = await app.agent.get('/openapi.json');
+    const second = await app.agent.get('/openapi.json');
+    expect(first.headers).to.include({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-content-type-options': 'nosniff',
+    });
+    expect([second.text, second.headers['etag']]).to.deep.equal([first.text, first.headers['etag']]);
+    const unchanged = await app.agent.get('/openapi.json').set('If-None-Match', first.headers['etag'] ?? '');
+    expect(unchanged.status).to.equal(304);
+  });
+
+  it('is written as the application writes JSON', async () => {
+    const { agent } = await buildApp({ models: [Maker] }, (each) => void each.set('json spaces', 1));
+    expect((await agent.get('/openapi.json')).text.split('\n')[1]).to.equal(' "openapi": "3.1.0",');
   });
 
   it('has no other method', async () => {

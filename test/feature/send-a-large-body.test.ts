@@ -166,6 +166,29 @@ describe('sending a large body', () => {
       expect(process.memoryUsage().rss - before).to.be.below(200 * 1024 * 1024);
     });
 
+    // Each has a head, and a block without content that may come again without end.
+    const NOTHING = {
+      gzip: ['1f8b0800000000000003', '000000ffff'],
+      deflate: ['789c', '000000ffff'],
+      br: ['0c', '06'],
+    } as const;
+
+    for (const [encoding, [head, block]] of Object.entries(NOTHING)) {
+      it(`is refused by the bytes that were sent, where ${encoding} inflates to nothing`, async () => {
+        await using server = await listen(site.app);
+        const repeated = Math.ceil(65_536 / (block.length / 2));
+        const blocks = Buffer.from(block.repeat(repeated), 'hex');
+        const piece = (bytes: Buffer) => [`${bytes.length.toString(16)}\r\n`, bytes, '\r\n'];
+        const answer = await exchange(
+          server,
+          requestHead(POST, { ...JSON_TYPE, 'Content-Encoding': encoding, 'Transfer-Encoding': 'chunked' }),
+          // The end of the body is never sent.
+          ...[Buffer.from(head, 'hex'), blocks, blocks].flatMap(piece),
+        );
+        expectClosed413(answer, DEFAULT_LIMIT);
+      });
+    }
+
     it('leaves the connection in a state in which the next request is answered, or closes it', async () => {
       await using server = await listen(site.app);
       const small = gzipSync(Buffer.alloc(DEFAULT_LIMIT + 1));

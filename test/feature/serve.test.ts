@@ -1,11 +1,15 @@
 /** What `serve` sets up in the process that calls it. How a process stops is tested in test/process. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { Server, ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
+import { createExpressServer, TIMEOUTS } from '../../src/http/server/create-express-server.js';
 import { bootstrap, ConfigError, type ServeOptions, serve } from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
+import { deferred } from '../support/deferred.js';
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 const OPTIONS = 'port, host, lifespan, drainDelay, shutdownTimeout';
@@ -51,6 +55,73 @@ describe('serve', () => {
       headersTimeout: 15_000,
       requestTimeout: 30_000,
       keepAliveTimeout: 65_000,
+    });
+  });
+
+  it('looks at these times once a second', () => {
+    expect(TIMEOUTS.connectionsCheckingInterval).to.equal(1_000);
+  });
+
+  for (const [part, bytes] of [
+    ['headers', 'GET / HTTP/1.1\r\n'],
+    ['bodies', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{'],
+  ] as const) {
+    it(`answers 408 where ${part} are late, and closes the connection`, async () => {
+      const server = createExpressServer(app, {
+        headersTimeout: 20,
+        requestTimeout: 40,
+        keepAliveTimeout: 60_000,
+        connectionsCheckingInterval: 5,
+      }).server.listen(0, '127.0.0.1');
+      servers.push(server);
+      await once(server, 'listening');
+      app.post('/', () => {});
+      const socket = connect(portOf(server), '127.0.0.1');
+      socket.write(bytes);
+      expect(await text(socket)).to.match(/^HTTP\/1.1 408 Request Timeout\r\nConnection: close\r\n/);
+    });
+  }
+
+  describe('with many requests on one connection at once', () => {
+    const MAX_OPEN = 64;
+    const pipelined = (count: number) =>
+      Array.from({ length: count }, (_, index) => `GET /${index} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(
+        '',
+      );
+
+    it('executes each in its own async context', async () => {
+      const storage = new AsyncLocalStorage<string>();
+      const contexts: unknown[] = [];
+      app.use(({ url }, _response, next) => {
+        contexts.push(storage.getStore());
+        storage.run(url, next);
+      });
+      app.use((_request, response) => void setImmediate(() => response.end()));
+      const socket = connect(portOf(await start()), '127.0.0.1');
+      const last = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+      socket.write(pipelined(3 * MAX_OPEN) + last);
+      expect((await text(socket)).match(/^HTTP\/1.1 200 OK$/gm)).to.have.lengthOf(3 * MAX_OPEN + 1);
+      expect(contexts).to.deep.equal(Array.from({ length: 3 * MAX_OPEN + 1 }));
+    });
+
+    it('does not execute those that wait when the client has gone', async () => {
+      const executed: ServerResponse[] = [];
+      const closed: Promise<unknown>[] = [];
+      const { promise, resolve } = deferred();
+      app.use((_request, response) => {
+        executed.push(response);
+        closed.push(once(response, 'close'));
+        if (executed.length === MAX_OPEN) resolve();
+      });
+      const socket = connect(portOf(await start()), '127.0.0.1');
+      socket.write(pipelined(2 * MAX_OPEN));
+      await promise;
+      socket.resetAndDestroy();
+      await once(socket, 'close');
+      // It is noticed by what is written, because no more is read.
+      executed[0]?.end();
+      await Promise.all(closed);
+      expect(executed).to.have.lengthOf(MAX_OPEN);
     });
   });
 

@@ -9,6 +9,8 @@ import { format, type PipelinedRequest, PipeliningClient } from './pipelining-cl
 
 const CLIENTS = 6;
 const DEPTH = 16;
+/** More than are under way on one connection at once. */
+const LARGE_DEPTH = 150;
 
 describe('a process that is told to stop while clients pipeline', () => {
   for (const [express, drainDelay] of [
@@ -111,7 +113,7 @@ function startClients(port: number): Promise<PipeliningClient[]> {
   return Promise.all(
     Array.from({ length: CLIENTS }, (_, index) => {
       let count = 0;
-      return PipeliningClient.start(port, DEPTH, () => {
+      return PipeliningClient.start(port, index % 2 === 0 ? DEPTH : LARGE_DEPTH, () => {
         count += 1;
         return count % 2 === 0 ? get('/notes?size=1') : post(`${index}-${count}`);
       });

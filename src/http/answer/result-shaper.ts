@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import { type SerializerRegistry, serializeResult } from '../../response/result-serializer.js';
 import { answering } from '../resources/application-access.js';
+import { setDefaultHeaders } from './default-headers.js';
 
 /** What `json` was before, for responses whose method has not returned. */
 const unguarded = new WeakMap<Response, Response['json']>();
@@ -12,13 +13,15 @@ export function guardJson(response: Response, serializers: SerializerRegistry): 
   if (unguarded.has(response)) return;
   const { json } = response;
   unguarded.set(response, json);
-  response.json = (...bodies) =>
-    json.apply(
+  response.json = (...bodies) => {
+    if (!response.headersSent) setDefaultHeaders(response);
+    return json.apply(
       response,
       answering(response.req, () =>
         bodies.map((body) => serializeResult(body, serializers)),
       ) as typeof bodies,
     );
+  };
 }
 
 /** What a method has returned is shaped already. */

@@ -5,9 +5,11 @@ import type { Sequelize } from 'sequelize';
 import type { AnswerDraft } from '../../operation/feature.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { isRefusal } from '../../persistence/errors/database-fault.js';
+import { MAX_ISSUES } from '../../schema/request-issue.js';
 import { checkJson, jsonReplacer, writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import { problemBody } from '../error/exception-handler.js';
+import { shortened } from '../error/problem.js';
 import { commitRequest, operationSession } from '../operation/commit-request.js';
 import { isAlone, type RouteDecisions, send } from '../operation/handle-operation.js';
 import { compileKeyFinder, runOnce } from '../operation/idempotent-write.js';
@@ -89,7 +91,7 @@ export function compileBulkHandler(
     if (!input.inputs.isAtomic)
       return draftOf(
         207,
-        results.map((each) => entryOf(each, status, format)),
+        shortenedTogether(results).map((each) => entryOf(each, status, format)),
         format,
       );
     const items = input.items && results.map(({ item }) => item);
@@ -136,6 +138,17 @@ function draftOf(status: number, content: readonly unknown[] | object, format: F
     headers: {},
     body: format === 'text' ? `{"items":[${content.join()}]}` : { items: content },
   };
+}
+
+/** Results whose problems have together as many errors as one answer may have, and each of them one at least. */
+function shortenedTogether<T>(results: readonly BulkResult<T>[]): readonly BulkResult<T>[] {
+  let left = MAX_ISSUES;
+  return results.map((result) => {
+    if (!result.problem?.errors) return result;
+    const problem = shortened(result.problem, left);
+    left -= problem.errors?.length ?? 0;
+    return { ...result, problem };
+  });
 }
 
 function entryOf({ item, problem, key }: BulkResult<unknown>, status: number, format: Format): unknown {

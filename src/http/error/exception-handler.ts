@@ -2,6 +2,7 @@
 import { ServerResponse } from 'node:http';
 import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
 import type { Logger } from '../../util/logger.js';
+import { DEFAULT_HEADERS, setDefaultHeaders } from '../answer/default-headers.js';
 import { requestLogger } from '../request/application-logger.js';
 import { currentItem } from '../request/current-item.js';
 import { describePath } from '../request/describe-path.js';
@@ -118,6 +119,7 @@ export function sendProblem(request: Request, response: Response, problem: Probl
   // A router without `bootstrap` has not answered with it, and the log names it.
   if (status >= 500) sendRequestId(request, response);
   response.statusCode = status;
+  setDefaultHeaders(response);
   response.setHeader('Content-Type', 'application/problem+json');
   response.setHeader('Content-Length', body.length);
   response.end(request.method === 'HEAD' ? undefined : body);
@@ -133,8 +135,12 @@ function sendBareFailure({ method }: Request, response: Response): void {
     if (response.headersSent) throw new TypeError('The head has been sent.');
     const body = JSON.stringify({ detail: UNEXPECTED.detail });
     for (const name of getHeaderNames.call(response)) removeHeader.call(response, name);
-    setHeader.call(response, 'Content-Type', 'application/problem+json');
-    setHeader.call(response, 'Content-Length', Buffer.byteLength(body));
+    const headers = {
+      ...DEFAULT_HEADERS,
+      'Content-Type': 'application/problem+json',
+      'Content-Length': Buffer.byteLength(body),
+    };
+    for (const [name, value] of Object.entries(headers)) setHeader.call(response, name, value);
     writeHead.call(response, UNEXPECTED.status);
     Reflect.apply(end, response, method === 'HEAD' ? [] : [body]);
   } catch {

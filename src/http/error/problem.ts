@@ -15,6 +15,7 @@ import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { classProperties } from '../../schema/class-properties.js';
 import {
   bodyPointer,
+  firstIssues,
   InvalidRequestError,
   type RequestIssue,
   withinItem,
@@ -89,6 +90,23 @@ export interface ProblemContext {
 
 /** The answer to an error of any kind, null and strings included. */
 export function toProblem(error: unknown, context: ProblemContext = {}): Problem {
+  return shortened(wholeProblem(error, context));
+}
+
+/**
+ * A problem with as many errors as are worth reading, which says so where there are more.
+ *
+ * @param most how many they may be
+ */
+export function shortened(problem: Problem, most?: number): Problem {
+  const { errors = [] } = problem;
+  const told = firstIssues(errors, most);
+  if (told === errors) return problem;
+  const detail = `There are more problems than are told; errors has the first ${told.length}.`;
+  return { ...problem, detail, errors: told };
+}
+
+function wholeProblem(error: unknown, context: ProblemContext): Problem {
   const { isSafe = false } = context;
   if (error instanceof PersistenceError) return { status: statusFor(error), detail: error.message };
   if (error instanceof RefusedRequestError) {

@@ -10,7 +10,14 @@ import type { Access } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { BodyError, InvalidBodyError, InvalidQueryError, withinItem } from '../../schema/request-issue.js';
+import {
+  BodyError,
+  InvalidBodyError,
+  InvalidQueryError,
+  MAX_ISSUES,
+  type RequestIssue,
+  withinItem,
+} from '../../schema/request-issue.js';
 import { isPromise } from '../../util/maybe.js';
 import { setCurrentItem } from './current-item.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
@@ -138,14 +145,17 @@ async function parseItems(
 ): Promise<readonly BulkItem[]> {
   const items: BulkItem[] = [];
   const keys = new Map<string, number>();
+  const issues: RequestIssue[] = [];
   for (const [index, each] of body.entries()) {
-    const item = parse(request, { access, absent, index, keys }, each);
-    items.push(isPromise(item) ? await item : item);
+    const parsed = parse(request, { access, absent, index, keys }, each);
+    const item = isPromise(parsed) ? await parsed : parsed;
+    items.push(item);
+    if (!inputs.isAtomic || !(item.problem instanceof InvalidBodyError)) continue;
+    issues.push(...item.problem.errors.map((issue) => withinItem(index, issue)));
+    // More are not told.
+    if (issues.length > MAX_ISSUES) break;
   }
   if (!inputs.isAtomic) return items;
-  const issues = items.flatMap(({ problem }, index) =>
-    problem instanceof InvalidBodyError ? problem.errors.map((each) => withinItem(index, each)) : [],
-  );
   if (issues.length > 0) throw new InvalidBodyError(issues);
   const refused = items.findIndex(({ problem }) => problem !== null);
   const { problem = null } = items[refused] ?? {};

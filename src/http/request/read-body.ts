@@ -8,7 +8,7 @@ import { BodyError } from '../../schema/request-issue.js';
 
 /** What a body may be. */
 export interface BodyLimits {
-  /** Bytes, after decompression. */
+  /** Bytes, as they are sent and after decompression. */
   readonly limit: number;
   readonly mediaTypes: readonly string[];
   /** Properties because of which there are no more types. */
@@ -93,7 +93,7 @@ function checkMediaType({ headers }: Request, { mediaTypes, unmerged = [] }: Bod
 async function readText(request: Request, limit: number): Promise<string> {
   const length = request.headers['content-length'];
   if (Number(length ?? 0) > limit) throw tooLarge(limit);
-  const stream = decompress(request);
+  const stream = decompress(request, limit);
   const isPlain = stream === request;
   const arrived = isPlain ? takeArrived(request) : null;
   if (arrived) return decode(arrived);
@@ -129,7 +129,8 @@ const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () =
   ['br', createBrotliDecompress],
 ]);
 
-function decompress(request: Request): Readable {
+/** The body as it was before it was compressed. The limit holds for what is sent, too: bytes may inflate to nothing without end. */
+function decompress(request: Request, limit: number): Readable {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;
   const decompressor = DECOMPRESSORS.get(encoding)?.();
@@ -138,10 +139,16 @@ function decompress(request: Request): Readable {
   }
   // An aborted request must end the reading of its decompressed form too.
   request.once('aborted', () => decompressor.destroy(new Error('request aborted')));
+  let sent = 0;
+  request.on('data', ({ length }: Buffer) => {
+    sent += length;
+    if (sent > limit) decompressor.destroy(tooLarge(limit));
+  });
   return request.pipe(decompressor);
 }
 
 function readError(error: unknown, limit: number): BodyError {
+  if (error instanceof BodyError) return error;
   if ((error as { type?: string }).type === 'entity.too.large') return tooLarge(limit);
   return new BodyError(
     400,

@@ -27,7 +27,7 @@ export type RoutingOptions = Omit<
 
 /** The options that `bootstrap` and `crudRouter` have in common. */
 export interface RouterOptions {
-  /** The largest body, after decompression: bytes, or a text such as `'100kb'`, which is the default. */
+  /** The largest body, as sent and after decompression: bytes, or a text such as `'100kb'`, which is the default. */
   bodyLimit?: string | number;
   /**
    * Signs cursors (HMAC-SHA256), so that a client cannot make its own. Several: the first one signs, all are accepted,

@@ -1,5 +1,6 @@
 /** What a path answers to a method it does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
 import type { RequestHandler, Router } from 'express';
+import { setDefaultHeaders } from '../answer/default-headers.js';
 import { sendProblem } from '../error/exception-handler.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
 
@@ -40,6 +41,7 @@ function refuseOtherMethods(methods: ReadonlySet<string>): RequestHandler {
     }
     response.setHeader('Allow', allow);
     if (request.method === 'OPTIONS') {
+      setDefaultHeaders(response);
       response.statusCode = 204;
       response.end();
       return;

@@ -20,6 +20,7 @@ import {
   serializeResult,
   transformResult,
 } from '../../response/result-serializer.js';
+import { setDefaultHeaders } from '../answer/default-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
@@ -66,7 +67,9 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
     const response: Response = options.response;
     const goOn = this.#afterAnswer(action, options);
-    if (result === response && !response.headersSent) response.once('close', () => goOn());
+    const { headersSent } = response;
+    if (action.isJsonTyped && result !== response && !headersSent) setDefaultHeaders(response);
+    if (result === response && !headersSent) response.once('close', () => goOn());
     else super.handleSuccess(result, action, { ...options, next: goOn });
   }
 

@@ -10,9 +10,6 @@ import { startDraining } from './draining.js';
 import { endWithProcess } from './process-end.js';
 import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options.js';
 
-/** Milliseconds. Headers before the whole request; keep-alive above the idle time of usual load balancers, 60 s. */
-const TIMEOUTS = Object.freeze({ headersTimeout: 15_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 });
-
 /**
  * Listens, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
  * `Connection: close` and what comes after it is not executed. After `drainDelay` no connection is accepted any more,
@@ -35,7 +32,6 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
   const resource = await lifespan?.(app);
   const dispose = async (): Promise<void> => resource?.[Symbol.asyncDispose]();
   const { server, connections } = createExpressServer(app);
-  Object.assign(server, TIMEOUTS);
   try {
     await listen(server, port, host);
   } catch (error) {

@@ -1,11 +1,16 @@
 /** The connections of a server and what is under way on them, so that they can end without losing an answer. */
+import { AsyncResource } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
 import { endsInTime } from '../../util/ends-in-time.js';
+import { addPendingBytes } from './node-internals.js';
 
 /** Milliseconds that a client gets to close its side after the server has closed its own. */
 const LINGER = 1_000;
+
+/** Requests that are under way on one connection at once. Those that arrive with them wait, and no more are read. */
+const MAX_OPEN = 64;
 
 /** What is under way on one connection. */
 interface ServedConnection {
@@ -15,6 +20,8 @@ interface ServedConnection {
    * generation of the garbage collector.
    */
   readonly open: ServerResponse[];
+  /** The execution of the last of them, which wait for those before. */
+  readonly waiting: (() => void)[];
   /** The response after which the connection ends. */
   last: ServerResponse | null;
 }
@@ -23,12 +30,15 @@ interface ServedConnection {
 export class ServedConnections {
   readonly #server: Server;
   readonly #connections = new Map<Socket, ServedConnection>();
+  readonly #run: (response: ServerResponse) => void;
   #isSweepDue = false;
 
-  constructor(server: Server) {
+  /** @param run executes the request of a response */
+  constructor(server: Server, run: (response: ServerResponse) => void) {
     this.#server = server;
+    this.#run = run;
     server.on('connection', (socket) => {
-      const connection: ServedConnection = { open: [], last: null };
+      const connection: ServedConnection = { open: [], waiting: [], last: null };
       this.#connections.set(socket, connection);
       socket.once('close', () => {
         this.#connections.delete(socket);
@@ -37,16 +47,24 @@ export class ServedConnections {
     });
   }
 
-  /** A request has been read. */
+  /** A request has been read: it is executed, at once where few are under way on its connection. */
   begin(response: ServerResponse): void {
-    this.#connections.get(response.req.socket)?.open.push(response);
+    const connection = this.#connections.get(response.req.socket);
+    connection?.open.push(response);
+    weigh(response, 1);
+    // The async context is that of its own arrival, and not that of the request whose end it waits for.
+    if (connection && connection.open.length > MAX_OPEN)
+      connection.waiting.push(AsyncResource.bind(() => this.#run(response)));
+    else this.#run(response);
   }
 
   /** Its response has been sent, or its connection is gone. */
   finish(response: ServerResponse): void {
-    const open = this.#connections.get(response.req.socket)?.open ?? [];
-    const position = open.indexOf(response);
-    if (position >= 0) open.splice(position, 1);
+    const connection = this.#connections.get(response.req.socket);
+    const position = connection?.open.indexOf(response) ?? -1;
+    if (position >= 0) connection?.open.splice(position, 1);
+    weigh(response, -1);
+    if (!response.req.socket.destroyed) connection?.waiting.shift()?.();
     if (this.#server.listening || this.#isSweepDue) return;
     this.#isSweepDue = true;
     setImmediate(() => {
@@ -131,6 +149,16 @@ export class ServedConnections {
     for (const socket of this.#connections.keys()) Reflect.deleteProperty(socket, 'destroy');
     return idle;
   }
+}
+
+/**
+ * Node reads on while the answers that wait for their turn are few bytes. A request without an answer weighs nothing there, so a
+ * client that pipelines could take all memory. Here it weighs as much as makes `MAX_OPEN` of them too many. Node's own
+ * switch is used, because the beginning of a body and the end of an answer move it, too.
+ */
+function weigh(response: ServerResponse, sign: 1 | -1): void {
+  const { socket } = response.req;
+  if (!socket.destroyed) addPendingBytes(response, sign * Math.ceil(socket.writableHighWaterMark / MAX_OPEN));
 }
 
 /** Lets a connection end with a response. */

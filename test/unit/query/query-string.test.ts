@@ -145,10 +145,4 @@ describe('InvalidQueryError', () => {
     expect(String(new InvalidQueryError([page]))).to.equal("InvalidQueryError: Parameter 'page' is wrong.");
     expect(new InvalidQueryError([page, page]).message).to.equal('The request has 2 problems.');
   });
-
-  it('keeps at most a hundred problems', () => {
-    const error = new InvalidQueryError(Array.from({ length: 500 }, () => page));
-    expect(error.errors).to.deep.equal(Array.from({ length: 100 }, () => page));
-    expect(error.message).to.equal('The request has 500 problems.');
-  });
 });

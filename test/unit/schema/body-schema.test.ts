@@ -186,10 +186,10 @@ describe('parseBody', () => {
     expect(String(error)).to.equal('InvalidBodyError: The body has 2 problems.');
   });
 
-  it('tells at most a hundred problems', async () => {
+  it('looks for a hundred unknown properties and one more', async () => {
     const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`p${index}`, 1]));
     const issues = await bodyIssues(parseBody(create, body));
-    expect(issues).to.have.length(100);
+    expect(issues.filter(({ code }) => code === 'unknownProperty')).to.have.length(101);
     expect(issues[99]).to.deep.include({ pointer: '/p99', code: 'unknownProperty' });
   });
 
