@@ -241,11 +241,20 @@ function manyModels(): ModelClass[] {
 describe('finding a route of many models', () => {
   let site: TestApp;
 
+  const models = manyModels();
+
   before(async () => {
-    site = await startTestApp({ models: manyModels() });
+    site = await startTestApp({ models });
   });
 
   after(() => site[Symbol.asyncDispose]());
+
+  it('needs less than 10 ms of processor time for each at the start, so that a hundred take a second', async () => {
+    const start = process.cpuUsage();
+    await buildApp({ models });
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1e3 / MANY).to.be.below(10);
+  });
 
   it('finds every model, and no other', async function () {
     this.timeout(60_000);
