@@ -279,3 +279,54 @@ describe('running out', () => {
     return rows.map(({ pid }) => pid);
   }
 });
+
+@Crud()
+@Table({ tableName: 'tickets', timestamps: false })
+class Ticket extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+describe('a server that has no connection left', () => {
+  it('is answered with 503 until it has one', async () => {
+    const database = await freshDatabase('full');
+    const role = new URL(database.url).pathname.slice(1);
+    const control = new Client({ connectionString: database.url });
+    await control.connect();
+    await control.query(
+      `CREATE ROLE ${role} LOGIN PASSWORD 'limited'; GRANT ALL ON SCHEMA public TO ${role}`,
+    );
+    const url = Object.assign(new URL(database.url), { username: role, password: 'limited' }).href;
+    const drop = async () => {
+      await control.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+      await control.end();
+      await database.drop();
+    };
+    const logger = new CapturedLog();
+    await using site = await startTestApp({
+      models: [Ticket],
+      database: { url, drop },
+      bootstrap: { logger },
+    });
+    const requests = () => [
+      site.agent.get('/tickets'),
+      site.agent.get('/tickets/1'),
+      site.agent.post('/tickets').send({}),
+    ];
+    expect((await Promise.all(requests())).map(({ status }) => status)).to.deep.equal([200, 404, 201]);
+    logger.clear();
+
+    await control.query(`ALTER ROLE ${role} CONNECTION LIMIT 0`);
+    await control.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1', [role]);
+    for (const answer of await Promise.all(requests())) {
+      expectProblem(answer, 503, { detail: 'The database is not available; try again.' });
+      expect(answer.headers['retry-after']).to.equal('1');
+    }
+    expect(logger.text).to.include('53300');
+
+    await control.query(`ALTER ROLE ${role} CONNECTION LIMIT -1`);
+    expect((await Promise.all(requests())).map(({ status }) => status)).to.deep.equal([200, 200, 201]);
+  });
+});

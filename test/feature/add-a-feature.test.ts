@@ -17,7 +17,6 @@ import { ENDPOINTS, type Endpoint } from '../../src/metadata/crud-options.js';
 import type { Feature, FeatureFactory, Input } from '../../src/operation/feature.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing } from '../support/expect-answer.js';
-import { watchForLeaks } from '../support/leak-watch.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 // ── The feature, as its author would write it ──
@@ -127,7 +126,7 @@ describe('a feature of one file', () => {
           pending,
         ]);
         ({ application } = built);
-        agent = watchForLeaks(supertest(express().use(built.router)));
+        agent = supertest(express().use(built.router));
       });
 
       it('is asked there', () => {

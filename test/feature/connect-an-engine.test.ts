@@ -286,7 +286,7 @@ describe('connecting an engine', () => {
     });
 
     it('gives up on a server that does not answer', async () => {
-      const server = createServer().listen(0, '127.0.0.1');
+      const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
       const dialectOptions = { connectionTimeoutMillis: 50 };

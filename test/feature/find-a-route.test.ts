@@ -241,13 +241,16 @@ function manyModels(): ModelClass[] {
 describe('finding a route of many models', () => {
   let site: TestApp;
 
+  const models = manyModels();
+
   before(async () => {
-    site = await startTestApp({ models: manyModels() });
+    site = await startTestApp({ models });
   });
 
   after(() => site[Symbol.asyncDispose]());
 
-  it('finds every model, and no other', async () => {
+  it('finds every model, and no other', async function () {
+    this.timeout(60_000);
     for (let nth = 0; nth < MANY; nth += 1) {
       const path = `/part${nth}s`;
       const label = `of ${nth}`;

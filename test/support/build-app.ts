@@ -3,7 +3,6 @@ import express, { type Express } from 'express';
 import supertest from 'supertest';
 import { type BootstrapOptions, bootstrap, type CrudApplication } from '../../src/index.js';
 import { inCombination, useCombination } from './combination.js';
-import { watchForLeaks } from './leak-watch.js';
 import { useSameRequestId } from './same-request-id.js';
 
 /** An application, and something to send requests with. */
@@ -23,5 +22,5 @@ export async function buildApp(
   prepare(app);
   useCombination(app, options);
   const crud = await bootstrap(app, inCombination(options));
-  return { app, crud, agent: watchForLeaks(supertest(app)) };
+  return { app, crud, agent: supertest(app) };
 }

@@ -1,44 +1,105 @@
-/** After every test no connection of a test application is in use, waited for, or in a transaction. */
+/** After every test no connection of any pool is in use or waited for, and none of the server in a transaction. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
 import type { Engine } from '../../src/index.js';
 import { poolStates } from './connections.js';
+import { PATIENCE } from './patience.js';
+import { ownDatabases } from './postgres.js';
+
+/** A pool of Sequelize's, as far as a test looks at it. */
+interface Pool {
+  readonly size: number;
+  readonly using: number;
+  readonly waiting: number;
+}
+
+interface ConnectionManager {
+  readonly pool: Pool | { readonly read: Pool; readonly write: Pool };
+  initPools(): void;
+}
 
 const watched = new Set<Engine>();
-/** Milliseconds. A client that goes away is noticed a little later, and on a busy machine later still. */
-const PATIENCE = 10_000;
+const managers = new Set<WeakRef<ConnectionManager>>();
 
-/** Watches an engine until the returned function is called. */
+/** Watches the pools of every Sequelize from now on, those of the user's own too. */
+export function watchAllPools(): void {
+  const { prototype } = require('sequelize/lib/dialects/abstract/connection-manager')
+    .ConnectionManager as typeof Object & { readonly prototype: ConnectionManager };
+  const { initPools } = prototype;
+  prototype.initPools = function (this: ConnectionManager) {
+    managers.add(new WeakRef(this));
+    initPools.call(this);
+  };
+}
+
+/** Watches the transactions of an engine until the returned function is called. */
 export function watchConnections(engine: Engine): () => void {
   watched.add(engine);
   return () => void watched.delete(engine);
 }
 
-/** Waits until the watched engines rest; rejects when they do not. */
+/** Waits until all pools and the transactions of watched engines rest; rejects when they do not. */
 export async function untilConnectionsRest(): Promise<void> {
+  await untilPoolsRest();
   for (const engine of watched) {
     // Closed by the test, and all its connections with it.
     if (poolStates(engine).every(({ size }) => size === 0)) continue;
-    await untilRest(engine);
-    await untilNoTransaction(engine);
+    const query = () => engine.sequelize.query(OF_DATABASE, { type: QueryTypes.SELECT, logging: false });
+    await untilNoTransaction(query);
   }
 }
 
-async function untilRest(engine: Engine): Promise<void> {
-  const isBusy = () => poolStates(engine).some(({ using, waiting }) => using + waiting > 0);
-  const deadline = performance.now() + PATIENCE;
-  while (isBusy() && performance.now() < deadline) await nextTurn();
-  if (isBusy()) throw new Error(`Connections are still in use: ${JSON.stringify(poolStates(engine))}`);
+/** Waits until no database of this process has a transaction that waits for its client; rejects where one has. */
+export async function untilServerRests(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await untilNoTransaction(async () => (await client.query(OF_PROCESS, [ownDatabases(url)])).rows);
+  } finally {
+    await client.end();
+  }
 }
 
-async function untilNoTransaction({ sequelize }: Engine): Promise<void> {
-  const query = () => sequelize.query(IDLE_IN_TRANSACTION, { type: QueryTypes.SELECT, logging: false });
+async function untilPoolsRest(): Promise<void> {
+  const deadline = performance.now() + PATIENCE;
+  let busy = busyManagers();
+  while (busy.length > 0 && performance.now() < deadline) {
+    await nextTurn();
+    busy = busyManagers();
+  }
+  // What comes later is not to blame for them.
+  for (const reference of busy) managers.delete(reference);
+  const states = busy.flatMap((reference) => poolsOf(reference)).map(shown);
+  if (busy.length > 0) throw new Error(`Connections are still in use: ${JSON.stringify(states)}`);
+}
+
+function busyManagers(): readonly WeakRef<ConnectionManager>[] {
+  return [...managers].filter((reference) =>
+    poolsOf(reference).some(({ using, waiting }) => using + waiting > 0),
+  );
+}
+
+/** None where nothing but this file knows of the instance any more. */
+function poolsOf(reference: WeakRef<ConnectionManager>): readonly Pool[] {
+  const pool = reference.deref()?.pool;
+  if (pool) return 'read' in pool ? [pool.read, pool.write] : [pool];
+  managers.delete(reference);
+  return [];
+}
+
+/** Its own members are many, and secret. */
+function shown({ size, using, waiting }: Pool): Pool {
+  return { size, using, waiting };
+}
+
+async function untilNoTransaction(query: () => Promise<readonly object[]>): Promise<void> {
   let idle = await query();
   const deadline = performance.now() + PATIENCE;
   while (idle.length > 0 && performance.now() < deadline) idle = await query();
   if (idle.length > 0) throw new Error(`Connections are idle in a transaction: ${JSON.stringify(idle)}`);
 }
 
-const IDLE_IN_TRANSACTION = `
-  SELECT pid, query FROM pg_stat_activity
-  WHERE datname = current_database() AND state LIKE 'idle in transaction%'`;
+const OF_SERVER = "SELECT datname, pid, query FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
+const OF_DATABASE = `${OF_SERVER} AND datname = current_database()`;
+const OF_PROCESS = `${OF_SERVER} AND datname = ANY($1)`;

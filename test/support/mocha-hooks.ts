@@ -1,16 +1,14 @@
-/** What surrounds every run of the tests: the version of Express, the database, no connection left in use, and an
- * end that leaves nothing behind. */
+/** What surrounds every run of the tests: the version of Express, the database, and that a test leaves nothing behind. */
 import './express-version.js';
 import 'reflect-metadata';
 import { constants } from 'node:os';
-import { untilConnectionsRest } from './connections-at-rest.js';
-import { throwLeak } from './leak-watch.js';
+import { untilConnectionsRest, untilServerRests, watchAllPools } from './connections-at-rest.js';
+import { forgetFindings, keepSecret, recordChildren, recordFindings, throwFindings } from './findings.js';
+import { openHandles, untilHandlesRest } from './handles-at-rest.js';
 import { startPostgres } from './postgres.js';
 
-const rejections: unknown[] = [];
-
-// Mocha drops a rejection that nobody handled, and does not stand it to be thrown while a test is running.
-process.on('unhandledRejection', (reason) => rejections.push(reason));
+recordFindings();
+watchAllPools();
 
 // An exit runs the listeners that clean up, and death by a signal does not.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -19,25 +17,51 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 
 /** Mocha's root hooks. */
 export const mochaHooks = {
-  async beforeAll(): Promise<void> {
-    await startPostgres();
+  async beforeAll(this: Mocha.Context): Promise<void> {
+    await recordChildren();
+    const { url } = await startPostgres();
+    keepSecret(decodeURIComponent(new URL(url).password));
+    leaveNothing(this.test?.parent?.suites ?? [], url);
   },
 
-  async afterEach(): Promise<void> {
-    throwRejection();
-    throwLeak();
-    await untilConnectionsRest();
+  beforeEach(this: Mocha.Context): void {
+    if (this.currentTest) judge(this.currentTest);
   },
 
   async afterAll(): Promise<void> {
     const server = await startPostgres();
     await server.stop();
-    throwRejection();
+    await throwFindings();
   },
 };
 
-function throwRejection(): void {
-  if (rejections.length === 0) return;
-  const [cause] = rejections.splice(0);
-  throw new Error('A rejected promise was not handled', { cause });
+/** Makes what is found a failure of the test it belongs to. A root hook that fails would end the whole run. */
+function judge(test: Mocha.Test): void {
+  const { fn } = test;
+  if (!fn) return;
+  test.fn = async function (this: Mocha.Context) {
+    try {
+      await Reflect.apply(fn, this, []);
+    } catch (error) {
+      forgetFindings();
+      throw error;
+    }
+    await throwFindings();
+  };
+}
+
+/** Makes what a file leaves behind, when its own hooks have run, a failure of this file and of no later one. */
+function leaveNothing(files: readonly Mocha.Suite[], url: string): void {
+  let before = openHandles();
+  for (const file of files) {
+    // The hooks of the file itself come first: they were registered before, or belong to suites inside.
+    file.afterEach('gives connections back', untilConnectionsRest);
+    file.afterAll('leaves nothing behind', async () => {
+      await throwFindings();
+      await untilServerRests(url);
+      await untilHandlesRest(before).finally(() => {
+        before = openHandles();
+      });
+    });
+  }
 }

@@ -18,6 +18,7 @@ export interface TestDatabase {
 }
 
 let server: Promise<TestServer> | undefined;
+const databases = new Set<string>();
 
 /** Starts the server, or gives the one that runs; DATABASE_URL is used instead when it is set. */
 export function startPostgres(): Promise<TestServer> {
@@ -31,9 +32,21 @@ export async function freshDatabase(label = 'test'): Promise<TestDatabase> {
   const { url: adminUrl } = await startPostgres();
   const name = `${label}_${randomBytes(6).toString('hex')}`;
   await execute(adminUrl, `CREATE DATABASE "${name}"`);
+  databases.add(name);
   const url = new URL(adminUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => execute(adminUrl, `DROP DATABASE "${name}" WITH (FORCE)`) };
+  return {
+    url: url.href,
+    async drop() {
+      await execute(adminUrl, `DROP DATABASE "${name}" WITH (FORCE)`);
+      databases.delete(name);
+    },
+  };
+}
+
+/** The databases of this process: other runs may use the same server. */
+export function ownDatabases(adminUrl: string): readonly string[] {
+  return [new URL(adminUrl).pathname.slice(1), ...databases];
 }
 
 async function startOwnServer(): Promise<TestServer> {

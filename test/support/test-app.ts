@@ -6,7 +6,6 @@ import type { Engine } from '../../src/persistence/engine/engine.js';
 import { type EngineOptions, engineLifespan } from '../../src/persistence/engine/engine-lifespan.js';
 import { inCombination, useCombination } from './combination.js';
 import { watchConnections } from './connections-at-rest.js';
-import { watchForLeaks } from './leak-watch.js';
 import { listen } from './listen.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 import { useSameRequestId } from './same-request-id.js';
@@ -57,7 +56,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     app,
     crud,
     engine,
-    agent: watchForLeaks(supertest(listening.server)),
+    agent: supertest(listening.server),
     async [Symbol.asyncDispose]() {
       await listening[Symbol.asyncDispose]();
       unwatch();
