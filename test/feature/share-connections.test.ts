@@ -56,6 +56,10 @@ const VIEW = `
   DROP TABLE views;
   CREATE VIEW views AS SELECT id, look(id) AS title FROM generate_series(0, 1000) AS t (id)`;
 
+/** For reads that wait until a test has what it looks for: it may take longer than the two seconds of a lock. */
+const UNHURRIED = { lock_timeout: 20_000, statement_timeout: 25_000, query_timeout: 30_000 };
+const ACQUIRE = 20_000;
+
 const FAST = Array.from({ length: 40 }, (_, index) => index + 100);
 
 describe('sharing connections', () => {
@@ -120,7 +124,7 @@ describe('sharing connections', () => {
   }
 
   describe('of which one is slow', () => {
-    beforeEach(() => start());
+    beforeEach(() => start({ pool: { max: 4, acquire: ACQUIRE }, dialectOptions: UNHURRIED }));
 
     it('answers all others while it is under way', async () => {
       await control.query('SELECT pg_advisory_lock(7)');
@@ -177,7 +181,7 @@ describe('sharing connections', () => {
 
     for (const max of [2, 4, 10]) {
       it(`leaves connections to others, of ${max}`, async () => {
-        await start({ pool: { max } });
+        await start({ pool: { max, acquire: ACQUIRE }, dialectOptions: UNHURRIED });
         await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
         let isAnswered = false;
         const locked = FAST.flatMap((id) => [book(id), books(id)]);
@@ -196,7 +200,7 @@ describe('sharing connections', () => {
     }
 
     it('leaves one to others on the general path', async () => {
-      await start({ pool: { max: 3 } }, { fastPath: false });
+      await start({ pool: { max: 3, acquire: ACQUIRE }, dialectOptions: UNHURRIED }, { fastPath: false });
       await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
       const locked = Promise.all(FAST.map(book));
       while ((await locks('NOT granted')).length < 2) await new Promise(setImmediate);
@@ -207,7 +211,7 @@ describe('sharing connections', () => {
     });
 
     it('gives a table all connections that is not locked', async () => {
-      await start({ pool: { max: 4 } });
+      await start({ pool: { max: 4, acquire: ACQUIRE }, dialectOptions: UNHURRIED });
       await control.query('SELECT pg_advisory_lock(7)');
       const slow = [view(0), view(0), view(0)];
       while ((await waiting()) < 3) await new Promise(setImmediate);

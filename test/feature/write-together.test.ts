@@ -132,7 +132,14 @@ describe('writing together', () => {
     site = await startTestApp({
       models: [Coin, Stamp, Note],
       database,
-      engine: { groupCommit: true, ...engine, pool, logging: countWrites },
+      // What a test holds back may wait longer than the two seconds of a lock, until all else has come.
+      engine: {
+        groupCommit: true,
+        dialectOptions: { lock_timeout: 4_500 },
+        ...engine,
+        pool,
+        logging: countWrites,
+      },
       minPool: pool.max,
       bootstrap: { fastPath: true, logger },
       prepare: (app) => {
@@ -265,7 +272,7 @@ describe('writing together', () => {
   });
 
   it('leaves the limits of the connections as they were', async () => {
-    await start({ pool: { max: 1 } });
+    await start({ pool: { max: 1 }, dialectOptions: {} });
     await together((number) => create({ name: newOne(number) }));
     const shown = await site.engine.sequelize.query(
       "SELECT current_setting('lock_timeout') AS lock, current_setting('statement_timeout') AS statement",
