@@ -56,7 +56,9 @@ describe('parseFields', () => {
   }
 
   it('says little about thousands of names', () => {
-    expect(parsed('x,'.repeat(5000)).issues).to.have.lengthOf(4);
+    const different = Array.from({ length: 5000 }, (_, index) => `x${index}`);
+    expect(parsed(different.join()).issues).to.have.lengthOf(4);
+    expect(parsed('x,'.repeat(5000)).issues).to.have.lengthOf(1);
     expect(parsed('id,'.repeat(5000)).issues).to.have.lengthOf(1);
   });
 });
