@@ -374,5 +374,7 @@ describe('reads that share a connection', () => {
     ]);
     for (const { end } of sent.slice(1)) end(null);
     expect([reader.load, reader.isInUse, pool.pool.using]).to.deep.equal([0, false, 0]);
+    // An idle connection has a timer.
+    await pool.pool.destroyAllNow();
   });
 });
