@@ -1,13 +1,14 @@
-/** `npm start`, `npm test`, `npm run combinations` and `npm run bench`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `combinations`, `soak` or `bench`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { bench } from './bench.mjs';
 import { combinations } from './combinations.mjs';
 import { setUp } from './set-up.mjs';
+import { soak } from './soak.mjs';
 import { start } from './start.mjs';
 import { StepFailed } from './step.mjs';
 import { test } from './test.mjs';
 
-const commands = { start, test, combinations, bench };
+const commands = { start, test, combinations, soak, bench };
 
 const command = commands[process.argv[2]];
 if (!command) {

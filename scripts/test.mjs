@@ -9,7 +9,9 @@ import { programs, root, runScript, step } from './step.mjs';
 const COVERAGE = 'coverage/tmp';
 const COVERED = { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
 /** They wait most of the time: for processes, installations and what breaks. Those of processes choose Express and path themselves. */
-const WAITING = ['process', 'fault', 'package', 'browser'].map((name) => `dist/test/${name}/**/*.test.js`);
+const WAITING = ['soak', 'process', 'fault', 'package', 'browser'].map(
+  (name) => `dist/test/${name}/**/*.test.js`,
+);
 const ALL = 'dist/test/**/*.test.js';
 
 export async function test() {

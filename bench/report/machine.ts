@@ -53,7 +53,8 @@ function system(): string {
   return /^PRETTY_NAME="(.*)"$/m.exec(text)?.[1] ?? type();
 }
 
-function revision(): string {
+/** The revision of the checkout, and whether the working tree is another. */
+export function revision(): string {
   try {
     const short = git('rev-parse', '--short', 'HEAD');
     const isChanged = git('status', '--porcelain', '--', 'src', BENCH) !== '';

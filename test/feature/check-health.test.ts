@@ -465,6 +465,12 @@ describe('a health check', () => {
       expect(await cache?.echo('at once')).to.equal('at once');
     });
 
+    it('lets its own never wait longer than a second before it connects to the cache again', async () => {
+      const { cache } = await engineLifespan(database.url, { models: [], cache: redis.url })();
+      const { retryStrategy } = (cache as Redis).options;
+      expect([1, 10, 1_000].map((attempts) => retryStrategy?.(attempts))).to.deep.equal([50, 500, 1_000]);
+    });
+
     it('starts without a cache that cannot be reached', async () => {
       await using gate = await Gate.before(redis.url);
       await gate.close();

@@ -8,7 +8,7 @@ import {
   type PostgresServer,
   startPostgresServer,
 } from '../../sample/support/postgres-server.js';
-import { isGone, readPostmaster } from '../../sample/support/postmaster-file.js';
+import { isAlive, isGone, readPostmaster } from '../../sample/support/postmaster-file.js';
 import { chooseServerAccount, giveTo } from '../../sample/support/server-account.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.js';
@@ -68,11 +68,26 @@ export class OwnPostgres implements AsyncDisposable {
 
   /** Ends it at once, without a word to its clients: what `pg_ctl stop -m immediate` does. */
   async crash(): Promise<void> {
-    const postmaster = await readPostmaster(dataFolder(this.#folder.path));
-    if (!postmaster) throw new Error('The server does not run.');
-    process.kill(postmaster.pid, 'SIGQUIT');
-    if (!(await isGone(postmaster.pid, 5_000))) throw new Error('The server does not end.');
+    const postmaster = await this.#postmaster();
+    process.kill(postmaster, 'SIGQUIT');
+    if (!(await isGone(postmaster, 5_000))) throw new Error('The server does not end.');
     await this.stop();
+  }
+
+  /** Stops all its processes where they are. @returns what lets them go on */
+  async freeze(): Promise<() => void> {
+    const client = new Client({ connectionString: this.url('postgres') });
+    await client.connect();
+    const postmaster = await this.#postmaster();
+    // First of all, so that it makes no more of them.
+    process.kill(postmaster, 'SIGSTOP');
+    const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
+    const all = [postmaster, ...rows.map(({ pid }) => pid)];
+    for (const pid of all) signal(pid, 'SIGSTOP');
+    return () => {
+      for (const pid of all) signal(pid, 'SIGCONT');
+      void client.end();
+    };
   }
 
   /** Ends it in order: sessions are ended, and told so. */
@@ -85,6 +100,12 @@ export class OwnPostgres implements AsyncDisposable {
     await this.proxy[Symbol.asyncDispose]();
     await this.stop();
     this.#folder.remove();
+  }
+
+  async #postmaster(): Promise<number> {
+    const postmaster = await readPostmaster(dataFolder(this.#folder.path));
+    if (!postmaster) throw new Error('The server does not run.');
+    return postmaster.pid;
   }
 
   /** https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP */
@@ -103,6 +124,11 @@ export class OwnPostgres implements AsyncDisposable {
       await client.end();
     }
   }
+}
+
+/** A process may have ended meanwhile. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  if (isAlive(pid)) process.kill(pid, name);
 }
 
 function run({ path }: TemporaryFolder, settings: Settings): Promise<PostgresServer> {

@@ -13,7 +13,12 @@ interface Link {
   isDead: boolean;
   /** Its next answer is swallowed, and then it is cut. */
   isDoomed: boolean;
+  /** What is delayed, in the order it came. */
+  readonly toServer: Delayed;
+  readonly toClient: Delayed;
 }
+
+type Delayed = (() => void)[];
 
 /** How a connection is cut: in order, or with a reset. */
 export type Cut = 'end' | 'reset';
@@ -117,7 +122,15 @@ export class TcpProxy implements AsyncDisposable {
 
   #accept(client: Socket): void {
     const server = connect({ port: this.#targetPort, host: '127.0.0.1', noDelay: true });
-    const link = { client, server, received: 0, isDead: this.#isBlackhole, isDoomed: false };
+    const link = {
+      client,
+      server,
+      received: 0,
+      isDead: this.#isBlackhole,
+      isDoomed: false,
+      toServer: [],
+      toClient: [],
+    };
     this.#links.add(link);
     for (const socket of [client, server]) {
       socket.on('error', () => this.#cut(link, 'reset'));
@@ -130,7 +143,7 @@ export class TcpProxy implements AsyncDisposable {
   #send(link: Link, chunk: Buffer): void {
     if (link.isDead) return;
     if (this.#doom && chunk.includes(this.#doom)) link.isDoomed = true;
-    this.#later(() => link.server.write(chunk));
+    this.#later(link.toServer, () => link.server.write(chunk));
   }
 
   #receive(link: Link, chunk: Buffer): void {
@@ -145,16 +158,21 @@ export class TcpProxy implements AsyncDisposable {
     const passed = chunk.subarray(0, allowed);
     link.received += passed.length;
     const isOver = passed.length < chunk.length;
-    this.#later(() => {
+    this.#later(link.toClient, () => {
       link.client.write(passed, () => {
         if (limit && isOver) this.#cut(link, limit.cut);
       });
     });
   }
 
-  #later(work: () => void): void {
-    if (this.#latency === 0) work();
-    else setTimeout(work, this.#latency);
+  /** A delay that ends or becomes shorter lets nothing overtake what was delayed before. */
+  #later(delayed: Delayed, work: () => void): void {
+    if (this.#latency === 0 && delayed.length === 0) {
+      work();
+      return;
+    }
+    delayed.push(work);
+    setTimeout(() => delayed.shift()?.(), this.#latency);
   }
 
   #cut(link: Link, cut: Cut): void {

@@ -18,6 +18,9 @@ const CLIENTS = Object.freeze({
 
 /** Milliseconds. */
 const CONNECT_TIMEOUT = 2_000;
+/** Milliseconds between attempts to connect again. ioredis would come to wait 2 s, however soon the server is back. */
+const LONGEST_WAIT = 1_000;
+const MORE_WAIT = 50;
 
 /** How to make another client like one that was made here. */
 const SEPARATE = new WeakMap<ClickHouseClient, () => ClickHouseClient>();
@@ -76,7 +79,11 @@ export function openCache(given: string | Redis | Cluster): OwnedClient<Redis> {
   // A cluster has the commands of a server, and a public type that cannot be one of either.
   if (typeof given !== 'string') return { client: given as Redis, close: async () => {} };
   const { Redis: RedisClient } = load<typeof import('ioredis')>('cache');
-  const client = new RedisClient(given, { maxRetriesPerRequest: 1, enableOfflineQueue: false });
+  const client = new RedisClient(given, {
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: false,
+    retryStrategy: (attempts) => Math.min(attempts * MORE_WAIT, LONGEST_WAIT),
+  });
   // Without a listener ioredis prints each failed attempt to connect. The health probe tells what is wrong.
   client.on('error', () => {});
   const close = async (): Promise<void> => {

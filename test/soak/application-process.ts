@@ -1,0 +1,74 @@
+/** Runs the application as a process, and reads what it logs. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { ApplicationOptions, Measure } from './application.js';
+
+const APPLICATION = join(__dirname, 'application.js');
+
+/** A line of standard error, and when it was read. */
+export interface LoggedLine {
+  readonly text: string;
+  readonly at: number;
+}
+
+/** A running application. */
+export class ApplicationProcess implements AsyncDisposable {
+  readonly log: LoggedLine[] = [];
+  port = 0;
+  readonly #child: ChildProcess;
+  readonly #closed: Promise<unknown>;
+
+  private constructor(options: ApplicationOptions) {
+    // What collects the coverage of code keeps more and more.
+    const { NODE_V8_COVERAGE: _, ...env } = process.env;
+    this.#child = fork(APPLICATION, [JSON.stringify(options)], {
+      env: { ...env, NODE_ENV: 'production' },
+      execArgv: ['--expose-gc', '--trace-warnings'],
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    });
+    this.#closed = once(this.#child, 'close');
+    const lines = createInterface({ input: this.#child.stderr ?? process.stdin });
+    lines.on('line', (text) => this.log.push({ text, at: performance.now() }));
+    const kill = () => void this.#child.kill('SIGKILL');
+    process.once('exit', kill);
+    this.#child.once('close', () => process.removeListener('exit', kill));
+  }
+
+  /** Starts one, and waits until it listens. */
+  static async start(options: ApplicationOptions): Promise<ApplicationProcess> {
+    const application = new ApplicationProcess(options);
+    application.port = (await application.#hear()) as number;
+    return application;
+  }
+
+  /** Has it collect its garbage, and say what is left. */
+  async measure(): Promise<Measure> {
+    const heard = this.#hear();
+    this.#child.send('measure');
+    return (await heard) as Measure;
+  }
+
+  /** Stops it in order. @returns its exit code */
+  async stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM');
+    await this.#closed;
+    return this.#child.exitCode;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#closed;
+  }
+
+  async #hear(): Promise<unknown> {
+    const ended = this.#closed.then(() => {
+      throw new Error(`The application has ended: ${this.log.map(({ text }) => text).join('\n')}`);
+    });
+    // It may end much later, when nothing waits any more.
+    ended.catch(() => {});
+    const [message] = await Promise.race([once(this.#child, 'message'), ended]);
+    return message;
+  }
+}
