@@ -15,9 +15,12 @@ export const RECORD_FIELDS: ReadonlySet<string | symbol> = new Set([
 /** What it adds to the class of a record. */
 const CLASS_FIELDS = /^_(?:hasC|c)ustom[GS]etters$/;
 
-/** Sequelize reads `$x` as a parameter or another table, a dot as a path, and drops quotes. A query string has lists with commas. */
-const COLUMN = /^\$|[".]/;
+/** Sequelize reads an attribute `$x` as a parameter or another table, a dot as a path, and drops quotes. A query string has lists with commas. */
+const COLUMN = /[".]/;
 const ATTRIBUTE = /^\$|[".,]/;
+
+const SIGNS =
+  "which begins with '$', or has one of . , \" in it, and means something else to Sequelize or in a query string";
 
 /** What is wrong with the names of a model's attributes and columns. */
 export function nameProblems(model: ModelClass): string[] {
@@ -33,10 +36,10 @@ export function nameProblems(model: ModelClass): string[] {
         `${attribute} has the name of a member that every record of Sequelize has; rename the attribute${keeps}.`,
       ];
     }
-    const signs =
-      "which begins with '$', or has one of . , \" in it, and means something else to Sequelize or in a query string";
     return ATTRIBUTE.test(name)
-      ? [`${attribute} has a name ${signs}; rename the attribute${keeps}.`]
-      : [`${attribute} has the column '${field}', ${signs}; rename the column.`];
+      ? [`${attribute} has a name ${SIGNS}; rename the attribute${keeps}.`]
+      : [
+          `${attribute} has the column '${field}', which has one of . " in it, and means something else to Sequelize; rename the column.`,
+        ];
   });
 }

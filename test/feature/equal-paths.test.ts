@@ -514,7 +514,7 @@ describe('the fast path and the general path', () => {
       const values = { b: 1, 10: 2, 2: 3, 'a b': 7, 'é\\': 8 };
       const restore = (key: string) => () =>
         query(`INSERT INTO names (key) VALUES ('${key}') ON CONFLICT DO NOTHING`);
-      for (const key of ['a', 'a/b', 'é ?#%', '..', '"']) {
+      for (const key of ['a', 'a/b', 'é ?#%', '"']) {
         const undo = () => query('TRUNCATE names');
         await undo();
         const body = { key, ...values };

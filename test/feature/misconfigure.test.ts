@@ -189,7 +189,7 @@ describe('misconfiguring', () => {
       logger: { error() {}, log() {} },
     } as unknown as BootstrapOptions;
     expect(await problemsOf(options)).to.deep.equal([
-      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, deny, rls, idempotency, health, docs.",
+      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, deny, rls, idempotency, health, docs, accessLog, serverTiming, metrics.",
       'Undecorated is in models but has no @Crud; decorate it or leave it out.',
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
       'bodyLimit is "many"; use a number of bytes from 1, or a text such as \'100kb\'.',
@@ -212,14 +212,14 @@ describe('misconfiguring', () => {
     const member = (name: string, column: string) =>
       `Collision.${name} has the name of a member that every record of Sequelize has; rename the attribute ` +
       `(its column keeps its name with @Column({ field: '${column}' })).`;
-    const signs = (name: string) =>
+    const signs = (name: string, mend: string) =>
       `Collision.${name} has a name which begins with '$', or has one of . , " in it, and means something else to ` +
-      'Sequelize or in a query string; rename the attribute, and its column.';
+      `Sequelize or in a query string; rename the attribute${mend}.`;
     expect(await problemsOf({ models: [Collision] })).to.deep.equal([
       member('isNewRecord', 'isNewRecord'),
       member('toString', 'to_string'),
-      signs('a.b'),
-      signs('$x'),
+      signs('a.b', ', and its column'),
+      signs('$x', " (its column keeps its name with @Column({ field: '$x' }))"),
     ]);
   });
 

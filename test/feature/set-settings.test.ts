@@ -131,7 +131,15 @@ describe('the settings of statements', () => {
         const forms = Object.entries(runner.withSettings(of('tenant 7'))).filter(
           ([, form]) => typeof form === 'function',
         ) as [string, (...args: unknown[]) => ReturnType<StatementRunner['write']>][];
-        const others = ['constructor', 'withSettings', 'within', 'begin', 'canBegin', 'sharesWrites'];
+        const others = [
+          'constructor',
+          'withSettings',
+          'within',
+          'begin',
+          'canBegin',
+          'sharesWrites',
+          'usage',
+        ];
         const known = Object.getOwnPropertyNames(StatementRunner.prototype);
         expect(forms.map(([form]) => form).sort()).to.deep.equal(
           known.filter((each) => !others.includes(each)).sort(),
