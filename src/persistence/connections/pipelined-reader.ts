@@ -42,6 +42,8 @@ export class PipelinedRead implements Execution {
   readonly #retryElsewhere: RetryElsewhere;
   readonly #budget: RepeatBudget;
   #isAskedAgain = false;
+  /** Whether it is under way here, so that an answer will come. */
+  #isUnderway = false;
   #isAnswered = false;
 
   constructor(pending: PendingStatement, retryElsewhere: RetryElsewhere, budget: RepeatBudget) {
@@ -60,12 +62,24 @@ export class PipelinedRead implements Execution {
 
   /** Who asked elsewhere has nothing to do with what goes wrong here. */
   settle(error: Error | null, result?: TextResult): void {
+    this.#isUnderway = false;
     if (error && this.#isAskedAgain) return;
     if (error instanceof BatchAbortedError) this.move();
     else if (!error || !isConnectionLost(error) || !this.repeat()) {
       this.#isAnswered = true;
       this.pending.answer(error, result);
     }
+  }
+
+  /** It is sent. */
+  begin(): void {
+    this.#isUnderway = true;
+  }
+
+  /** Leaves the answer to the shared connection, where it is not answered elsewhere; false where none will come. */
+  withdraw(): boolean {
+    if (this.#isUnderway) this.#isAskedAgain = false;
+    return this.#isUnderway;
   }
 
   /** Executes it elsewhere, where it is executed a second time; false when too many have been lately. */
@@ -177,6 +191,7 @@ export class PipelinedReader {
     const [{ pending }] = reads as readonly [PipelinedRead];
     const { statement, settings } = pending;
     this.#underway.push(reads);
+    for (const read of reads) read.begin();
     this.#executor.execute(client, {
       ...(settings ? { before: [settings] } : {}),
       statement,

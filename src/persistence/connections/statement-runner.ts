@@ -24,7 +24,7 @@ import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
 import type { SettingsStatement, StatementTarget } from './statement-target.js';
-import { LIMIT_LOCKS, TableShares } from './table-share.js';
+import { isLockTimeout, LIMIT_LOCKS, TableShares } from './table-share.js';
 
 /** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
 const CHEAP = 2;
@@ -67,6 +67,14 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
   const runner = new StatementRunner(sequelize, !unprepared.has(sequelize), grouping.has(sequelize));
   runners.set(sequelize, runner);
   return runner;
+}
+
+/** What a statement that has waited in the queue may do instead of being answered. */
+interface QueuedRead {
+  /** Takes the connection of a read that is to begin again, because its table is locked. */
+  readonly requeue?: ((client: PooledClient) => void) | undefined;
+  /** One that is under way on a shared connection, too. */
+  readonly read?: PipelinedRead | undefined;
 }
 
 /** Runs statements on the connections of one Sequelize instance. */
@@ -193,7 +201,7 @@ export class StatementRunner implements StatementTarget {
   }
 
   #askAlone(read: PipelinedRead): void {
-    this.#join(this.#source.queues.read, read.pending, () => read.isAnswered);
+    this.#join(this.#source.queues.read, read.pending, read);
   }
 
   #run(destination: Destination, asked: Asked): Promise<TextResult> {
@@ -201,12 +209,12 @@ export class StatementRunner implements StatementTarget {
   }
 
   /** In queue, where a read of a table that is locked may be put back. */
-  #join(queue: ConnectionQueue, pending: PendingStatement, isGone = () => false): void {
+  #join(queue: ConnectionQueue, pending: PendingStatement, read?: PipelinedRead): void {
     const again = (client: PooledClient): void => queue.requeue(client, entry);
     const entry = queue.join({
-      use: (client) => this.#execute(queue, client, pending, again),
+      use: (client) => this.#execute(queue, client, pending, { requeue: again, read }),
       fail: pending.fail,
-      isGone,
+      isGone: () => read?.isAnswered === true,
       isHeldBack: () => pending.share?.isHeldBack ?? false,
     });
   }
@@ -238,13 +246,13 @@ export class StatementRunner implements StatementTarget {
   /**
    * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
    *
-   * @param requeue takes the connection of a read that is to begin again, because its table is locked
+   * @param queued what a read from the queue may do instead of being answered
    */
   #execute(
     queue: ConnectionQueue,
     client: PooledClient,
     pending: PendingStatement,
-    requeue?: (client: PooledClient) => void,
+    { requeue, read }: QueuedRead = {},
     isAgain = false,
   ): void {
     const { statement, values, context, trace, answer, settings } = pending;
@@ -254,17 +262,20 @@ export class StatementRunner implements StatementTarget {
     const started = performance.now();
     let isStaleNow = false;
     let isPutBack = false;
+    let isWithdrawn = false;
     const end: Batch['end'] = (error) => {
       if (error === null) statement.measure(performance.now() - started);
       markBroken(client, error);
-      isPutBack = share?.end(isLimited, error) ?? false;
+      // It may be the one that is slow, and says nothing of the table.
+      isWithdrawn = isLimited && isLockTimeout(error) && read?.withdraw() === true;
+      isPutBack = !isWithdrawn && (share?.end(isLimited, error) ?? false);
       isStaleNow = !isAgain && error !== null && isStale(error);
       if (isPutBack) requeue?.(client);
       else if (!isStaleNow) queue.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(queue, client, pending, requeue, true);
-      else if (!isPutBack) answer(error, result);
+      if (isStaleNow) this.#execute(queue, client, pending, { requeue, read }, true);
+      else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
     const batch = { statement, executions: [{ values, context, trace, settle }], end };
     if (!isLimited && !settings) this.#executor.execute(client, batch);

@@ -67,7 +67,7 @@ export class TableShare {
   end(isLimited: boolean, error: Error | null): boolean {
     this.#progressAt = performance.now();
     if (!isLimited) this.#patient -= 1;
-    const hasWaited = (error as { readonly code?: unknown } | null)?.code === '55P03';
+    const hasWaited = isLockTimeout(error);
     const isFree = this.#isLocked && !hasWaited;
     this.#isLocked = hasWaited && (isLimited || this.#isLocked);
     if (isFree) this.#readers.wake();
@@ -83,6 +83,11 @@ export class TableShare {
   free(): void {
     this.end(false, null);
   }
+}
+
+/** Whether a read has waited for a lock in vain. */
+export function isLockTimeout(error: Error | null): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === '55P03';
 }
 
 /** Those of all tables. */
