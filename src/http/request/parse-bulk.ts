@@ -10,7 +10,13 @@ import type { Access } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { BodyError, InvalidBodyError, InvalidQueryError, withinItem } from '../../schema/request-issue.js';
+import {
+  BodyError,
+  InvalidBodyError,
+  InvalidQueryError,
+  MAX_ISSUES,
+  withinItem,
+} from '../../schema/request-issue.js';
 import { setCurrentItem } from './current-item.js';
 import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
 import {
@@ -140,7 +146,7 @@ async function parseItems(
   for (const [index, each] of body.entries()) {
     items.push(await parse(request, { access, absent, index, keys }, each));
   }
-  if (!inputs.isAtomic) return items;
+  if (!inputs.isAtomic) return withFewIssues(items);
   const issues = items.flatMap(({ problem }, index) =>
     problem instanceof InvalidBodyError ? problem.errors.map((each) => withinItem(index, each)) : [],
   );
@@ -150,6 +156,17 @@ async function parseItems(
   if (problem === null) return items;
   setCurrentItem(request, refused);
   throw problem;
+}
+
+/** Of problems beyond those that are worth reading, each item tells one. */
+function withFewIssues(items: readonly BulkItem[]): readonly BulkItem[] {
+  let left = MAX_ISSUES;
+  return items.map((item) => {
+    if (!(item.problem instanceof InvalidBodyError)) return item;
+    const errors = item.problem.errors.slice(0, Math.max(left, 1));
+    left -= errors.length;
+    return { ...item, problem: new InvalidBodyError(errors) };
+  });
 }
 
 function checkLength({ length }: readonly unknown[], max: number): void {
