@@ -119,7 +119,7 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     name: 'UnprocessableContent',
     description:
       'The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL ' +
-      'characters, JSON no key `__proto__`, days exist, and 64-bit integers fit. Or the `Idempotency-Key` was used for another ' +
+      'characters, JSON no key `__proto__` and no number beyond 1e40, days exist, and 64-bit integers fit. Or the `Idempotency-Key` was used for another ' +
       'request.',
     example: issue('name is required.', { pointer: '/name' }, 'isDefined'),
   },

@@ -5,10 +5,11 @@ import { restrictedNames } from '../plan/access-plan.js';
 import type { Exposure, ResourcePlan } from '../plan/resource-plan.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
-import { hasTransform, shapesValue } from '../schema/model-decorators.js';
+import { holdsUnsafeKey, isPlainJson, isStructured, withoutUnsafeKeys } from '../schema/json-value.js';
+import { hasTransform, hasType, shapesValue } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
-import { holdsUnsafeKey, withoutUnsafeKeys } from '../schema/wire-value.js';
+
 import { perPair } from '../util/per-pair.js';
 import { ownFormat, wireFormat } from './wire-format.js';
 
@@ -149,6 +150,7 @@ function throughClass(
   const sources = [...new Set([...names, ...attributes.keys()])];
   const jsonNames = sources.filter((name) => attributes.get(name)?.type.kind === 'json');
   const asIs = jsonNames.filter((name) => names.includes(name) && !shapesValue(schema, name));
+  const untyped = jsonNames.filter((name) => !hasType(schema, name));
   return (record, fields) => {
     const values = pick(record, sources);
     const safe = { ...values };
@@ -158,7 +160,10 @@ function throughClass(
       // Others write to the table too, and class-transformer takes an own `constructor` for the class of a value.
       if (holdsUnsafeKey(values[name])) safe[name] = withoutUnsafeKeys(values[name]);
     }
-    const shown: WireRecord = { ...readThroughClass(schema, safe, nested) };
+    const plain = untyped
+      .map((name) => safe[name])
+      .filter((value) => isStructured(value) && isPlainJson(value));
+    const shown: WireRecord = { ...readThroughClass(schema, safe, nested, plain as object[]) };
     // class-transformer drops keys such as `toString` from JSON on the way.
     for (const name of asIs)
       if (shownName(schema, name) in shown) shown[shownName(schema, name)] = values[name];

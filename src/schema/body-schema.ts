@@ -1,16 +1,24 @@
 /** A body that came over the wire -> values, or everything that is wrong with it. */
-import { plainToInstance } from 'class-transformer';
-import { type ValidationError, validate } from 'class-validator';
+import { type ValidationError, ValidationTypes, validate } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import type { Maybe } from '../util/maybe.js';
 import { quotesValue } from '../util/quoted-value.js';
-import { classProperties, hasValidators } from './class-properties.js';
-import { ADDRESSABLE, isTextKey, STORABLE_JSON } from './column-rules.js';
+import {
+  type BodyValues,
+  contentIssues,
+  storageIssues,
+  typeIssues,
+  type ValueSchema,
+} from './body-values.js';
+import { classProperties, hasValidators, validatorsOf } from './class-properties.js';
+import { ADDRESSABLE, isTextKey } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
+import { hasType } from './model-decorators.js';
 import { createSchema, updateSchema } from './model-schemas.js';
+import { fillClass } from './read-through-class.js';
 import {
   bodyPointer,
   InvalidBodyError,
@@ -19,11 +27,9 @@ import {
   readOnlyIssue,
 } from './request-issue.js';
 import type { RuleContext, SchemaClass } from './synthesize-class.js';
-import { holdsUnsafeKey } from './wire-value.js';
 
 /** What a body is checked against. */
-export interface BodySchema {
-  readonly class: Class;
+export interface BodySchema extends ValueSchema {
   /** class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only. */
   readonly hasRules: boolean;
   /** The only properties a body may have. */
@@ -37,9 +43,6 @@ export interface BodySchema {
   /** Reads what is right at first sight. */
   readonly read: BodyReader;
 }
-
-/** The values of a checked body, by attribute. */
-export type BodyValues = Record<string, unknown>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -76,11 +79,23 @@ export function bodySchema(
     givenKey:
       explicit && kind === 'create' && isTextKey(plan.info.primaryKey) ? plan.info.primaryKey.name : null,
   };
-  if (explicit)
-    return Object.freeze({ class: explicit, hasRules: hasValidators(explicit), ...names, read: readNothing });
-  const derived = derivedClass(plan, kind, closed);
-  const read = compileBodyReader(derived, attributes, kind);
-  return Object.freeze({ class: derived, hasRules: hasValidators(derived), ...names, read });
+  const target = explicit ?? derivedClass(plan, kind, closed);
+  return Object.freeze({
+    class: target,
+    isExplicit: explicit !== null,
+    types: new Map([...plan.info.attributes.values()].map(({ name, type }) => [name, type])),
+    nested: new Set([...properties].filter((name) => isNested(target, name))),
+    hasRules: hasValidators(target),
+    ...names,
+    read: explicit ? readNothing : compileBodyReader(target as SchemaClass, attributes, kind),
+  });
+}
+
+function isNested(target: Class, name: string): boolean {
+  const isValidated = validatorsOf(target, name).some(
+    ({ type }) => type === ValidationTypes.NESTED_VALIDATION,
+  );
+  return isValidated || hasType(target, name);
 }
 
 function writableNames({ info, exposure }: ResourcePlan, kind: BodyKind): ReadonlySet<string> {
@@ -114,35 +129,51 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
     ]);
   }
   const known: BodyValues = {};
-  const unsafe = new Set<string>();
+  const refused = new Map<string, readonly RequestIssue[]>();
   const issues: RequestIssue[] = [];
   for (const [name, value] of Object.entries(body)) {
     if (!schema.properties.has(name)) {
       if (issues.length <= MAX_ISSUES) issues.push(refuseProperty(schema, name, issues.length < MAX_GUESSES));
-      // class-transformer takes an own `constructor` for the class of a value, and calls it.
-    } else if (holdsUnsafeKey(value)) unsafe.add(name);
+      continue;
+    }
+    const own = contentIssues(schema, name, value);
+    if (own.length > 0) refused.set(name, own);
     else known[name] = value;
   }
-  for (const name of unsafe) {
-    const detail = `${name} ${STORABLE_JSON.text}.`;
-    issues.push({ pointer: bodyPointer(name), code: STORABLE_JSON.name, detail });
-  }
-  const instance = plainToInstance(schema.class as new () => object, known, { exposeUnsetFields: false });
-  const failures = schema.hasRules ? await validate(instance, STRICT) : [];
+  issues.push(...[...refused.values()].flat());
+  const { instance, failures } = await askClass(schema, known);
   const told = failures.filter(
     ({ property, constraints }) =>
       // What is undeclared at the top is refused already, or was set by the user's class itself.
-      !unsafe.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
+      !refused.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
   );
-  issues.push(...told.flatMap((failure) => failureIssues(failure, known)));
+  issues.push(...failureIssues(told, known));
   const values = givenValues(instance, schema);
   const { givenKey } = schema;
   if (givenKey !== null && !ADDRESSABLE.check(values[givenKey])) {
     const detail = `${givenKey} ${ADDRESSABLE.text}.`;
     issues.push({ pointer: bodyPointer(givenKey), code: ADDRESSABLE.name, detail });
   }
+  if (issues.length === 0) issues.push(...storageIssues(schema, values));
   if (issues.length > 0) throw new InvalidBodyError(issues);
   return values;
+}
+
+/** What the class makes of the values, and what is wrong with them. */
+async function askClass(schema: BodySchema, values: BodyValues) {
+  try {
+    const instance = fillClass(schema.class, values);
+    return { instance, failures: schema.hasRules ? await validate(instance, STRICT) : [] };
+  } catch (error) {
+    // Most such code takes a value of the type for granted.
+    const issues = isHttpError(error) ? [] : typeIssues(schema, values);
+    throw issues.length > 0 ? new InvalidBodyError(issues) : error;
+  }
+}
+
+/** What routing-controllers answers with; thrown on purpose. */
+function isHttpError(error: unknown): boolean {
+  return typeof (error as { httpCode?: unknown } | null | undefined)?.httpCode === 'number';
 }
 
 function refuseProperty(
@@ -158,28 +189,35 @@ function refuseProperty(
   return { pointer, code: 'unknownProperty', detail };
 }
 
-/** One issue per broken rule. What is absent or null breaks every other rule too, which is not worth saying. */
-function failureIssues(
+/** Issues as far as they are worth reading: one per broken rule. */
+function failureIssues(failures: readonly ValidationError[], body: BodyValues): readonly RequestIssue[] {
+  const issues: RequestIssue[] = [];
+  const isDeclared = declarations();
+  const read = (failure: ValidationError, parents: readonly string[]): void => {
+    if (issues.length >= MAX_ISSUES) return;
+    // What class-validator knows no rules for has no property of its own.
+    const path = failure.property === undefined ? parents : [...parents, failure.property];
+    const broken = Object.entries(failure.constraints ?? {}).filter(
+      ([code]) => code !== UNDECLARED || (isSent(body, path) && !isDeclared(failure)),
+    );
+    // What is absent or null breaks every other rule too, which is not worth saying.
+    const told = broken.filter(([name]) => name === 'isDefined');
+    for (const rule of told.length > 0 ? told : broken) issues.push(failureIssue(failure, path, rule));
+    for (const child of failure.children ?? []) read(child, path);
+  };
+  for (const failure of failures) read(failure, []);
+  return issues;
+}
+
+function failureIssue(
   failure: ValidationError,
-  body: BodyValues,
-  parents: readonly string[] = [],
-): RequestIssue[] {
-  // What class-validator knows no rules for has no property of its own.
-  const path = failure.property === undefined ? parents : [...parents, failure.property];
-  const broken = Object.entries(failure.constraints ?? {}).filter(
-    ([code]) => code !== UNDECLARED || (isSent(body, path) && !isDeclared(failure)),
-  );
-  const told = broken.filter(([name]) => name === 'isDefined');
-  const own = (told.length > 0 ? told : broken).map(([code, message]) =>
-    code === UNDECLARED
-      ? { pointer: bodyPointer(...path), code: 'unknownProperty', detail: 'There is no such property.' }
-      : {
-          pointer: bodyPointer(...path),
-          code,
-          detail: sentence(isOwnMessage(failure, code, message) ? message : withoutValue(message, failure)),
-        },
-  );
-  return [...own, ...(failure.children ?? []).flatMap((child) => failureIssues(child, body, path))];
+  path: readonly string[],
+  [code, message]: readonly [code: string, message: string],
+): RequestIssue {
+  const pointer = bodyPointer(...path);
+  if (code === UNDECLARED) return { pointer, code: 'unknownProperty', detail: 'There is no such property.' };
+  const text = isOwnMessage(failure, code, message) ? message : withoutValue(message, failure);
+  return { pointer, code, detail: sentence(text) };
 }
 
 /** A class can give itself properties that it does not declare; those are no mistake of the client. */
@@ -192,9 +230,15 @@ function isSent(body: BodyValues, path: readonly string[]): boolean {
   return true;
 }
 
-/** class-validator knows only properties with validators; `@Expose()` declares one too. */
-function isDeclared({ target, property }: ValidationError): boolean {
-  return target !== undefined && classProperties(target.constructor as Class, 'write').has(property);
+/** class-validator knows only properties with validators; `@Expose()` declares one too. A class is looked at once. */
+function declarations(): (failure: ValidationError) => boolean {
+  const known = new Map<unknown, ReadonlySet<string>>();
+  return ({ target, property }) => {
+    if (target === undefined) return false;
+    const declared = known.get(target.constructor) ?? classProperties(target.constructor as Class, 'write');
+    known.set(target.constructor, declared);
+    return declared.has(property);
+  };
 }
 
 /** The rules of the columns never quote, though an example in one can happen to be what was sent. */

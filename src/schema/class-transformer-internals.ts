@@ -26,7 +26,7 @@ export const transformerStorage = withFields(
   missing,
 );
 
-withFields(TransformOperationExecutor.prototype, 'TransformOperationExecutor', 'transform', missing);
+withFields(TransformOperationExecutor.prototype, 'TransformOperationExecutor', 'transform getKeys', missing);
 
 export { defaultOptions, TransformOperationExecutor };
 

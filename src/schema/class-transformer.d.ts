@@ -55,6 +55,8 @@ declare module 'class-transformer/cjs/TransformOperationExecutor.js' {
       isMap?: boolean,
       level?: number,
     ): unknown;
+    /** The keys that are transformed, of an object or a map. */
+    getKeys(target: unknown, value: object, isMap: boolean): string[];
   }
 }
 

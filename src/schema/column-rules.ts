@@ -2,13 +2,13 @@
 import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import type { JsonSchema } from './json-schema.js';
+import { holdsJsonNumbers, isPlainObject, isStorableJson } from './json-value.js';
 import {
   decimalPattern,
   isAddressable,
   isBigint,
   isDateOnly,
   isDecimal,
-  isStorableJson,
   isStorableText,
   isTimeOfDay,
   isUuid,
@@ -69,7 +69,8 @@ function ofNumbers(check: (value: number) => boolean): ColumnRule['check'] {
 const IS_STRING = rule('isString', 'must be a string', (value) => typeof value === 'string', {
   type: 'string',
 });
-const IS_STORABLE = rule(
+/** The rule of texts. */
+export const STORABLE_TEXT = rule(
   'isStorableText',
   'must be well-formed text without NUL characters',
   ofTexts(isStorableText),
@@ -82,6 +83,30 @@ export const STORABLE_JSON = rule(
   isStorableJson,
 );
 
+/** The rule of numbers in JSON values. */
+export const JSON_NUMBERS = rule(
+  'isJsonNumber',
+  'must hold only numbers that are 0 or from 1e-40 to 1e40 in size; send another one as a string',
+  holdsJsonNumbers,
+);
+
+const JSON_RULES = Object.freeze([STORABLE_JSON, JSON_NUMBERS]);
+
+/** What Sequelize writes ranges from, and answers have: nothing else is one for both. */
+const IS_RANGE = rule(
+  'isRange',
+  'must be a range: an array that is empty or has two bounds, each null, a number, a string, ' +
+    'or an object such as {"value":1,"inclusive":true}',
+  (value) => Array.isArray(value) && [0, 2].includes(value.length) && value.every(isBound),
+  { type: 'array', items: {} },
+);
+
+function isBound(bound: unknown): boolean {
+  const { value = null, inclusive = true, ...others } = isPlainObject(bound) ? bound : { value: bound };
+  const isValue = value === null || typeof value === 'string' || typeof value === 'number';
+  return isValue && typeof inclusive === 'boolean' && Object.keys(others).length === 0;
+}
+
 /** Every JSON number fits into a double. */
 function floatSchema(maximum: number): JsonSchema {
   if (maximum === Number.MAX_VALUE) return { format: 'double' };
@@ -89,12 +114,12 @@ function floatSchema(maximum: number): JsonSchema {
 }
 
 function stringRules(maxLength: number | null): readonly ColumnRule[] {
-  if (maxLength === null) return [IS_STRING, IS_STORABLE];
+  if (maxLength === null) return [IS_STRING, STORABLE_TEXT];
   // PostgreSQL counts code points for `varchar(n)`; a string's `length` counts UTF-16 units.
   const fits = (value: string): boolean => value.length <= maxLength || [...value].length <= maxLength;
   return [
     IS_STRING,
-    IS_STORABLE,
+    STORABLE_TEXT,
     rule(
       'maxLength',
       `must be at most ${maxLength} characters long`,
@@ -203,10 +228,11 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
           { type: 'string', contentEncoding: 'base64', pattern: WIRE_PATTERNS.base64 },
         ),
       ];
-    case 'json':
     case 'other':
+      return type.sqlType === 'RANGE' ? [IS_RANGE, ...JSON_RULES] : JSON_RULES;
+    case 'json':
     case 'virtual':
-      return [STORABLE_JSON];
+      return JSON_RULES;
   }
 }
 

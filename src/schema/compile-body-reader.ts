@@ -8,6 +8,7 @@ import { choosesProperties, validatorsOf } from './class-properties.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { attributeRules } from './column-rules.js';
 import { type BodyKind, presenceOf } from './derive-body-class.js';
+import { isPlainJson, isPlainObject } from './json-value.js';
 import { columnDecorators, type Presence, type SchemaClass } from './synthesize-class.js';
 import { parseColumnValue } from './wire-value.js';
 
@@ -87,29 +88,4 @@ function compileValue(attribute: AttributeInfo, presence: Presence): ValueReader
     for (const check of checks) if (!check(parsed)) return undefined;
     return parsed;
   };
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
-}
-
-/**
- * Whether `JSON.parse` could have made the value. A parser of the application's may have made another, and
- * class-transformer then calls constructors. Iterative: depth costs no stack.
- */
-function isPlainJson(root: unknown): boolean {
-  if (typeof root === 'string' || typeof root === 'boolean' || typeof root === 'number') return true;
-  const pending: unknown[] = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (isPlainObject(value) || isPlainArray(value))
-      for (const member of Object.values(value)) pending.push(member);
-    else if (value !== null && !['string', 'boolean', 'number'].includes(typeof value)) return false;
-  }
-  return true;
-}
-
-/** Without holes, and without keys of its own. */
-function isPlainArray(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && Object.keys(value).length === value.length;
 }

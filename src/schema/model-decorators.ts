@@ -92,8 +92,13 @@ export function shapesValue(target: Class, property: string): boolean {
   return (
     transformsOf(target, property, 'read').length > 0 ||
     transformsOf(target, property, 'write').length > 0 ||
-    transformerStorage.findTypeMetadata(target, property) !== undefined
+    hasType(target, property)
   );
+}
+
+/** Whether `@Type` names a class for a property, or a function that chooses one. */
+export function hasType(target: object, property: string): boolean {
+  return transformerStorage.findTypeMetadata(target, property) !== undefined;
 }
 
 /** Whether the user gave the attribute a `@Transform` for this direction. */

@@ -1,6 +1,7 @@
 /**
  * Values through the user's class-transformer decorators: `@Expose`, `@Exclude`, `@Transform`, `@Type`. class-transformer
- * would walk a record field by field, so wherever one turns up, a view takes its place.
+ * would walk a record field by field, so wherever one turns up, a view takes its place. What no class is named for is not
+ * walked where that changes nothing: JSON is as large as a client likes.
  */
 import type { ClassTransformOptions } from 'class-transformer';
 import type { Class } from '../metadata/crud-options.js';
@@ -13,6 +14,7 @@ import {
   TransformOperationExecutor,
   transformerStorage,
 } from './class-transformer-internals.js';
+import { isStructured } from './json-value.js';
 import { shapesValue } from './model-decorators.js';
 
 /** What class-transformer sees of a record. */
@@ -23,10 +25,26 @@ export interface RecordViews {
   valuesFor(record: object, target: Class): object | null;
 }
 
-/** The values as the class shows them. */
-export function readThroughClass(schema: Class, values: object, views: RecordViews): object {
-  const options = { ...defaultOptions, exposeUnsetFields: false };
-  const shown = new WeakSet<object>();
+const OPTIONS: ClassTransformOptions = Object.freeze({ ...defaultOptions, exposeUnsetFields: false });
+
+/** An instance of the class with the values of a body, as class-transformer's `plainToInstance` makes it. */
+export function fillClass(schema: Class, values: object): object {
+  return new BodyExecutor(DIRECTIONS.write, OPTIONS).transform(undefined, values, schema) as object;
+}
+
+/**
+ * The values as the class shows them.
+ *
+ * @param asIs objects of the values that are as they leave
+ */
+export function readThroughClass(
+  schema: Class,
+  values: object,
+  views: RecordViews,
+  asIs: readonly object[] = [],
+): object {
+  const options = OPTIONS;
+  const shown = new WeakSet<object>(asIs);
   const instance = new RecordExecutor(DIRECTIONS.write, options, views, shown).transform(
     undefined,
     values,
@@ -103,7 +121,44 @@ function isPlainClass(target: Class): boolean {
   }
 }
 
-class RecordExecutor extends TransformOperationExecutor {
+/** As many keys are looked at in one go; class-transformer compares each of an object's keys with all others. */
+const KEYS_AT_ONCE = 64;
+
+/** What costs in proportion to the keys of an object, and not their square. */
+class LinearExecutor extends TransformOperationExecutor {
+  override getKeys(target: unknown, value: object, isMap: boolean): string[] {
+    const get = (part: object) => super.getKeys(target, part, isMap);
+    const keys = isMap || value instanceof Map ? [] : Object.keys(value);
+    if (keys.length <= KEYS_AT_ONCE) return get(value);
+    // Those that the class exposes, whatever the value has. They come last, unless there are no others.
+    const exposed = get({});
+    const passing = new Set(get({ '': null }).includes('') ? [] : exposed);
+    for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
+      const part = keys.slice(start, start + KEYS_AT_ONCE);
+      const passed = new Set(get(Object.fromEntries(part.map((key) => [key, null]))));
+      for (const key of part) if (passed.has(key)) passing.add(key);
+    }
+    for (const key of exposed) passing.add(key);
+    return [...passing];
+  }
+}
+
+/** What a body becomes. Only what `@Type` names a class for is walked; a client's objects are never made numbers or texts. */
+class BodyExecutor extends LinearExecutor {
+  override transform(
+    ...[source, value, target, ...others]: Parameters<TransformOperationExecutor['transform']>
+  ): unknown {
+    const isPassed = isStructured(value) && (target === undefined || isPrimitive(target, value));
+    return isPassed ? value : super.transform(source, value, target, ...others);
+  }
+}
+
+/** `@Type(() => Number)` calls methods that an object of a client's may have replaced; arrays have their items converted. */
+function isPrimitive(target: unknown, value: object): boolean {
+  return !Array.isArray(value) && [String, Number, Boolean, Date].some((each) => each === target);
+}
+
+class RecordExecutor extends LinearExecutor {
   constructor(
     private readonly direction: number,
     options: ClassTransformOptions,

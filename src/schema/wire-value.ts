@@ -138,43 +138,6 @@ export function isAddressable(value: string): boolean {
   return !value.isWellFormed() || encodeURIComponent(value).length <= SEGMENT_LENGTH;
 }
 
-/** Keys that would change an object's prototype in a careless merge (OWASP ASVS 15.3.6). */
-const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
-/** Whether such a key is anywhere inside a JSON value. Iterative: depth costs no stack. */
-export function holdsUnsafeKey(root: unknown): boolean {
-  const pending: unknown[] = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [key, member] of Object.entries(value)) {
-      if (UNSAFE_KEYS.has(key)) return true;
-      pending.push(member);
-    }
-  }
-  return false;
-}
-
-/** A copy of a JSON value without such keys. */
-export function withoutUnsafeKeys(root: unknown): unknown {
-  return JSON.parse(JSON.stringify(root), (key, value) => (UNSAFE_KEYS.has(key) ? undefined : value));
-}
-
-/** Whether every key and text inside a JSON value is storable and safe to merge. Iterative: depth costs no stack. */
-export function isStorableJson(root: unknown): boolean {
-  const pending: unknown[] = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value === 'string' && !isStorableText(value)) return false;
-    if (typeof value !== 'object' || value === null) continue;
-    for (const [key, member] of Object.entries(value)) {
-      if (UNSAFE_KEYS.has(key) || !isStorableText(key)) return false;
-      pending.push(member);
-    }
-  }
-  return true;
-}
-
 /**
  * A value of a body as the model holds it: dates as `Date`, binary data as `Buffer`, UUIDs in lower case. A value
  * that breaks the column's rules is returned as it came, for the rules to refuse.

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import type { ColumnType } from '../../src/model/column-type.js';
 import type { AttributeInfo } from '../../src/model/model-info.js';
+import { isJsonNumber } from '../../src/schema/json-value.js';
 
 type JsonObject = Record<string, unknown>;
 
@@ -12,10 +13,15 @@ const DAY = fc
   .date({ min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30T00:00:00Z'), noInvalidDate: true })
   .map((date) => date.toISOString());
 
-/** JSON without the keys that are refused. */
+/** JSON without the keys and numbers that are refused. */
 const SAFE_JSON = fc
   .jsonValue({ maxDepth: 4, stringUnit: 'grapheme' })
-  .map((value) => JSON.parse(JSON.stringify(value).replaceAll('\\u0000', '?')) as unknown)
+  .map(
+    (value) =>
+      JSON.parse(JSON.stringify(value).replaceAll('\\u0000', '?'), (_key, member) =>
+        typeof member === 'number' && !isJsonNumber(member) ? 0 : member,
+      ) as unknown,
+  )
   .filter((value) => !/"(?:__proto__|constructor|prototype)":/.test(JSON.stringify(value)));
 
 function decimal(precision: number, scale: number): fc.Arbitrary<string> {

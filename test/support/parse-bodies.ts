@@ -1,10 +1,6 @@
 /** Parses bodies against the schemas of a model, without a request. */
-import {
-  type BodySchema,
-  type BodyValues,
-  bodySchema,
-  parseBody as parse,
-} from '../../src/schema/body-schema.js';
+import { type BodySchema, bodySchema, parseBody as parse } from '../../src/schema/body-schema.js';
+import type { BodyValues } from '../../src/schema/body-values.js';
 import { InvalidBodyError, type RequestIssue } from '../../src/schema/request-issue.js';
 import { caughtError } from './caught-error.js';
 import { planOf } from './offline-models.js';

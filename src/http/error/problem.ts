@@ -17,6 +17,7 @@ import {
   bodyPointer,
   firstIssues,
   InvalidRequestError,
+  MAX_ISSUES,
   type RequestIssue,
   withinItem,
 } from '../../schema/request-issue.js';
@@ -142,6 +143,8 @@ export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
 
 function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {
   const problem = FAULTS[fault.kind];
+  // What the server cannot do is about no value.
+  if (problem.status >= 500) return problem;
   const missing = missingNames(fault, plan, told);
   const hidden = new Set([...told.hidden, ...missing, ...hiddenNames(plan)]);
   const errors = [
@@ -227,11 +230,11 @@ function httpErrorProblem(error: unknown): Problem | undefined {
   const failures = Array.isArray(errors)
     ? errors.filter((failure) => failure instanceof ValidationError)
     : [];
-  if (failures.length === 0) return { status: httpCode, detail };
+  if (failures.length === 0 || httpCode >= 500) return { status: httpCode, detail };
   return {
     status: httpCode,
     detail: 'The request has problems.',
-    errors: failures.flatMap((each) => validationIssues(each)),
+    errors: failures.flatMap((each) => validationIssues(each)).slice(0, MAX_ISSUES),
   };
 }
 

@@ -56,6 +56,8 @@ interface DriverError {
   readonly constraint?: unknown;
   readonly table?: unknown;
   readonly column?: unknown;
+  /** What PostgreSQL was doing, a line for each level. */
+  readonly where?: unknown;
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
@@ -69,6 +71,8 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '23514': 'invalid',
   // The check option of a view.
   '44000': 'invalid',
+  // A value too long for an index, a row or its type.
+  '54000': 'invalid',
   // What a function raises without a code of its own.
   P0001: 'refused',
   // Serialization failure (for a read on a replica: its recovery came into the way), deadlock.
@@ -209,7 +213,19 @@ function driverFaultKind(driver: DriverError): FaultKind {
   if (isConnectionLoss(driver)) return 'unavailable';
   if (!SQLSTATE.test(state)) return 'unexpected';
   if (state === '42501' && ROW_REFUSALS.has(driver.routine)) return 'forbidden';
-  return FAULT_BY_STATE[state] ?? FAULT_BY_CLASS[state.slice(0, 2)] ?? 'unexpected';
+  return (
+    FAULT_BY_STATE[state] ??
+    FAULT_BY_CLASS[state.slice(0, 2)] ??
+    (isOfValue(driver) ? 'invalid' : 'unexpected')
+  );
+}
+
+/** What PostgreSQL says of reading the value of a parameter, as `portal parameter $1 = '...'`, in any language. */
+const OF_VALUE = /\$\d+ = .*$/;
+
+/** Types such as `jsonpath` and `tsquery` refuse a value with the states of wrong SQL. */
+function isOfValue({ where }: DriverError): boolean {
+  return typeof where === 'string' && OF_VALUE.test(where);
 }
 
 function isConnectionLoss({ code, message }: DriverError): boolean {

@@ -13,6 +13,8 @@ const COLOR: ColumnType = { kind: 'enum', values: ['red', 'green'] };
 
 const TEXT_MESSAGE = 'must be a string';
 const STORABLE_MESSAGE = 'must be well-formed text without NUL characters';
+const NUMBER_MESSAGE =
+  'must hold only numbers that are 0 or from 1e-40 to 1e40 in size; send another one as a string';
 const JSON_MESSAGE =
   'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype';
 
@@ -217,8 +219,11 @@ const CASES: readonly {
   {
     label: 'jsonb',
     type: { kind: 'json' },
-    accepted: ['', 'x', 0, false, null, [], {}, { a: [{ b: null }] }, '🎈'],
+    accepted: ['', 'x', 0, -0, 1e40, [-1e-40], false, null, [], {}, { a: [{ b: null }] }, '🎈', '1e308'],
     refused: [
+      [1e41, 'isJsonNumber'],
+      [[1, { a: -1e-41 }], 'isJsonNumber'],
+      [{ a: [Number.POSITIVE_INFINITY] }, 'isJsonNumber'],
       ['\0', 'isStorableJson'],
       [['\ud83d'], 'isStorableJson'],
       [{ a: 'b\0' }, 'isStorableJson'],
@@ -233,6 +238,26 @@ const CASES: readonly {
     type: { kind: 'other', sqlType: 'INET' },
     accepted: ['127.0.0.1', 5, [1, 2], {}],
     refused: [['a\0', 'isStorableJson']],
+  },
+  {
+    label: 'a range',
+    type: { kind: 'other', sqlType: 'RANGE' },
+    accepted: [[], [1, 2], ['a', null], [{ value: 1, inclusive: false }, { value: null }], [{}, 'x']],
+    refused: [
+      [1, 'isRange'],
+      ['[1,2)', 'isRange'],
+      [{}, 'isRange'],
+      [{ 0: 1, 1: 2, length: 2 }, 'isRange'],
+      [[1], 'isRange'],
+      [[1, 2, 3], 'isRange'],
+      [[1, [2]], 'isRange'],
+      [[1, true], 'isRange'],
+      [[1, { value: {} }], 'isRange'],
+      [[1, { inclusive: 1 }], 'isRange'],
+      [[1, { toString: 1 }], 'isRange'],
+      [['\0', null], 'isStorableJson'],
+      [[1, 1e99], 'isJsonNumber'],
+    ],
   },
   {
     label: 'a virtual attribute',
@@ -326,7 +351,7 @@ describe('columnRules', () => {
         { kind: 'blob' },
         ['must be a string of base64 (RFC 4648, section 4) with padding, such as "aGVsbG8="'],
       ],
-      [{ kind: 'json' }, [JSON_MESSAGE]],
+      [{ kind: 'json' }, [JSON_MESSAGE, NUMBER_MESSAGE]],
       [
         { kind: 'array', element: COLOR },
         ['must be an array', 'must hold only values of which each must be one of red, green'],

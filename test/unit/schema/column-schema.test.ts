@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { ColumnType } from '../../../src/model/column-type.js';
 import { columnSchema } from '../../../src/schema/body-json-schema.js';
 import { holdsColumnRules } from '../../../src/schema/column-rules.js';
+import { holdsJsonNumbers } from '../../../src/schema/json-value.js';
 import { schemaChecker } from '../../support/json-schema-checker.js';
 
 const TYPES: readonly ColumnType[] = [
@@ -60,6 +61,10 @@ function isBeyondPatterns(text: string): boolean {
   return /[0-9]{19}|(?:__proto__|constructor|prototype)|\\u0000|\\ud|0000-|:60/i.test(text);
 }
 
+function isOfJson(type: ColumnType): boolean {
+  return type.kind === 'array' ? isOfJson(type.element) : type.kind === 'json';
+}
+
 describe('columnSchema', () => {
   const compile = schemaChecker();
   for (const type of [...TYPES, ...ARRAYS]) {
@@ -73,6 +78,8 @@ describe('columnSchema', () => {
           fc.pre(isJson && !Number.isNaN(sample) && sample !== null);
           const wire: unknown = JSON.parse(JSON.stringify(sample));
           fc.pre(wire !== null && !isBeyondPatterns(JSON.stringify(wire)));
+          // Any JSON may have numbers, and no schema can look for them.
+          fc.pre(!isOfJson(type) || holdsJsonNumbers(wire));
           expect(accepts(wire), `${JSON.stringify(wire)} ${JSON.stringify(columnSchema(type))}`).to.equal(
             holdsColumnRules(type, wire),
           );

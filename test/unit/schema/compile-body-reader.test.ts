@@ -14,7 +14,8 @@ import {
 import fc from 'fast-check';
 import { AllowNull, Column, DataType, Default, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { ModelClass } from '../../../src/metadata/crud-options.js';
-import { type BodySchema, type BodyValues, bodySchema } from '../../../src/schema/body-schema.js';
+import { type BodySchema, bodySchema } from '../../../src/schema/body-schema.js';
+import type { BodyValues } from '../../../src/schema/body-values.js';
 import { readNothing } from '../../../src/schema/compile-body-reader.js';
 import { type BodyKind, presenceOf, writableAttributes } from '../../../src/schema/derive-body-class.js';
 import { createSchema } from '../../../src/schema/model-schemas.js';

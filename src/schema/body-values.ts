@@ -1,0 +1,130 @@
+/** What is wrong with single values of a body, beside what its class says. */
+import type { Class } from '../metadata/crud-options.js';
+import type { ColumnType } from '../model/column-type.js';
+import { columnRules, JSON_NUMBERS, STORABLE_JSON, STORABLE_TEXT } from './column-rules.js';
+import {
+  holdsInheritedKey,
+  holdsMoreMembers,
+  holdsUnsafeKey,
+  isJsonNumber,
+  isStorableJson,
+  isStructured,
+  pointersToNumbers,
+} from './json-value.js';
+import { hasType } from './model-decorators.js';
+import { bodyPointer, MAX_ISSUES, type RequestIssue } from './request-issue.js';
+import { parseColumnValue } from './wire-value.js';
+
+/** The values of a checked body, by attribute. */
+export type BodyValues = Record<string, unknown>;
+
+/** What values are checked against, whatever their class says. */
+export interface ValueSchema {
+  readonly class: Class;
+  /** Whether the class is the user's, which asks nothing that the columns do. */
+  readonly isExplicit: boolean;
+  /** What the columns hold, by attribute. */
+  readonly types: ReadonlyMap<string, ColumnType>;
+  /** Properties into whose values class-transformer and class-validator look. */
+  readonly nested: ReadonlySet<string>;
+}
+
+/** What a rule is called, and says of an attribute. */
+interface Wording {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** For each member of such a value class-transformer and class-validator take microseconds. */
+const MAX_MEMBERS = 5_000;
+
+const TOO_MANY: Wording = {
+  name: 'maxMembers',
+  text: `must hold at most ${MAX_MEMBERS} items and properties`,
+};
+const FINITE: Wording = { name: 'isFinite', text: 'must hold only numbers that fit into a double' };
+const INHERITED: Wording = {
+  name: 'isPlainObject',
+  text: 'must not hold keys that every object inherits, such as hasOwnProperty',
+};
+
+function issueOf(name: string, { name: code, text }: Wording, inside = ''): RequestIssue {
+  return { pointer: bodyPointer(name) + inside, code, detail: `${name} ${text}.` };
+}
+
+/**
+ * What no class is to be given: I-JSON (RFC 7493) is what a body is. Where a class is derived, the rules of the columns
+ * say most of it.
+ */
+export function contentIssues(
+  { types, isExplicit, nested }: ValueSchema,
+  name: string,
+  value: unknown,
+): readonly RequestIssue[] {
+  const type = types.get(name);
+  const isJson = type !== undefined && holdsJson(type);
+  // class-transformer takes an own `constructor` for the class of a value, and calls it.
+  if (holdsUnsafeKey(value) || (isExplicit && !isStorableJson(value))) {
+    return [issueOf(name, isStructured(value) || isJson ? STORABLE_JSON : STORABLE_TEXT)];
+  }
+  if (isJson || isExplicit) {
+    const pointers = pointersToNumbers(value, isJson ? isJsonNumber : Number.isFinite, MAX_ISSUES);
+    if (pointers.length > 0) {
+      return pointers.map((inside) => issueOf(name, isJson ? JSON_NUMBERS : FINITE, inside));
+    }
+  }
+  return nested.has(name) && holdsMoreMembers(value, MAX_MEMBERS) ? [issueOf(name, TOO_MANY)] : [];
+}
+
+function holdsJson(type: ColumnType): boolean {
+  return type.kind === 'array' ? holdsJson(type.element) : ['json', 'other', 'virtual'].includes(type.kind);
+}
+
+/** What the user's class lets pass, and neither Sequelize nor the database can make a value of. */
+export function storageIssues(
+  { types, isExplicit }: ValueSchema,
+  values: BodyValues,
+): readonly RequestIssue[] {
+  if (!isExplicit) return [];
+  return Object.entries(values).flatMap(([name, value]) => {
+    const type = types.get(name);
+    const broken = type?.kind === 'other' && value !== null ? brokenRule(type, value) : undefined;
+    return broken ? [issueOf(name, broken)] : [];
+  });
+}
+
+function brokenRule(type: ColumnType, value: unknown): Wording | undefined {
+  return columnRules(type).find(({ check }) => !check(value));
+}
+
+interface DeclaredType extends Wording {
+  holds(value: unknown): boolean;
+}
+
+/** What TypeScript declares, and what is said of another value. */
+const DECLARED: ReadonlyMap<unknown, DeclaredType> = new Map<unknown, DeclaredType>([
+  [String, { name: 'isString', text: 'must be a string', holds: (value) => typeof value === 'string' }],
+  [Number, { name: 'isNumber', text: 'must be a number', holds: (value) => typeof value === 'number' }],
+  [
+    Boolean,
+    { name: 'isBoolean', text: 'must be true or false', holds: (value) => typeof value === 'boolean' },
+  ],
+  [Array, { name: 'isArray', text: 'must be an array', holds: Array.isArray }],
+]);
+
+/** Values of another type than their class or column declares, because of which code of the user's may have failed. */
+export function typeIssues(
+  { types, class: target }: ValueSchema,
+  values: BodyValues,
+): readonly RequestIssue[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const declared = DECLARED.get(Reflect.getMetadata('design:type', target.prototype, name));
+    const isConverted = hasType(target, name) && !isStructured(value);
+    const type = types.get(name);
+    let wrong: Wording | undefined;
+    if (declared) wrong = isConverted || declared.holds(value) ? undefined : declared;
+    else if (type && value !== null) wrong = brokenRule(type, parseColumnValue(type, value));
+    if (!wrong && holdsInheritedKey(value)) wrong = INHERITED;
+    return wrong ? [issueOf(name, wrong)] : [];
+  });
+}

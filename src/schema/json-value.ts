@@ -1,0 +1,118 @@
+/** What JSON inside a body may hold. */
+import { bodyPointer } from './request-issue.js';
+import { isStorableText } from './wire-value.js';
+
+/** Keys that would change an object's prototype in a careless merge (OWASP ASVS 15.3.6). */
+const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Whether such a key is anywhere inside a JSON value. */
+export function holdsUnsafeKey(root: unknown): boolean {
+  return holds(root, (_value, key) => UNSAFE_KEYS.has(key));
+}
+
+/** A copy of a JSON value without such keys. */
+export function withoutUnsafeKeys(root: unknown): unknown {
+  return JSON.parse(JSON.stringify(root), (key, value) => (UNSAFE_KEYS.has(key) ? undefined : value));
+}
+
+/** Whether an object inside has a key of its own for what objects inherit and code calls, such as `hasOwnProperty`. */
+export function holdsInheritedKey(root: unknown): boolean {
+  return holds(root, (_value, key) => key in Object.prototype);
+}
+
+/** Whether every key and text inside a JSON value is storable and safe to merge. */
+export function isStorableJson(root: unknown): boolean {
+  return !holds(
+    root,
+    (value, key) =>
+      (typeof value === 'string' && !isStorableText(value)) || UNSAFE_KEYS.has(key) || !isStorableText(key),
+  );
+}
+
+/** `jsonb` has no exponents: PostgreSQL writes a number beyond these with many more digits than it was sent with. */
+const SMALLEST = 1e-40;
+const LARGEST = 1e40;
+
+/** Whether a number is one for a JSON column. */
+export function isJsonNumber(value: number): boolean {
+  const size = Math.abs(value);
+  return size === 0 || (size >= SMALLEST && size <= LARGEST);
+}
+
+/** Whether all numbers inside a JSON value are for a JSON column. */
+export function holdsJsonNumbers(root: unknown): boolean {
+  return !holds(root, (value) => typeof value === 'number' && !isJsonNumber(value));
+}
+
+/** JSON pointers to the first numbers inside a value that are not right. */
+export function pointersToNumbers(
+  root: unknown,
+  isRight: (value: number) => boolean,
+  limit: number,
+): readonly string[] {
+  const isWrong = (value: unknown): boolean => typeof value === 'number' && !isRight(value);
+  if (!holds(root, isWrong)) return [];
+  const found: string[] = [];
+  const places: (readonly [value: unknown, pointer: string])[] = [[root, '']];
+  for (const [value, pointer] of places) {
+    if (found.length === limit) break;
+    if (!isStructured(value)) found.push(pointer);
+    else
+      for (const [key, member] of Object.entries(value)) {
+        if (isStructured(member) || isWrong(member)) places.push([member, pointer + bodyPointer(key)]);
+      }
+  }
+  return found;
+}
+
+/** Whether there are more items and properties inside a JSON value, at any depth. */
+export function holdsMoreMembers(root: unknown, limit: number): boolean {
+  // The value itself is asked about, too.
+  let members = -1;
+  return holds(root, () => ++members > limit);
+}
+
+/** Whether this is true of the value, or of anything inside it with its key. Iterative: depth costs no stack. */
+function holds(root: unknown, isFound: (value: unknown, key: string) => boolean): boolean {
+  if (isFound(root, '')) return true;
+  const pending = [root];
+  while (pending.length > 0) {
+    const value = pending.pop();
+    if (!isStructured(value)) continue;
+    for (const [key, member] of Object.entries(value)) {
+      if (isFound(member, key)) return true;
+      if (isStructured(member)) pending.push(member);
+    }
+  }
+  return false;
+}
+
+/** Whether a value is an object or an array. */
+export function isStructured(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether a value is an object as `JSON.parse` makes it. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return isStructured(value) && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/**
+ * Whether `JSON.parse` could have made the value. A parser of the application's may have made another, and
+ * class-transformer then calls constructors.
+ */
+export function isPlainJson(root: unknown): boolean {
+  return !holds(
+    root,
+    (value) => !(isStructured(value) ? isPlainObject(value) || isPlainArray(value) : isPlainScalar(value)),
+  );
+}
+
+function isPlainScalar(value: unknown): boolean {
+  return value === null || ['string', 'boolean', 'number'].includes(typeof value);
+}
+
+/** Without holes, and without keys of its own. */
+function isPlainArray(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && Object.keys(value).length === value.length;
+}

@@ -1,0 +1,315 @@
+/** Values that PostgreSQL, Sequelize or code of the user's cannot take: 422 names them, and no answer is a 500. */
+import { expect } from 'chai';
+import { Transform, Type } from 'class-transformer';
+import { IsEmail, IsInt, IsNotEmptyObject, IsOptional, IsString } from 'class-validator';
+import { BadRequestError } from 'routing-controllers';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../src/index.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectIssue, expectProblem } from '../support/expect-answer.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud({ endpoints: ['list', 'read', 'create', 'update', 'createMany', 'updateMany'] })
+@Table({
+  tableName: 'hards',
+  timestamps: false,
+  indexes: [{ fields: ['label'] }, { name: 'hards_note', fields: ['note'] }],
+})
+class Hard extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare label: string | null;
+
+  @Column(DataType.TEXT)
+  declare note: string | null;
+
+  @Column(DataType.JSON)
+  declare json: unknown;
+
+  @Column(DataType.JSONB)
+  declare jsonb: unknown;
+
+  @Column(DataType.ARRAY(DataType.JSONB))
+  declare parts: unknown[] | null;
+
+  @Column(DataType.RANGE(DataType.INTEGER))
+  declare span: unknown;
+
+  @Column(DataType.ARRAY(DataType.RANGE(DataType.DATE)))
+  declare periods: unknown;
+
+  @Column(DataType.TSVECTOR)
+  declare words: unknown;
+
+  @Column('JSONPATH')
+  declare path: unknown;
+
+  @Column('TSQUERY')
+  declare search: unknown;
+
+  @Column('REGTYPE')
+  declare type: unknown;
+
+  @IsEmail()
+  @Column(DataType.STRING)
+  declare email: string | null;
+
+  @IsNotEmptyObject()
+  @Column(DataType.JSONB)
+  declare settings: object | null;
+}
+
+class Profile {
+  @IsOptional()
+  @IsInt()
+  @Type(() => Number)
+  declare age?: number;
+
+  @IsOptional()
+  @IsString()
+  @Transform(({ value }) => value.trim())
+  declare name?: string;
+
+  @IsOptional()
+  @IsEmail()
+  declare login?: string;
+
+  @IsOptional()
+  @IsNotEmptyObject()
+  declare extra?: object;
+
+  @IsOptional()
+  @Transform(({ value }) => {
+    if (value === 'bug') throw new TypeError('a mistake of the developer');
+    if (value === 'refused') throw new BadRequestError('No such word.');
+    return value;
+  })
+  declare word?: string;
+
+  @IsOptional()
+  declare span?: unknown;
+}
+
+@Crud({ createSchema: Profile, updateSchema: Profile })
+@Table({ tableName: 'people', timestamps: false })
+class Person extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare age: number | null;
+
+  @Column(DataType.TEXT)
+  declare name: string | null;
+
+  @Column(DataType.JSONB)
+  declare extra: object | null;
+
+  @Column(DataType.TEXT)
+  declare word: string | null;
+
+  @Column(DataType.RANGE(DataType.INTEGER))
+  declare span: unknown;
+}
+
+const NUMBERS =
+  'must hold only numbers that are 0 or from 1e-40 to 1e40 in size; send another one as a string.';
+const RANGE =
+  'must be a range: an array that is empty or has two bounds, each null, a number, a string, ' +
+  'or an object such as {"value":1,"inclusive":true}.';
+const STORABLE =
+  'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
+const INHERITED = 'must not hold keys that every object inherits, such as hasOwnProperty.';
+/** Too long for an index, however it is compressed. */
+const longText = (length: number) =>
+  Array.from({ length }, (_, index) => ((index * 7919) % 100_003).toString(36)).join('');
+
+describe('sending hard values', () => {
+  let site: TestApp;
+
+  /** As JSON text: no client writes some of it. */
+  const write = (method: 'post' | 'patch', path: string, body: string) =>
+    site.agent[method](path).type('json').send(body);
+
+  before(async () => {
+    site = await startTestApp({ models: [Hard, Person] });
+  });
+
+  beforeEach(async () => {
+    await emptyTables(site, 'hards', 'people');
+    await Hard.create();
+    await Person.create();
+  });
+
+  after(() => site[Symbol.asyncDispose]());
+
+  describe('in JSON columns', () => {
+    for (const number of ['1e308', '-1e41', '1e-41', '-5e-324', '1e400', '-1e400']) {
+      for (const [body, pointer, name] of [
+        [`{"jsonb":${number}}`, '/jsonb', 'jsonb'],
+        [`{"json":{"a/b":[0,${number}]}}`, '/json/a~1b/1', 'json'],
+        [`{"parts":[1,{"c":${number}}]}`, '/parts/1/c', 'parts'],
+      ] as const) {
+        it(`refuses ${body}`, async () => {
+          const issue = { pointer, code: 'isJsonNumber', detail: `${name} ${NUMBERS}` };
+          expectIssue(await write('post', '/hards', body), 422, issue);
+          expectIssue(await write('patch', '/hards/1', body), 422, issue);
+          expectIssue(await write('post', '/hards', `[{},${body}]`), 422, {
+            ...issue,
+            pointer: `/1${pointer}`,
+          });
+        });
+      }
+    }
+
+    for (const number of ['0', '-0', '1e40', '-1e40', '1e-40', '6.62607015e-34', '12345678901234567890']) {
+      it(`takes ${number}, and gives it back`, async () => {
+        const { status, body } = await write('post', '/hards', `{"jsonb":[${number}],"json":${number}}`);
+        expect(status).to.equal(201);
+        expect(body).to.deep.include({ jsonb: [Number(number) + 0], json: Number(number) + 0 });
+      });
+    }
+
+    it('names a hundred of many', async () => {
+      const { status, body } = await write('post', '/hards', `{"jsonb":[${'1e99,'.repeat(15_000)}0]}`);
+      expect([status, body.errors.length, body.errors.at(-1).pointer]).to.deep.equal([422, 100, '/jsonb/99']);
+    });
+  });
+
+  describe('in columns of other types', () => {
+    for (const [name, values] of [
+      ['span', ['"x"', '1', 'true', '{}', '[1]', '[1,2,3]', '[[1],2]', '[{"toString":1},2]', '[true,1]']],
+      ['periods', ['[["a"]]', '[1]', '[[1,2,3]]']],
+    ] as const) {
+      for (const value of values) {
+        it(`refuses ${value} for ${name}`, async () => {
+          for (const [method, path] of [
+            ['post', '/hards'],
+            ['patch', '/hards/1'],
+          ] as const) {
+            const { status, body } = await write(method, path, `{"${name}":${value}}`);
+            expect(body.errors[0].pointer).to.equal(`/${name}`);
+            expect(status).to.equal(422);
+            if (name === 'span') expect(body.detail).to.equal(`span ${RANGE}`);
+          }
+        });
+      }
+    }
+
+    it('takes the ranges that it gives', async () => {
+      for (const span of [[], [1, 5], [null, { value: 7, inclusive: true }]]) {
+        const created = await site.agent.post('/hards').send({ span });
+        expect(created.status).to.equal(201);
+        const again = await site.agent.patch('/hards/1').send({ span: created.body.span });
+        expect([again.status, again.body.span]).to.deep.equal([200, created.body.span]);
+      }
+    });
+
+    for (const [name, value] of [
+      ['words', `'a`],
+      ['words', { a: `'` }],
+      ['words', longText(9_000)],
+      ['path', '$.'],
+      ['path', [1]],
+      ['search', 'a b'],
+      ['search', longText(3_000)],
+      ['type', 'no such type'],
+      ['type', 'no_such_type'],
+    ] as const) {
+      it(`refuses ${JSON.stringify(value).slice(0, 20)} for ${name}, which the database does`, async () => {
+        for (const [method, path] of [
+          ['post', '/hards'],
+          ['patch', '/hards/1'],
+        ] as const) {
+          expectProblem(await site.agent[method](path).send({ [name]: value }), 422, {
+            detail: 'The database does not accept these values.',
+          });
+        }
+        expect((await site.agent.post('/hards').send([{}, { [name]: value }])).status).to.equal(422);
+      });
+    }
+
+    it('refuses texts that are too long for their index', async () => {
+      expectProblem(await site.agent.post('/hards').send({ label: longText(9_000) }), 422, {
+        detail: 'The database does not accept these values.',
+      });
+      expectIssue(await site.agent.patch('/hards/1').send({ note: longText(1_500) }), 422, {
+        pointer: '/note',
+        code: 'invalid',
+        detail: 'The database does not accept the value of note.',
+      });
+    });
+  });
+
+  describe('to decorators of a model', () => {
+    it('refuses half a character in an address', async () => {
+      expectIssue(await write('post', '/hards', '{"email":"a\\ud800@example.org"}'), 422, {
+        pointer: '/email',
+        code: 'isStorableText',
+        detail: 'email must be well-formed text without NUL characters.',
+      });
+    });
+
+    it('refuses keys that take the place of methods', async () => {
+      expectIssue(await write('patch', '/hards/1', '{"settings":{"hasOwnProperty":1}}'), 422, {
+        pointer: '/settings',
+        code: 'isPlainObject',
+        detail: `settings ${INHERITED}`,
+      });
+    });
+  });
+
+  describe('to a class of the user', () => {
+    for (const [body, pointer, code, detail] of [
+      ['{"age":{"toString":1}}', '/age', 'isInt', 'age must be an integer number.'],
+      ['{"name":5}', '/name', 'isString', 'name must be a string.'],
+      ['{"name":{"trim":1}}', '/name', 'isString', 'name must be a string.'],
+      ['{"name":null}', '/name', 'isString', 'name must be a string.'],
+      [
+        '{"login":"\\ud800@example.org"}',
+        '/login',
+        'isStorableText',
+        'login must be well-formed text without NUL characters.',
+      ],
+      [
+        '{"word":"\\u0000"}',
+        '/word',
+        'isStorableText',
+        'word must be well-formed text without NUL characters.',
+      ],
+      ['{"extra":{"a":["\\ud800"]}}', '/extra', 'isStorableJson', `extra ${STORABLE}`],
+      ['{"extra":{"hasOwnProperty":1}}', '/extra', 'isPlainObject', `extra ${INHERITED}`],
+      ['{"extra":{"a":[1e400]}}', '/extra/a/0', 'isJsonNumber', `extra ${NUMBERS}`],
+      ['{"age":1e400}', '/age', 'isFinite', 'age must hold only numbers that fit into a double.'],
+      ['{"span":5}', '/span', 'isRange', `span ${RANGE}`],
+    ] as const) {
+      it(`refuses ${body}`, async () => {
+        expectIssue(await write('post', '/people', body), 422, { pointer, code, detail });
+        expectIssue(await write('patch', '/people/1', body), 422, { pointer, code, detail });
+      });
+    }
+
+    it('gives it what is right', async () => {
+      const body = { age: '7', name: ' Ann ', extra: { toString: 1 }, span: [1, 2] };
+      const answer = await site.agent.post('/people').send(body);
+      expect(answer.body).to.deep.include({ age: 7, name: 'Ann', extra: { toString: 1 } });
+      expect(answer.status).to.equal(201);
+    });
+
+    it('answers with the HTTP error that it throws', async () => {
+      expectProblem(await write('post', '/people', '{"word":"refused"}'), 400, { detail: 'No such word.' });
+    });
+
+    it('has mistakes of its own, which are answered without a word about them', async () => {
+      expectProblem(await write('post', '/people', '{"word":"bug"}'), 500, {
+        detail: 'Internal Server Error',
+      });
+    });
+  });
+});
