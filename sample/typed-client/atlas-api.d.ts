@@ -634,7 +634,7 @@ export interface components {
             has_prev: boolean;
         };
         CountryCreate: {
-            code: string;
+            code: string & unknown;
             alpha2: string;
             name: string;
             officialName: string;
@@ -679,7 +679,7 @@ export interface components {
             flag?: string;
         };
         CountryReplace: {
-            code?: string;
+            code?: string & unknown;
             alpha2: string;
             name: string;
             officialName: string;
@@ -1016,7 +1016,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL characters, JSON no key `__proto__`, days exist, and 64-bit integers fit. Or the `Idempotency-Key` was used for another request. */
+        /** @description The body is not what the schema asks for, or the model or the database does not accept a value: texts hold no NUL characters, JSON no key `__proto__` and no number beyond 1e40, days exist, and 64-bit integers fit. Or the `Idempotency-Key` was used for another request. */
         UnprocessableContent: {
             headers: {
                 [name: string]: unknown;
@@ -1808,30 +1808,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "code": "ABC",
-                 *       "alpha2": "AB",
-                 *       "name": "text",
-                 *       "officialName": "text",
-                 *       "region": "Africa",
-                 *       "subregion": "text",
-                 *       "capital": [
-                 *         "text"
-                 *       ],
-                 *       "languages": {},
-                 *       "currencies": {},
-                 *       "borders": [
-                 *         "ABC"
-                 *       ],
-                 *       "area": "42",
-                 *       "latitude": 1,
-                 *       "longitude": 1,
-                 *       "landlocked": true,
-                 *       "independent": true,
-                 *       "flag": "text"
-                 *     }
-                 */
                 "application/json": components["schemas"]["CountryCreate"];
             };
         };
@@ -1988,7 +1964,6 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "code": "ABC",
                  *       "alpha2": "AB",
                  *       "name": "text",
                  *       "officialName": "text",

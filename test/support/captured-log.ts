@@ -33,6 +33,12 @@ export class CapturedLog implements Logger {
     return JSON.stringify(this.lines);
   }
 
+  /** With which codes requests have failed, each once: what fails again for want of a back end is only counted. */
+  get codes(): readonly unknown[] {
+    const failures = this.lines.filter(({ details }) => 'requestId' in details);
+    return [...new Set(failures.map(({ details }) => details['code']))];
+  }
+
   clear(): void {
     this.lines.length = 0;
   }
