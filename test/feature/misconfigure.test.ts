@@ -214,7 +214,7 @@ describe('misconfiguring', () => {
       `(its column keeps its name with @Column({ field: '${column}' })).`;
     const signs = (name: string) =>
       `Collision.${name} has a name which begins with '$', or has one of . , " in it, and means something else to ` +
-      'Sequelize or in a query string; rename the attribute, and its column.';
+      'Sequelize or in a query string; rename the attribute (best with its column).';
     expect(await problemsOf({ models: [Collision] })).to.deep.equal([
       member('isNewRecord', 'isNewRecord'),
       member('toString', 'to_string'),
