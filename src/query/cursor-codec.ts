@@ -70,8 +70,7 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
 
   return Object.freeze({
     encode(keyset: Keyset, scope: CursorScope): string {
-      const whole = payloadOf(keyset, scope);
-      const payload = whole.length > WHOLE_LENGTH ? payloadOf(abridged(keyset, scope), scope) : whole;
+      const payload = shortestPayload(keyset, scope);
       return `${payload}.${makeTag(payload)}`;
     },
 
@@ -103,6 +102,14 @@ function isSame(tag: string, expected: string): boolean {
 function decodeCanonical(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return text !== '' && bytes.toString('base64url') === text ? bytes : null;
+}
+
+function shortestPayload(keyset: Keyset, scope: CursorScope): string {
+  const whole = payloadOf(keyset, scope);
+  if (whole.length <= WHOLE_LENGTH) return whole;
+  const short = payloadOf(abridged(keyset, scope), scope);
+  // Where the key is what is long, a digest of it is one thing more.
+  return short.length < whole.length ? short : whole;
 }
 
 function payloadOf({ values, isInclusive, digest }: Keyset, scope: CursorScope): string {

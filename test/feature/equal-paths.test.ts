@@ -514,7 +514,7 @@ describe('the fast path and the general path', () => {
       const values = { b: 1, 10: 2, 2: 3, 'a b': 7, 'é\\': 8 };
       const restore = (key: string) => () =>
         query(`INSERT INTO names (key) VALUES ('${key}') ON CONFLICT DO NOTHING`);
-      for (const key of ['a', 'a/b', 'é ?#%', '"']) {
+      for (const key of ['a', 'a/b', 'é ?#%', '...', '"']) {
         const undo = () => query('TRUNCATE names');
         await undo();
         const body = { key, ...values };
@@ -528,6 +528,8 @@ describe('the fast path and the general path', () => {
         await paths.same({ path: '/names?fields=b,2,10' });
         await paths.same({ method: 'DELETE', path }, restore(key));
       }
+      const { status } = await paths.same({ method: 'POST', path: '/names', body: { key: '..' } });
+      expect(status).to.equal(422);
     });
 
     it('are equal where the database refuses them', async () => {

@@ -170,10 +170,14 @@ describe('paging by long values', () => {
   });
 
   it('walks rows by keys that are long', async () => {
-    const keys = ['a', 'b', 'c'].map((key) => key.repeat(1000));
+    const keys = ['a', 'b', 'c'].map((key) => key.repeat(2900));
     await NamedEssay.bulkCreate(keys.map((id) => ({ id, text: long(id) })));
     const { items, next_cursor: next } = await page({}, '/named-essays');
     const ids = [...items.map(({ id }) => id), ...(await walk({}, 'after', next ?? '', '/named-essays'))];
     expect(ids).to.deep.equal(keys);
+    const byKey = await page({ sort: 'id' }, '/named-essays');
+    expect(await walk({ sort: 'id' }, 'after', byKey.next_cursor ?? '', '/named-essays')).to.deep.equal(
+      keys.slice(1),
+    );
   });
 });

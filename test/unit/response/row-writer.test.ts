@@ -5,7 +5,7 @@ import { compileRowWriters } from '../../../src/response/row-writer.js';
 import { defineModel, infoOf } from '../../support/offline-models.js';
 
 const asText = (text: string): unknown => text;
-const NAMES = ['id', 'b', 'a "quoted" name', '2', 'é'];
+const NAMES = ['id', 'b', 'a \\ and \n name', '2', 'é'];
 const info = infoOf(
   defineModel('Row', {
     id: { type: DataTypes.STRING, primaryKey: true },
