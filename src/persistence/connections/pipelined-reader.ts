@@ -232,7 +232,11 @@ export class PipelinedReader {
     const [slow, ...behind] = this.#underway;
     this.#held = slow?.[0]?.pending.share ?? null;
     this.#held?.hold();
-    const stuck = slow?.length === 1 ? behind : this.#underway;
+    const { statement } = slow?.[0]?.pending ?? {};
+    // What it has taken so far: no other one of it comes here.
+    statement?.measure(performance.now() - this.#lastAnswer);
+    const isAlone = slow?.length === 1 && statement?.planned === statement;
+    const stuck = isAlone ? behind : this.#underway;
     const unsent = this.#collected.splice(0);
     this.#load -= unsent.length;
     for (const read of unsent) read.move();

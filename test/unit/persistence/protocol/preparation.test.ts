@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { Preparations } from '../../../../src/persistence/protocol/preparation.js';
 import { PreparedStatement } from '../../../../src/persistence/protocol/prepared-statement.js';
-import { StatementCache } from '../../../../src/persistence/protocol/statement-cache.js';
+import { named, StatementCache } from '../../../../src/persistence/protocol/statement-cache.js';
 
 const preparation = (statement: PreparedStatement) => ({ statement, parsers: null, isLost: false });
 
 describe('Preparations', () => {
   it('make room for a new name by the one that was not used for longest', () => {
     const kept = new Preparations();
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     const statements = Array.from({ length: 200 }, (_, index) => cache.get(`SELECT ${index}`));
     for (const statement of statements) {
       expect(kept.makeRoom(statement.name)).to.deep.equal([]);
@@ -26,7 +26,7 @@ describe('Preparations', () => {
     const kept = new Preparations();
     const own = new PreparedStatement('SELECT 0', 'own');
     kept.add(preparation(own));
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     for (let index = 0; index < 300; index += 1) {
       const statement = cache.get(`SELECT ${index}`);
       kept.makeRoom(statement.name);
