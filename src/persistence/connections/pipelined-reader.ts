@@ -233,8 +233,6 @@ export class PipelinedReader {
     this.#held = slow?.[0]?.pending.share ?? null;
     this.#held?.hold();
     const { statement } = slow?.[0]?.pending ?? {};
-    // What it has taken so far: no other one of it comes here.
-    statement?.measure(performance.now() - this.#lastAnswer);
     const isAlone = slow?.length === 1 && statement?.planned === statement;
     const stuck = isAlone ? behind : this.#underway;
     const unsent = this.#collected.splice(0);

@@ -11,7 +11,9 @@ const FIRST_TRIAL = 8;
 const GROWTH = 8;
 /** Fast executions in a row, after which any is kept. */
 const LAST_TRIAL = 4096;
-/** A slow execution takes as many times what is usual: on a busy machine all are slower. */
+/** Milliseconds of an execution that tells of a bad plan. A busy machine holds up a good one for tens of them. */
+const BAD = 100;
+/** It takes as many times what is usual, too: on a busy machine all are slower. */
 const FACTOR = 4;
 /** The usual time is a moving average; this is the part that the last execution has in it. */
 const WEIGHT = 1 / 16;
@@ -37,7 +39,7 @@ class Trial {
   /** Takes how long an execution was, in milliseconds. */
   measure(duration: number): void {
     if (this.#usual === 0) this.#usual = duration;
-    if (duration <= Math.max(SLOW, FACTOR * this.#usual)) this.#fast += 1;
+    if (duration <= Math.max(BAD, FACTOR * this.#usual)) this.#fast += 1;
     else {
       if (this.isKept) this.#needed = Math.min(LAST_TRIAL, this.#needed * GROWTH);
       this.#fast = 0;
