@@ -34,7 +34,7 @@ class Pen extends Model {
 }
 
 /** Views of SQL that looks at its own rows. */
-@Crud({ prefix: '/views' })
+@Crud<View>({ prefix: '/views', filterAllow: ['id', 'title'] })
 @Table({ tableName: 'views', timestamps: false })
 class View extends Model {
   @PrimaryKey
@@ -46,11 +46,13 @@ class View extends Model {
 }
 
 const VIEW = `
+  CREATE TABLE gates (id integer);
   CREATE FUNCTION look(id integer) RETURNS text LANGUAGE plpgsql AS $f$ BEGIN
     IF id = 0 THEN PERFORM pg_advisory_lock_shared(7); PERFORM pg_advisory_unlock_shared(7); END IF;
     IF id = 13 THEN RAISE 'unlucky' USING ERRCODE = '22P02'; END IF;
     IF id = 14 THEN INSERT INTO books VALUES (99, 'written'); END IF;
     IF id = 15 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+    IF id = 16 THEN WHILE EXISTS (SELECT FROM gates) LOOP PERFORM pg_sleep(0.002); END LOOP; END IF;
     RETURN 'view ' || id;
   END $f$;
   DROP TABLE views;
@@ -217,6 +219,55 @@ describe('sharing connections', () => {
       while ((await waiting()) < 3) await new Promise(setImmediate);
       await control.query('SELECT pg_advisory_unlock(7)');
       expectViews(await Promise.all(slow), [0, 0, 0]);
+    });
+  });
+
+  describe('of which filters take long', () => {
+    /** Of two shapes, for a row that is there when the gate is open. */
+    const filtered = (index: number): Promise<Response> =>
+      site.agent
+        .get(`/views?fields=id&q=title=ilike=*16;${index % 2 ? 'id==16' : 'id=ge=16;id=le=16'}`)
+        .then((response: Response) => response);
+
+    async function underway(): Promise<number> {
+      const { rows } = await control.query(
+        "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND datname = current_database() AND pid <> pg_backend_pid()",
+      );
+      return rows.length;
+    }
+
+    for (const max of [2, 4]) {
+      it(`leaves a connection of ${max} to others`, async () => {
+        await start({ pool: { max } });
+        await control.query('INSERT INTO gates VALUES (1)');
+        let isAnswered = false;
+        const slow = FAST.map(filtered);
+        for (const answer of slow)
+          void answer.then(() => {
+            isAnswered = true;
+          });
+        while ((await underway()) < max - 1) await new Promise(setImmediate);
+        expectViews(await Promise.all(FAST.map(view)), FAST);
+        for (const answer of [site.agent.get('/pens'), site.agent.get('/books?size=1'), book(1)])
+          expect((await answer).status).to.equal(200);
+        expect([isAnswered, await underway()]).to.deep.equal([false, max - 1]);
+        await control.query('DELETE FROM gates');
+        for (const { body } of await Promise.all(slow)) expect(body.items).to.deep.equal([{ id: 16 }]);
+      });
+    }
+
+    it('answers the others behind a filter that was fast and is slow', async () => {
+      await start();
+      const byId = (id: number): Promise<Response> =>
+        site.agent.get(`/views?q=id==${id}`).then((response: Response) => response);
+      for (let round = 0; round < 20; round += 1) await Promise.all([1, 2, 3].map(byId));
+      await control.query('SELECT pg_advisory_lock(7)');
+      const slow = byId(0);
+      const others = Promise.all(FAST.map(byId));
+      for (const [index, { body }] of (await others).entries())
+        expect(body.items).to.deep.equal([{ id: FAST[index], title: `view ${FAST[index]}` }]);
+      await control.query('SELECT pg_advisory_unlock(7)');
+      expect((await slow).body.items).to.deep.equal([{ id: 0, title: 'view 0' }]);
     });
   });
 

@@ -5,7 +5,7 @@ import { logStatement } from '../../model/sequelize-internals.js';
 import { asDatabaseError } from '../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
-import { StatementCache } from '../protocol/statement-cache.js';
+import { StatementCache, unnamed } from '../protocol/statement-cache.js';
 import { transactionState } from '../session/connection-internals.js';
 import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
 import { type StatementTarget, singleTarget } from './statement-target.js';
@@ -32,7 +32,7 @@ export class ConnectionExecutor {
   readonly #sequelize: Sequelize;
   readonly #executor: StatementExecutor;
   readonly #kept: StatementCache;
-  readonly #unkept = new StatementCache(false);
+  readonly #unkept = new StatementCache(unnamed);
 
   /** @param kept the statements that connections keep */
   constructor(sequelize: Sequelize, executor: StatementExecutor, kept: StatementCache) {

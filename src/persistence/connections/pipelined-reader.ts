@@ -97,6 +97,14 @@ export class PipelinedRead implements Execution {
   }
 }
 
+/** What a statement that has waited in the queue may do instead of being answered. */
+export interface QueuedRead {
+  /** Takes the connection of a read that is to begin again, because its table is locked. */
+  readonly requeue?: ((client: PooledClient) => void) | undefined;
+  /** One that is under way on a shared connection, too. */
+  readonly read?: PipelinedRead | undefined;
+}
+
 /** Where a reader gets its connections. */
 export type ReadSource = Pick<ConnectionSource, 'acquire' | 'release' | 'readServers' | 'isReadWaiting'>;
 
@@ -249,7 +257,9 @@ export class PipelinedReader {
     const [slow, ...behind] = this.#underway;
     this.#held = slow?.[0]?.pending.share ?? null;
     this.#held?.hold();
-    const stuck = slow?.length === 1 ? behind : this.#underway;
+    const { statement } = slow?.[0]?.pending ?? {};
+    const isAlone = slow?.length === 1 && statement?.planned === statement;
+    const stuck = isAlone ? behind : this.#underway;
     const unsent = this.#collected.splice(0);
     this.#load -= unsent.length;
     for (const read of unsent) read.move();

@@ -5,10 +5,11 @@ import { logStatement } from '../../model/sequelize-internals.js';
 import { forgetTriggers } from '../customization/table-triggers.js';
 import { asDatabaseError } from '../errors/sequelize-error.js';
 import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
+import { FilterStatement } from '../protocol/filter-statement.js';
 import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
 import { PoolerSigns } from '../protocol/pooler-signs.js';
 import { isOfChangedTable, isStale, type PreparedStatement } from '../protocol/prepared-statement.js';
-import { StatementCache } from '../protocol/statement-cache.js';
+import { named, StatementCache, unnamed } from '../protocol/statement-cache.js';
 import { runIn, tracedContext } from '../protocol/traced-batch.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
@@ -19,15 +20,18 @@ import { ConnectionSource, type Destination, type PoolUsage } from './connection
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
 import { Lanes } from './lanes.js';
 import type { Asked, PendingStatement } from './pending-statement.js';
-import { PipelinedRead, type PipelinedReader, type RetryElsewhere } from './pipelined-reader.js';
+import {
+  PipelinedRead,
+  type PipelinedReader,
+  type QueuedRead,
+  type RetryElsewhere,
+} from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
+import { SlowReads } from './slow-reads.js';
 import type { SettingsStatement, StatementTarget } from './statement-target.js';
 import { isLockTimeout, LIMIT_LOCKS, TableShares } from './table-share.js';
-
-/** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
-const CHEAP = 2;
 
 const runners = new WeakMap<Sequelize, StatementRunner>();
 
@@ -69,14 +73,6 @@ export function statementRunner(sequelize: Sequelize): StatementRunner {
   return runner;
 }
 
-/** What a statement that has waited in the queue may do instead of being answered. */
-interface QueuedRead {
-  /** Takes the connection of a read that is to begin again, because its table is locked. */
-  readonly requeue?: ((client: PooledClient) => void) | undefined;
-  /** One that is under way on a shared connection, too. */
-  readonly read?: PipelinedRead | undefined;
-}
-
 /** Runs statements on the connections of one Sequelize instance. */
 export class StatementRunner implements StatementTarget {
   readonly #sequelize: Sequelize;
@@ -88,9 +84,10 @@ export class StatementRunner implements StatementTarget {
   readonly #retryElsewhere: RetryElsewhere = (read) => this.#askAlone(read);
   readonly #repeats = new RepeatBudget();
   readonly #named: StatementCache;
-  readonly #unnamed = new StatementCache(false);
+  readonly #filters: StatementCache<FilterStatement>;
   readonly #groups = new WeakMap<PreparedStatement, GroupCommit>();
   readonly #shares: TableShares;
+  readonly #slowReads: SlowReads;
   readonly #isGrouping: boolean;
   readonly #executeAlone: ExecuteAlone = (queue, client, pending) => this.#execute(queue, client, pending);
 
@@ -102,7 +99,8 @@ export class StatementRunner implements StatementTarget {
       if (isOfChangedTable(error)) forgetTriggers(sequelize);
       else if (signs.add(error)) assumePooler(sequelize);
     });
-    this.#named = new StatementCache(isNaming);
+    this.#named = new StatementCache(isNaming ? named : unnamed);
+    this.#filters = new StatementCache((text) => new FilterStatement(text, isNaming));
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
     // A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
@@ -110,6 +108,7 @@ export class StatementRunner implements StatementTarget {
       lanesInUse: () => this.#lanes.inUse,
       wake: () => this.#source.queues.read.wake(),
     });
+    this.#slowReads = new SlowReads(this.#source.maxReads);
     this.#isGrouping = canShare && isGrouping;
     this.#lanes = new Lanes(this.#source, this.#executor, canShare);
   }
@@ -122,9 +121,9 @@ export class StatementRunner implements StatementTarget {
     settings: SettingsStatement | null = null,
   ): Promise<TextResult> {
     const share = this.#shares.of(table);
-    const statement = (isPlanned ? this.#unnamed : this.#named).get(text);
+    const statement = (isPlanned ? this.#filters : this.#named).get(text).current;
     const asked = { statement, values, share, settings };
-    const isCheap = !isPlanned && statement.cost < CHEAP && (share?.mayShare ?? true);
+    const isCheap = statement.isCheap && (share?.mayShare ?? true);
     // Where the pool has to see each read, none shares a connection.
     const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
     const lane = isShareable ? this.#lanes.laneFor(asked.statement) : undefined;
@@ -200,12 +199,19 @@ export class StatementRunner implements StatementTarget {
     return this.#ask(asked, start, () => this.#run('read', asked));
   }
 
+  /** Planned for its values, as that may be why it takes long. */
   #askAlone(read: PipelinedRead): void {
-    this.#join(this.#source.queues.read, read.pending, read);
+    const pending = { ...read.pending, statement: read.pending.statement.planned };
+    this.#join(this.#source.queues.read, pending, read);
   }
 
   #run(destination: Destination, asked: Asked): Promise<TextResult> {
     return this.#ask(asked, (pending) => this.#join(this.#source.queues[destination], pending));
+  }
+
+  /** Those that the statement is one of; null for others. */
+  #slowReadsOf(queue: ConnectionQueue, { statement }: PendingStatement): SlowReads | null {
+    return queue === this.#source.queues.read && statement.isSlow ? this.#slowReads : null;
   }
 
   /** In queue, where a read of a table that is locked may be put back. */
@@ -215,7 +221,7 @@ export class StatementRunner implements StatementTarget {
       use: (client) => this.#execute(queue, client, pending, { requeue: again, read }),
       fail: pending.fail,
       isGone: () => read?.isAnswered === true,
-      isHeldBack: () => pending.share?.isHeldBack ?? false,
+      isHeldBack: () => pending.share?.isHeldBack || this.#slowReadsOf(queue, pending)?.areTooMany || false,
     });
   }
 
@@ -259,12 +265,15 @@ export class StatementRunner implements StatementTarget {
     // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
     const share = queue.bypassesQueue || !requeue ? null : pending.share;
     const isLimited = share?.begin() ?? false;
+    const slowReads = this.#slowReadsOf(queue, pending);
+    slowReads?.begin();
     const started = performance.now();
     let isStaleNow = false;
     let isPutBack = false;
     let isWithdrawn = false;
     const end: Batch['end'] = (error) => {
       if (error === null) statement.measure(performance.now() - started);
+      slowReads?.end();
       markBroken(client, error);
       // It may be the one that is slow, and says nothing of the table.
       isWithdrawn = isLimited && isLockTimeout(error) && read?.withdraw() === true;
@@ -278,10 +287,12 @@ export class StatementRunner implements StatementTarget {
       else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
     const batch = { statement, executions: [{ values, context, trace, settle }], end };
-    if (!isLimited && !settings) this.#executor.execute(client, batch);
-    else {
-      const before = [...(isLimited ? [LIMIT_LOCKS] : []), ...(settings ? [settings] : [])];
-      this.#executor.execute(client, { ...batch, before });
+    const before = [...(isLimited ? [LIMIT_LOCKS] : []), ...(settings ? [settings] : [])];
+    try {
+      this.#executor.execute(client, before.length > 0 ? { ...batch, before } : batch);
+    } catch (error) {
+      slowReads?.end();
+      throw error;
     }
   }
 }

@@ -13,7 +13,7 @@ export interface StatementTarget {
    * Runs a read.
    *
    * @param table the one that is read, as the statement names it
-   * @param isPlanned for its values, which can make it slow; others, such as one by primary key, are planned once
+   * @param isPlanned for its values, as they can make it slow, unless it was often fast; others, such as one by primary key, are planned once
    */
   read(text: string, values: TextValues, table: string, isPlanned?: boolean): Promise<TextResult>;
   /** Whether writes may go together. */

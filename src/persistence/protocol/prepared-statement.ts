@@ -1,6 +1,11 @@
 /** A statement that connections prepare under a name, and what is known of its executions. */
 import { createHash, randomUUID } from 'node:crypto';
 
+/** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
+const CHEAP = 2;
+/** Milliseconds that the fastest execution of a slow one takes: on a busy machine many are slower than they need to be. */
+export const SLOW = 20;
+
 /** Reads the text of a value as the driver would. */
 export type TextParser = (text: string) => unknown;
 
@@ -30,6 +35,26 @@ export class PreparedStatement {
       this.#parsers = Object.freeze(oids.map(parserOf));
     }
     return this.#parsers;
+  }
+
+  /** The one that is to be executed: another one of the same text, where that is better now. */
+  get current(): PreparedStatement {
+    return this;
+  }
+
+  /** One of the same text that is planned for its values, where plans for any values may be bad. */
+  get planned(): PreparedStatement {
+    return this;
+  }
+
+  /** Whether reads may wait behind it on a shared connection. */
+  get isCheap(): boolean {
+    return this.cost < CHEAP;
+  }
+
+  /** Whether it is known to take long, or may, so that such reads leave a connection to others. */
+  get isSlow(): boolean {
+    return this.cost >= SLOW && this.cost !== Number.POSITIVE_INFINITY;
   }
 
   /** Milliseconds of the fastest of the last executions: the slower ones of a cheap statement waited for something else. */

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { Preparations } from '../../../../src/persistence/protocol/preparation.js';
 import { PreparedStatement } from '../../../../src/persistence/protocol/prepared-statement.js';
-import { StatementCache } from '../../../../src/persistence/protocol/statement-cache.js';
+import { named, StatementCache } from '../../../../src/persistence/protocol/statement-cache.js';
 
 const preparation = (statement: PreparedStatement) => ({ statement, parsers: null, isLost: false });
 
 describe('Preparations', () => {
   it('make room for a new name by the one that was not used for longest', () => {
     const kept = new Preparations();
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     const statements = Array.from({ length: 200 }, (_, index) => cache.get(`SELECT ${index}`));
     for (const statement of statements) {
       expect(kept.makeRoom([statement])).to.deep.equal([]);
@@ -23,7 +23,7 @@ describe('Preparations', () => {
 
   it('make room for all that a query executes, and give up nothing of it', () => {
     const kept = new Preparations();
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     const statements = Array.from({ length: 200 }, (_, index) => cache.get(`SELECT ${index}`));
     for (const statement of statements) kept.add(preparation(statement));
     const [first, second, third] = statements as [PreparedStatement, PreparedStatement, PreparedStatement];
@@ -35,7 +35,7 @@ describe('Preparations', () => {
 
   it('make room for what comes first where the statement itself is kept', () => {
     const kept = new Preparations();
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     const statements = Array.from({ length: 200 }, (_, index) => cache.get(`SELECT ${index}`));
     for (const statement of statements) kept.add(preparation(statement));
     const [first, second] = statements as [PreparedStatement, PreparedStatement];
@@ -46,7 +46,7 @@ describe('Preparations', () => {
     const kept = new Preparations();
     const own = new PreparedStatement('SELECT 0', 'own');
     kept.add(preparation(own));
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     for (let index = 0; index < 300; index += 1) {
       const statement = cache.get(`SELECT ${index}`);
       kept.makeRoom([statement]);

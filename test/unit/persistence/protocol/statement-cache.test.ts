@@ -1,19 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { StatementCache } from '../../../../src/persistence/protocol/statement-cache.js';
+import { named, StatementCache, unnamed } from '../../../../src/persistence/protocol/statement-cache.js';
 
 const texts = (count: number, first = 0): string[] =>
   Array.from({ length: count }, (_, index) => `SELECT ${first + index}`);
 
 describe('StatementCache', () => {
   it('gives the same statement for the same text', () => {
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     expect(cache.get('SELECT 1')).to.equal(cache.get('SELECT 1'));
     expect(cache.get('SELECT 1').text).to.equal('SELECT 1');
   });
 
   it('names no two texts alike, and a text always the same', () => {
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     const names = texts(1000).map((text) => cache.get(text).name);
     expect(new Set(names).size).to.equal(1000);
     expect(names.every((name) => /^crud_[\w-]{22}$/.test(name))).to.equal(true);
@@ -26,11 +26,11 @@ describe('StatementCache', () => {
     const other = execFileSync(process.execPath, ['-e', print], { encoding: 'utf8' });
     expect(other)
       .to.match(/^crud_[\w-]{22}$/)
-      .and.not.equal(new StatementCache(true).get('SELECT 1').name);
+      .and.not.equal(new StatementCache(named).get('SELECT 1').name);
   });
 
   it('forgets what was not used for longest', () => {
-    const cache = new StatementCache(true);
+    const cache = new StatementCache(named);
     const [first, second] = [cache.get('first'), cache.get('second')];
     for (const text of texts(198)) cache.get(text);
     expect(cache.get('first')).to.equal(first);
@@ -40,7 +40,7 @@ describe('StatementCache', () => {
   });
 
   it('gives no names where none are wanted, and forgets all the same', () => {
-    const cache = new StatementCache(false);
+    const cache = new StatementCache(unnamed);
     const first = cache.get('first');
     expect(first.name).to.equal('');
     for (const text of texts(199)) cache.get(text);
