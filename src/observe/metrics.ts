@@ -13,7 +13,9 @@ import {
 } from '../diagnostics/channels.js';
 import { errorType } from '../diagnostics/error-type.js';
 import { describePath } from '../http/request/describe-path.js';
+import type { PoolUsage } from '../persistence/connections/connection-source.js';
 import { statementRunner } from '../persistence/connections/statement-runner.js';
+import { knownManager, poolsOf } from '../persistence/session/connection-internals.js';
 
 /** Seconds: the boundaries that the conventions recommend for requests, and for statements. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -111,32 +113,44 @@ function register({
     name: 'db_client_connection_timeouts_total',
     help: 'Statements that waited for a connection in vain.',
   });
-  const connections = new Gauge({
-    name: 'db_client_connection_count',
-    help: 'Connections of the pools.',
-    labelNames: ['db_client_connection_pool_name', 'db_client_connection_state'],
-  });
-  const most = new Gauge({
-    name: 'db_client_connection_max',
-    help: 'The most connections that the pools may have.',
-    labelNames: ['db_client_connection_pool_name'],
-  });
-  // One collector fills all three, from the same look at the pools.
-  new Gauge({
-    name: 'db_client_connection_pending_requests',
-    help: 'Statements and transactions that wait for a connection.',
-    labelNames: ['db_client_connection_pool_name'],
-    collect() {
-      for (const gauge of [this, connections, most]) gauge.reset();
-      for (const { pool: name, used, idle, max, waiting } of poolUsage()) {
-        const pool = { db_client_connection_pool_name: name };
-        this.inc(pool, waiting);
-        most.inc(pool, max);
-        connections.inc({ ...pool, db_client_connection_state: 'used' }, used);
-        connections.inc({ ...pool, db_client_connection_state: 'idle' }, idle);
-      }
+  const ofPools = (
+    name: string,
+    help: string,
+    fill: (
+      gauge: PromClient.Gauge,
+      pool: { db_client_connection_pool_name: string },
+      usage: PoolUsage,
+    ) => void,
+    labels: readonly string[] = [],
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: ['db_client_connection_pool_name', ...labels],
+      collect() {
+        this.reset();
+        for (const usage of poolUsage()) fill(this, { db_client_connection_pool_name: usage.pool }, usage);
+      },
+    });
+  ofPools(
+    'db_client_connection_count',
+    'Connections of the pools.',
+    (gauge, pool, { used, idle }) => {
+      gauge.inc({ ...pool, db_client_connection_state: 'used' }, used);
+      gauge.inc({ ...pool, db_client_connection_state: 'idle' }, idle);
     },
-  });
+    ['db_client_connection_state'],
+  );
+  ofPools(
+    'db_client_connection_max',
+    'The most connections that the pools may have.',
+    (gauge, pool, { max }) => gauge.inc(pool, max),
+  );
+  ofPools(
+    'db_client_connection_pending_requests',
+    'Statements and transactions that wait for a connection.',
+    (gauge, pool, { waiting }) => gauge.inc(pool, waiting),
+  );
   const operations = new WeakMap<IncomingMessage, OperationMessage>();
   operationChannel.start.subscribe((message) => {
     const operation = message as OperationMessage;
@@ -159,8 +173,13 @@ function register({
   return { registry, requests, operations };
 }
 
-function poolUsage() {
-  return [...instances].flatMap((sequelize) => statementRunner(sequelize).usage);
+function poolUsage(): readonly PoolUsage[] {
+  return [...instances].flatMap((sequelize) => {
+    const manager = knownManager(sequelize);
+    // The connections of an engine that has ended are those of none.
+    if (manager && poolsOf(manager).write._draining) instances.delete(sequelize);
+    return manager && instances.has(sequelize) ? statementRunner(sequelize).usage : [];
+  });
 }
 
 function isAcquireTimeout(error: unknown): boolean {

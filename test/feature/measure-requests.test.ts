@@ -22,6 +22,15 @@ class Ring extends Model {
   declare name: string;
 }
 
+@Crud()
+@Table({ tableName: 'discs', timestamps: false })
+class Disc extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
 /** The samples of a text of Prometheus, by name and labels. */
 function samplesOf(text: string): ReadonlyMap<string, number> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -119,6 +128,18 @@ describe('Measuring requests', () => {
     for (const transaction of held) await transaction.rollback();
     expect((await answered).status).to.equal(201);
     expect(await pending()).to.equal(0);
+  });
+
+  it('leaves out the connections of an engine that has ended', async () => {
+    const most = async () => {
+      const samples = [...(await read())].filter(([line]) => line.startsWith('db_client_connection_max'));
+      return samples.reduce((total, [, value]) => total + value, 0);
+    };
+    const before = await most();
+    const other = await startTestApp({ models: [Disc], bootstrap: { metrics: true } });
+    expect(await most()).to.be.above(before);
+    await other[Symbol.asyncDispose]();
+    expect(await most()).to.equal(before);
   });
 
   it('has the metrics of Node', async () => {
