@@ -1,5 +1,6 @@
 /** Runs test files with Mocha. */
-import { programs, runScript } from './step.mjs';
+import path from 'node:path';
+import { programs, root, runScript } from './step.mjs';
 
 /** The tests over HTTP. */
 export const OVER_HTTP = 'dist/test/feature/**/*.test.js';
@@ -26,9 +27,10 @@ export function noCounts() {
   return { runs: 0, passed: 0, failed: 0, skipped: 0, failures: [] };
 }
 
-/** Runs files and adds to the counts. The options are those of `runProgram`. */
+/** Runs files and adds to the counts. The options are those of `runScript`; another folder has a Mocha of its own. */
 export async function mocha(counts, files, options = {}) {
-  await runScript(programs.mocha, ['--reporter', 'scripts/counting-reporter.cjs', ...files], {
+  const program = path.resolve(options.folder ?? root, path.relative(root, programs.mocha));
+  await runScript(program, ['--reporter', 'scripts/counting-reporter.cjs', ...files], {
     ...options,
     onMessage({ passed, failed, skipped, failures }) {
       counts.runs += 1;

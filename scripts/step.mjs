@@ -18,9 +18,11 @@ export const programs = {
 
 /** Ends the command with an exit code; a message is only needed where the step has not printed one. */
 export class StepFailed extends Error {
-  constructor(message, exitCode = 1) {
+  /** @param isInterrupted whether a signal is why, which ends the whole command */
+  constructor(message, exitCode = 1, isInterrupted = false) {
     super(message);
     this.exitCode = exitCode;
+    this.isInterrupted = isInterrupted;
   }
 }
 
@@ -33,21 +35,21 @@ export async function step(name, work) {
   return result;
 }
 
-/** Runs a Node script, ours or a package's. The options are those of `runProgram`. */
-export async function runScript(script, args = [], options = {}) {
-  await runProgram(process.execPath, [script, ...args], options);
+/** Runs a Node script, ours or a package's. The options are `node`, the program that runs it, and those of `runProgram`. */
+export async function runScript(script, args = [], { node = process.execPath, ...options } = {}) {
+  await runProgram(node, [script, ...args], options);
 }
 
 /**
- * Runs a program in the root folder. It gets the signals, each once, and decides what becomes of them.
+ * Runs a program. It gets the signals, each once, and decides what becomes of them.
  *
- * @param options `env` is added to the environment; `onMessage` receives what it sends to its parent; what it prints `atEnd`
- * is printed when it has ended, because others print meanwhile
+ * @param options `folder` is where it runs, the root folder by default; `env` is added to the environment; `onMessage` receives
+ * what it sends to its parent; what it prints `atEnd` is printed when it has ended, because others print meanwhile
  */
-export async function runProgram(file, args, { env = {}, onMessage, atEnd = false } = {}) {
+export async function runProgram(file, args, { folder = root, env = {}, onMessage, atEnd = false } = {}) {
   const output = atEnd ? 'pipe' : 'inherit';
   const child = spawn(file, args, {
-    cwd: root,
+    cwd: folder,
     env: { ...process.env, ...env },
     stdio: ['inherit', output, output, ...(onMessage ? ['ipc'] : [])],
     // On Windows npm is a shell script.
@@ -56,13 +58,15 @@ export async function runProgram(file, args, { env = {}, onMessage, atEnd = fals
   if (onMessage) child.on('message', onMessage);
   const printed = [];
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => printed.push(chunk));
-  const { code, signal } = await untilExit(child);
+  const { code, signal, isInterrupted } = await untilExit(child);
   process.stdout.write(Buffer.concat(printed));
-  if (code !== 0) throw new StepFailed('', code ?? 128 + os.constants.signals[signal]);
+  if (code !== 0) throw new StepFailed('', code ?? 128 + os.constants.signals[signal], isInterrupted);
 }
 
 async function untilExit(child) {
+  let isInterrupted = false;
   const passOn = (signal) => {
+    isInterrupted = true;
     // A terminal sends Ctrl-C to every program that runs in it, and a second one would end the child at once.
     if (signal === 'SIGINT' && process.stdin.isTTY) return;
     child.kill(signal);
@@ -72,7 +76,7 @@ async function untilExit(child) {
   // Unlike 'exit', 'close' comes after the last message.
   const [code, signal] = await once(child, 'close');
   for (const name of signals) process.removeListener(name, passOn);
-  return { code, signal };
+  return { code, signal, isInterrupted };
 }
 
 function installed(file) {

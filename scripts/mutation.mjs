@@ -1,0 +1,129 @@
+/** `npm run mutation`: changes the source in thousands of places, one at a time, and asks whether a test fails. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+import { installPackages } from './set-up.mjs';
+import { programs, root, runScript, StepFailed } from './step.mjs';
+
+const PACKAGE = path.join(root, 'test/mutation');
+/** Of runs: git and Biome leave it out. */
+const WORK = 'coverage/mutation';
+
+/**
+ * The tests of each folder, of which Stryker chooses those that reach a mutant. The first that fails ends its run, so those come
+ * first that find much in little time.
+ */
+const TESTS = {
+  'src/query': unit('features/*', 'operation/*', 'query/!(*fuzz|*oracle)'),
+  'src/operation': unit('operation/*', 'features/*', 'query/filter-by-relation', 'http/request/parse-*'),
+  'src/http/error': [
+    ...unit('http/error/*'),
+    ...feature('throw-from-a-controller', 'log-a-failure', 'encode-a-path', 'be-refused-by-the-database'),
+    ...feature('fail-while-answering', 'mount-behind-bootstrap'),
+  ],
+  'src/http/request': [
+    ...unit('http/request/*', 'features/read-rules'),
+    ...feature('change-a-record', 'send-a-condition', 'configure-a-subresource', 'see-deleted-records'),
+    ...feature('scope-a-list', 'secure-rows', 'refer-to-another-tenant', 'unit-of-work', 'change-many-rows'),
+    ...feature('write-many', 'include-what-is-visible'),
+  ],
+  'src/http/operation': [
+    ...unit('http/operation/*'),
+    ...feature('read-a-record', 'change-a-record', 'send-a-condition', 'include-relations', 'inject'),
+    ...feature('override-a-method', 'configure-a-subresource', 'add-a-route', 'general-path', 'unit-of-work'),
+    ...feature('count-related-rows', 'idempotency-key', 'choose-fields', 'replace-a-record'),
+  ],
+  'src/http/bulk': feature('write-many', 'change-many-rows', 'repeat-writes-of-many', 'insert-many-rows'),
+  'src/http/answer': [
+    ...unit('http/answer/*'),
+    ...feature('read-a-record', 'list-a-page', 'send-default-headers', 'match-a-tag', 'add-a-route'),
+    ...feature('write-the-answer-yourself', 'answer-with-relations', 'override-a-method'),
+  ],
+  'src/http/routes': [
+    ...feature('read-a-record', 'find-a-route', 'use-another-method', 'add-a-route', 'override-a-method'),
+    ...feature('extend-a-route', 'prefix-all-routes', 'configure-a-subresource', 'inject', 'set-settings'),
+    ...feature('write-many', 'inject-into-a-controller', 'configure-routing-controllers'),
+  ],
+  'src/http/resources': [
+    ...unit('http/resources/*', 'metadata/*'),
+    ...feature('misconfigure', 'add-a-route', 'override-a-method', 'extend-a-route', 'set-settings'),
+    ...feature('inject-into-a-controller', 'take-from-the-resource', 'forget-a-controller'),
+    ...feature('run-two-applications', 'mistype-a-parameter', 'configure-routing-controllers'),
+  ],
+  'src/http/server': [...unit('http/server/*'), ...feature('serve')],
+};
+
+/** What mutants of other kinds break is found by nearly every test; over HTTP each test has its price. */
+const OF_DECISIONS = [
+  'StringLiteral',
+  'ObjectLiteral',
+  'ArrayDeclaration',
+  'ArrowFunction',
+  'BlockStatement',
+];
+
+function unit(...names) {
+  return names.map((name) => `dist/test/unit/${name}.test.js`);
+}
+
+function feature(...names) {
+  return names.map((name) => `dist/test/feature/${name}.test.js`);
+}
+
+/** Arguments are files and folders of one of those; `--unit` leaves out the tests over HTTP. */
+export async function mutation(args) {
+  const mutate = args.filter((arg) => !arg.startsWith('--'));
+  const folders = Object.keys(TESTS).filter((folder) => mutate.some((file) => file.startsWith(folder)));
+  if (folders.length !== 1)
+    throw new StepFailed(
+      `Usage: npm run mutation -- <files in one of ${Object.keys(TESTS).join(', ')}> [--unit]`,
+    );
+  await runScript(programs.tsc);
+  await installPackages('Stryker', PACKAGE);
+  await withPostgres(() => runStryker(folders[0], mutate, args.includes('--unit')));
+}
+
+async function runStryker(folder, mutate, isUnitOnly) {
+  mkdirSync(path.join(root, WORK), { recursive: true });
+  const name = folder.replaceAll('/', '-');
+  const entry = path.join(PACKAGE, 'node_modules/@stryker-mutator/core/dist/src/index.js');
+  const { Stryker } = await import(pathToFileURL(entry).href);
+  await new Stryker({
+    mutate: mutate.map((file) => (file.includes('.ts') ? file : `${file}/**/*.ts`)),
+    // Biome would take a second configuration, of a run that was interrupted, for a mistake.
+    ignorePatterns: ['biome.json', 'bench/results', 'coverage', 'docs', '.git', 'dist/.tsbuildinfo'],
+    buildCommand: `${process.execPath} ${programs.tsc} -p tsconfig.json --noCheck`,
+    // TypeScript 7 has no API with which Stryker could read it; nothing in it has to change.
+    tsconfigFile: 'none.json',
+    testRunner: 'mocha',
+    mochaOptions: {
+      'no-config': true,
+      'no-package': true,
+      require: ['test/mutation/prepare.cjs'],
+      spec: isUnitOnly ? TESTS[folder].filter((file) => file.includes('/unit/')) : TESTS[folder],
+    },
+    coverageAnalysis: 'perTest',
+    ignoreStatic: true,
+    // Applications of several tests at once would wait for each other.
+    concurrency: 1,
+    // A mutant without end costs this and a new process.
+    timeoutMS: 3_000,
+    timeoutFactor: 1.2,
+    mutator: { excludedMutations: folder === 'src/query' ? [] : OF_DECISIONS },
+    incremental: true,
+    incrementalFile: `${WORK}/${name}.json`,
+    tempDirName: `${WORK}/sandbox`,
+    reporters: ['progress-append-only', 'clear-text', 'json'],
+    jsonReporter: { fileName: `${WORK}/${name}-last.json` },
+    clearTextReporter: { logTests: false, allowColor: false, allowEmojis: false },
+  }).runMutationTest();
+}
+
+/** Gives the tests a server that goes on between mutants. */
+async function withPostgres(work) {
+  const { startPostgres } = await import('../dist/test/support/postgres.js');
+  const server = await startPostgres();
+  process.env.DATABASE_URL = server.url;
+  await work().finally(() => server.stop());
+}
