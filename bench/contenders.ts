@@ -19,6 +19,8 @@ export interface Contender<W = unknown> {
   readonly isScoped?: boolean;
   /** Workloads under which a request of it takes seconds. */
   readonly omits?: readonly string[];
+  /** Variables of its process. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** What it answers as soon as it is ready. Default: an article. */
   readonly readyPath?: string;
 }
@@ -54,10 +56,16 @@ export const CONTENDERS: readonly Contender<Wire>[] = [
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
   own('ours-rls', 'crud-controllers, row security', 'extension'),
   own('ours-unprepared', 'crud-controllers, no prepared statements'),
-  own('ours-traced', 'crud-controllers, OpenTelemetry'),
+  own('ours-traced', "crud-controllers, OpenTelemetry's instrumentation of pg"),
+  visible('ours-opentelemetry', 'opentelemetry', 'traceWithOpenTelemetry'),
+  visible('ours-channels', 'channels', 'subscribers to both channels'),
+  visible('ours-metrics', 'metrics', 'metrics'),
+  visible('ours-access-log', 'accessLog', 'access log'),
+  visible('ours-server-timing', 'serverTiming', 'Server-Timing'),
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
   written('express5-pg', 'Express 5 + pg', ['express', 'pg']),
   own('ours-listen', 'crud-controllers, app.listen'),
+  own('ours-own-server', 'crud-controllers, http.createServer'),
   written('express4-sequelize', 'Express 4 + Sequelize', ['express4', 'sequelize']),
   own('ours-general', 'crud-controllers, general path'),
   written('routing-controllers-sequelize', 'routing-controllers + Sequelize', ['routing-controllers']),
@@ -74,6 +82,12 @@ function limit(name: string, title: string, packages: readonly string[]): Conten
 /** The limit with what an extension of ours does. */
 function byHand(name: string, title: string, isScoped = false): Contender<Wire> {
   return { ...limit(name, title, ['pg']), group: 'extension', isScoped };
+}
+
+/** Ours with a means to see what it does. */
+function visible(name: string, means: string, title: string): Contender<Wire> {
+  const variables = { VISIBLE: means };
+  return { ...own('ours-visible', `crud-controllers, ${title}`, 'extension'), name, variables };
 }
 
 function written(name: string, title: string, packages: readonly string[]): Contender<Wire> {

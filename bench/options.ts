@@ -1,7 +1,9 @@
 /** The command line of the benchmark. */
 import { parseArgs } from 'node:util';
 import { StartProblem } from '../sample/support/start-problem.js';
+import { LIMIT, OURS } from './contenders.js';
 import type { Schedule } from './measure/measure.js';
+import { isVaried, type Platforms } from './platforms.js';
 import { ARTICLES, RELATIONS, type Suite, WRITES } from './suite.js';
 
 /** What is asked for. */
@@ -16,6 +18,10 @@ export interface Options {
   /** Whether the figures are none to quote: fewer contenders, workloads or rounds than the real run has. */
   readonly isPartial: boolean;
   readonly isQuick: boolean;
+  /** Whether each measurement is made once, however busy the machine is. */
+  readonly isOnce: boolean;
+  /** What else than the Node and PostgreSQL of the machine contenders run on. */
+  readonly platforms: Platforms;
   /** The git revision to compare with. */
   readonly revision: string;
 }
@@ -23,6 +29,9 @@ export interface Options {
 /** Two seconds, as all clients connect at once: of one second their first requests are almost the hundredth part that p99 tells of. */
 const FULL: Omit<Schedule, 'rounds'> = { seconds: 2, warmUp: 1, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
+
+/** Those who are measured on several platforms, where no others are named. */
+const VARIED = ['node-http-pipelined', LIMIT, OURS];
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
@@ -43,7 +52,11 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --rounds N          measured rounds (${ARTICLES.rounds}; ${WRITES.rounds} with --writes)
   --seconds N         seconds of each measurement (${FULL.seconds})
   --warm-up N         seconds of the same load before each of them (${FULL.warmUp})
+  --once              measures once, however busy the machine is: only processor times say something then
   --connections N     concurrent connections (${FULL.connections})
+  --node N,N          the same on major versions of Node, which it installs; of ${VARIED.join(', ')} where no others are named
+  --postgres N,N      likewise on major versions of PostgreSQL
+  --processes N,N     likewise in several processes, which share the port
   --compare REV       a git revision of ours against the working tree, in one run
   --scaling           what a request costs as pages, columns, models, tables, depth and connections grow
   --help              this text
@@ -64,7 +77,9 @@ export function readOptions(args: readonly string[]): Options {
   const workloadNames = namesOf(suite.workloads);
   const full: Schedule = { ...FULL, rounds: suite.rounds };
   const schedule = readSchedule(values, isQuick ? QUICK : full);
-  const only = readNames('--only', values.only, contenderNames);
+  const platforms = readPlatforms(values);
+  const named = values.only ?? (isVaried(platforms) && suite === ARTICLES ? VARIED.join() : undefined);
+  const only = readNames('--only', named, contenderNames);
   const work = readNames('--work', values.work, workloadNames);
   const isShortened = (Object.keys(full) as (keyof Schedule)[]).some((name) => schedule[name] !== full[name]);
   const kind = values.help ? 'help' : values.scaling ? 'scaling' : values.compare ? 'compare' : 'contenders';
@@ -76,8 +91,15 @@ export function readOptions(args: readonly string[]): Options {
     only,
     work,
     schedule,
+    platforms,
+    isOnce: values.once ?? false,
     isPartial:
-      isShortened || only.length < contenderNames.length || work.length < workloadNames.length || isQuick,
+      isVaried(platforms) ||
+      values.once ||
+      isShortened ||
+      only.length < contenderNames.length ||
+      work.length < workloadNames.length ||
+      isQuick,
     isQuick,
     revision: values.compare ?? '',
   };
@@ -89,6 +111,7 @@ function parse(args: readonly string[]) {
       args: [...args],
       options: {
         quick: { type: 'boolean' },
+        once: { type: 'boolean' },
         relations: { type: 'boolean' },
         writes: { type: 'boolean' },
         only: { type: 'string' },
@@ -99,6 +122,9 @@ function parse(args: readonly string[]) {
         connections: { type: 'string' },
         compare: { type: 'string' },
         scaling: { type: 'boolean' },
+        node: { type: 'string' },
+        postgres: { type: 'string' },
+        processes: { type: 'string' },
         help: { type: 'boolean' },
       },
     });
@@ -120,7 +146,22 @@ function refuseTogether(kind: 'scaling' | 'compare', given: Given): void {
   if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
   const suite = given.relations ? '--relations' : given.writes ? '--writes' : null;
   if (suite && kind === 'scaling') throw new StartProblem(`Use --scaling or ${suite}, not both.`);
+  if (isVaried(readPlatforms(given)))
+    throw new StartProblem(`--node, --postgres and --processes do not go with --${kind}.`);
   if (given.work && kind === 'scaling') throw new StartProblem('--work does not go with --scaling.');
+}
+
+function readPlatforms({ node, postgres, processes }: Given): Platforms {
+  const read = (option: string, text: string | undefined): string[] => {
+    const numbers = text?.split(',') ?? [];
+    for (const number of numbers) readNumber(option, number, 0, 1);
+    return numbers;
+  };
+  return {
+    node: read('--node', node),
+    postgres: read('--postgres', postgres),
+    processes: read('--processes', processes).map(Number),
+  };
 }
 
 function readSchedule(given: Given, defaults: Schedule): Schedule {

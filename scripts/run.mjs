@@ -1,14 +1,18 @@
-/** `npm start`, `npm test` and `npm run` with `combinations`, `soak` or `bench`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `combinations`, `matrix`, `mutation`, `soak`, `tracers`, `bench` or `docs`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { bench } from './bench.mjs';
 import { combinations } from './combinations.mjs';
+import { docs } from './docs.mjs';
+import { matrix } from './matrix.mjs';
+import { mutation } from './mutation.mjs';
 import { setUp } from './set-up.mjs';
 import { soak } from './soak.mjs';
 import { start } from './start.mjs';
 import { StepFailed } from './step.mjs';
 import { test } from './test.mjs';
+import { tracers } from './tracers.mjs';
 
-const commands = { start, test, combinations, soak, bench };
+const commands = { start, test, combinations, matrix, mutation, soak, tracers, bench, docs };
 
 const command = commands[process.argv[2]];
 if (!command) {

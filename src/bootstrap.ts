@@ -13,6 +13,7 @@ import { type ResourceOptions, resolveSettings } from './http/resources/settings
 import { mountResources } from './http/routes/mount-resources.js';
 import { describeRoutes, describeRouteTable, type RouteInfo } from './http/routes/route-info.js';
 import { dispatchBySegment } from './http/routes/segment-dispatch.js';
+import { listenWithClasses } from './http/server/request-classes.js';
 import {
   metricsConflicts,
   metricsPath,
@@ -34,6 +35,7 @@ import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
+import { flagProblems } from './util/option-problems.js';
 
 /** Options of `bootstrap`. */
 export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
@@ -41,6 +43,16 @@ export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
   health?: HealthOptions | false;
   /** The OpenAPI document and its page; `false` mounts neither. Not under `routePrefix`. Default: `/docs`. */
   docs?: DocsOptions | false;
+  /**
+   * Whether a path that nothing has answered is a problem of status 404 and not the page of Express: true for all paths of the
+   * application. What is mounted later is asked before. Default: for paths below `routePrefix`, where there is one.
+   */
+  notFound?: boolean;
+  /**
+   * Whether one warning at the start names the indexes that orders, filters and relations of clients would need, and the tables do
+   * not have. `npx crud-controllers sql` prints them, too. Default: true.
+   */
+  indexAdvice?: boolean;
 }
 
 /** What `bootstrap` made. */
@@ -58,7 +70,8 @@ export interface CrudApplication {
  * Mounts a resource for every `@Crud` model, or for `options.models` only: checks everything, synthesizes schemas and
  * controllers, mounts the routes, then the health routes, then the OpenAPI document and its page, then the error
  * handling. The routes are mounted when the call returns its promise; what is awaited is only a look at the database, which
- * writes to the log what is missing there: tables, columns, and indexes for orders and filters.
+ * writes to the log what is missing there: tables, columns, and indexes for orders and filters. From then on `app.listen` makes
+ * its server with `requestClasses`.
  *
  * @example
  * ```ts
@@ -70,7 +83,7 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, warnings, plans, router, rowSecurity, health, docs, document, ...described } =
+  const { settings, warnings, plans, router, rowSecurity, health, docs, closed, document, ...described } =
     buildApplication(options);
   const { application } = described;
   claimRoutes(app, application.routes);
@@ -80,12 +93,13 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, document.soon));
-  installLastHandler(app, settings.logger);
+  installLastHandler(app, settings.logger, closed);
+  listenWithClasses(app);
   for (const known of [app, application]) BUILT.set(known, described);
   for (const line of warnings) settings.logger.warn(line);
   await rowSecurity?.start();
   if (settings.idempotency) await prepareKeyTables(plans, settings.logger);
-  await warnMissingParts(plans, settings.logger);
+  await warnMissingParts(plans, settings.logger, options.indexAdvice ?? true);
   return application;
 }
 
@@ -125,14 +139,16 @@ export function builtApplication(app: object): DescribedApplication | undefined 
 
 /** Everything up to the mounting. */
 export function buildApplication(options: BootstrapOptions, features = FEATURES) {
-  const { health = {}, docs = {}, ...resourceOptions } = options;
+  const { health = {}, docs = {}, notFound, indexAdvice = true, ...resourceOptions } = options;
   const settings = resolveSettings(
     resourceOptions,
-    ['health', 'docs', ...OBSERVE_OPTIONS],
+    ['health', 'docs', 'notFound', 'indexAdvice', ...OBSERVE_OPTIONS],
     [
       ...(health ? healthProblems(health) : []),
       ...(docs ? docsProblems(docs) : []),
       ...observeProblems(options),
+      ...flagProblems('notFound', notFound ?? false),
+      ...flagProblems('indexAdvice', indexAdvice),
     ],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
@@ -146,13 +162,11 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const resources = createResources(plans, declarations, { ...settings, features });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
-  const { router, routes } = mountResources({ ...settings, rls, resources, controllers: handWritten });
-  const document = lazyDocument(() =>
-    writeDocument({ info: documentation.info, routes, routePrefix, health }),
-  );
+  const { router, ...mounted } = mountResources({ ...settings, rls, resources, controllers: handWritten });
+  const document = lazyDocument(() => writeDocument({ ...documentation, ...mounted, routePrefix, health }));
   const application: CrudApplication = Object.freeze({
     get routes() {
-      return describeRoutes(routePrefix, routes);
+      return describeRoutes(routePrefix, mounted.routes);
     },
     openapi: document.now,
   });
@@ -166,9 +180,16 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     rowSecurity,
     health,
     docs: docs && documentation,
+    closed: closedPath(notFound, routePrefix),
     document,
     application,
     routeTable,
     sql,
   };
+}
+
+/** Below which path unknown ones are a problem; null: below none. */
+function closedPath(notFound: boolean | undefined, routePrefix: string): string | null {
+  if (notFound) return '';
+  return notFound === undefined && routePrefix !== '' ? routePrefix : null;
 }

@@ -1,30 +1,48 @@
 #!/usr/bin/env node
 /** The command `crud-controllers`: prints the OpenAPI document, the routes, or SQL for migrations, of a module. */
 import 'reflect-metadata';
+import { parseArgs } from 'node:util';
 import type { DescribedApplication } from './bootstrap.js';
-import { loadApplication } from './load-application.js';
+import { type GivenOptions, loadApplication } from './load-application.js';
 import { ConfigError } from './util/config-error.js';
 import { didYouMean } from './util/did-you-mean.js';
 
-const USAGE = `Usage: crud-controllers <command> <module>
+const USAGE = `Usage: crud-controllers <command> <module> [options]
 
 Commands:
   openapi  prints the OpenAPI document
   routes   prints a table of the routes
   sql      prints tables and indexes for your migrations, beside those of the models
 
+Options, for a module that exports models:
+  --route-prefix <path>  before every path, such as /api (openapi, routes)
+  --title <text>         the name of the API (openapi)
+
 The module exports the models with @Crud, and controllers that extend generated ones; no database is needed for
 these. Or it exports the Express application that it bootstraps, or what bootstrap gave.
 `;
 
-const COMMANDS: ReadonlyMap<string, (described: DescribedApplication) => string> = new Map([
-  ['openapi', ({ application }) => `${JSON.stringify(application.openapi(), null, 2)}\n`],
-  ['routes', ({ routeTable }) => routeTable()],
-  ['sql', ({ sql }) => sql()],
+interface Command {
+  print(described: DescribedApplication): string;
+  readonly options: readonly (keyof typeof OPTIONS)[];
+}
+
+const OPTIONS = { 'route-prefix': { type: 'string' }, title: { type: 'string' } } as const;
+
+const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  [
+    'openapi',
+    {
+      print: ({ application }) => `${JSON.stringify(application.openapi(), null, 2)}\n`,
+      options: ['route-prefix', 'title'],
+    },
+  ],
+  ['routes', { print: ({ routeTable }) => routeTable(), options: ['route-prefix'] }],
+  ['sql', { print: ({ sql }) => sql(), options: [] }],
 ]);
 
 async function main(args: readonly string[]): Promise<number> {
-  const [name, file, ...others] = args;
+  const [name, ...rest] = args;
   if (name === '--help' || name === '-h') return print(process.stdout, USAGE, 0);
   const command = COMMANDS.get(name ?? '');
   if (!command) {
@@ -32,8 +50,29 @@ async function main(args: readonly string[]): Promise<number> {
       name === undefined ? '' : `There is no command '${name}'.${didYouMean(name, [...COMMANDS.keys()])}\n`;
     return print(process.stderr, `${known}${USAGE}`, 2);
   }
-  if (file === undefined || others.length > 0) return print(process.stderr, `Name one module.\n${USAGE}`, 2);
-  return print(process.stdout, command(await loadApplication(file)), 0);
+  const given = readArguments(rest, command, name ?? '');
+  if (typeof given === 'string') return print(process.stderr, `${given}\n${USAGE}`, 2);
+  const { file, ...options } = given;
+  return print(process.stdout, command.print(await loadApplication(file, options)), 0);
+}
+
+/** The module and the options, or what is wrong with them. */
+function readArguments(
+  args: readonly string[],
+  { options }: Command,
+  name: string,
+): (GivenOptions & { readonly file: string }) | string {
+  try {
+    const { positionals, values } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const [file, ...others] = positionals;
+    const foreign = Object.keys(values).find((each) => !options.some((option) => option === each));
+    if (foreign) return `${name} has no option --${foreign}.`;
+    if (file === undefined || others.length > 0) return 'Name one module.';
+    return { file, routePrefix: values['route-prefix'], title: values.title };
+  } catch (error) {
+    // What is wrong with an option, in a sentence.
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** The exit code, when all is written: a pipe takes what it can, and the process may not end before. */

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 
 // Declare
-export type { Attribute, CreateValues, UpdateValues } from './metadata/attributes.js';
+export type { Attribute, CreateValues, Ref, UpdateValues, Where } from './metadata/attributes.js';
 export { Crud } from './metadata/crud.js';
 export {
   type AccessOptions,
@@ -40,18 +40,30 @@ export type { SortTerm } from './plan/resource-plan.js';
 // Synthesize
 export { createSchema, readSchema, updateSchema } from './schema/model-schemas.js';
 export { cursorPageSchema, type PageSchemaOptions, pageSchema } from './schema/page-schema.js';
-export type { RequestIssue } from './schema/request-issue.js';
+export {
+  InvalidBodyError,
+  InvalidQueryError,
+  InvalidRequestError,
+  type IssueLocation,
+  type RequestIssue,
+} from './schema/request-issue.js';
 export type { SchemaClass } from './schema/synthesize-class.js';
 
 // Request
 export type { Comparison, Filter, Junction, RelatedFilter, WrittenFilter } from './query/list-query.js';
 export { InvalidCursorError } from './query/cursor-codec.js';
 export type { Keyset } from './query/keyset.js';
-export type { CursorListQuery, Inclusion, ListQuery, OffsetListQuery } from './query/list-query.js';
+export type { CursorListQuery, Deleted, Inclusion, ListQuery, OffsetListQuery } from './query/list-query.js';
 export type { ReadQuery } from './query/list-query.js';
 
 // Data
-export { configureEngine, currentEngine, disposeEngine, type Engine } from './persistence/engine/engine.js';
+export {
+  configureEngine,
+  currentEngine,
+  disposeEngine,
+  type Engine,
+  type EngineParts,
+} from './persistence/engine/engine.js';
 export { type EngineOptions, engineLifespan } from './persistence/engine/engine-lifespan.js';
 export {
   ConcurrentModificationError,
@@ -103,8 +115,11 @@ export {
   InjectSession,
   InjectUnitOfWork,
 } from './http/operation/inject.js';
+export { type AnswerType, Answers } from './http/routes/answers.js';
+export { readId } from './http/request/read-id.js';
 export type { RoutingOptions } from './http/resources/settings.js';
 export type { RouteInfo } from './http/routes/route-info.js';
+export { type RequestClasses, requestClasses } from './http/server/request-classes.js';
 export { serve } from './http/server/serve.js';
 export type { ServeOptions } from './http/server/serve-options.js';
 
@@ -116,7 +131,7 @@ export { healthRouter } from './health/health-router.js';
 
 // OpenAPI
 export type { DocsOptions } from './openapi/docs-options.js';
-export type { OpenAPIObject } from './openapi/openapi-object.js';
+export type { OpenAPIObject, SecurityRequirement, SecuritySchemeObject } from './openapi/openapi-object.js';
 
 // Root
 export { type BootstrapOptions, bootstrap, type CrudApplication } from './bootstrap.js';

@@ -13,14 +13,22 @@ import { ConfigError } from './util/config-error.js';
 const PATIENCE = 10_000;
 const INTERVAL = 50;
 
+/** What of `bootstrap` the command line says, for modules that do not. */
+export interface GivenOptions {
+  readonly routePrefix: string | undefined;
+  /** That of the document. */
+  readonly title: string | undefined;
+}
+
 /**
  * Imports a module, which runs it, and looks at what it exports: an Express application that it bootstraps, what
  * `bootstrap` gave or a promise of it, or models with `@Crud` and controllers that extend generated ones. Models need
  * no database.
  *
- * @throws ConfigError when it exports none of these, or what it exports is configured wrongly
+ * @throws ConfigError when it exports none of these, what it exports is configured wrongly, or it is an application and options are
+ * given
  */
-export async function loadApplication(file: string): Promise<DescribedApplication> {
+export async function loadApplication(file: string, options: GivenOptions): Promise<DescribedApplication> {
   const path = find(file);
   const namespace: Record<string, unknown> = await import(pathToFileURL(path).href).catch(
     (cause: unknown) => {
@@ -30,12 +38,23 @@ export async function loadApplication(file: string): Promise<DescribedApplicatio
   const exported = (await Promise.all(exportedValues(namespace))).flat();
   const objects = exported.filter((value) => isObject(value));
   const built = objects.map(builtApplication).findLast((each) => each !== undefined);
-  if (built) return built;
+  if (built) return withoutOptions(file, built, options);
   const served = new Set<object>(crudRecords().map(({ model }) => model));
   const models = objects.filter((value) => served.has(value)) as ModelClass[];
   const controllers = objects.filter((value) => controllerSource(value) !== undefined) as Class[];
-  if (models.length + controllers.length > 0) return describeModels(models, controllers);
-  return untilBootstrapped(file, objects);
+  if (models.length + controllers.length > 0) return describeModels(models, controllers, options);
+  return withoutOptions(file, await untilBootstrapped(file, objects), options);
+}
+
+function withoutOptions(
+  file: string,
+  built: DescribedApplication,
+  { routePrefix, title }: GivenOptions,
+): DescribedApplication {
+  if (routePrefix === undefined && title === undefined) return built;
+  throw new ConfigError([
+    `${file} exports an application, which says its routePrefix and title in bootstrap; leave out --route-prefix and --title.`,
+  ]);
 }
 
 /** As Node finds modules: the ending may be left out. */
@@ -69,11 +88,20 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function';
 }
 
-function describeModels(models: readonly ModelClass[], controllers: readonly Class[]): DescribedApplication {
+function describeModels(
+  models: readonly ModelClass[],
+  controllers: readonly Class[],
+  { routePrefix, title }: GivenOptions,
+): DescribedApplication {
   const extended = controllers.flatMap((controller) => controllerSource(controller)?.repository.model ?? []);
   // A model may belong to one that is not exported.
   attachOffline([...models, ...extended, ...crudRecords().map(({ model }) => model)]);
-  return buildApplication({ models, controllers });
+  return buildApplication({
+    models,
+    controllers,
+    ...(routePrefix === undefined ? {} : { routePrefix }),
+    ...(title === undefined ? {} : { docs: { title } }),
+  });
 }
 
 /** The module may still be waiting for its database. */

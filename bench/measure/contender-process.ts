@@ -2,12 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../sample/support/free-port.js';
 import { StartProblem } from '../../sample/support/start-problem.js';
-import type { Contender } from '../contenders.js';
 import { type Ask, askPort } from '../load/call.js';
-import { peakMemory, processorTime } from './processor-time.js';
+import type { PlacedContender } from '../platforms.js';
+import { peakMemoryOfFamily, processorTime, processorTimeOfFamily } from './processor-time.js';
 
 /** What a process is given beside the port. */
 export interface ContenderEnvironment {
@@ -29,6 +30,7 @@ const STOP_DEADLINE = 5_000;
 /** Characters. */
 const LONGEST_COMPLAINT = 10_000;
 const READY_PATH = '/articles/1';
+const CLUSTER = join(__dirname, 'cluster.js');
 
 /** Runs until it is disposed, or this process ends. */
 export class ContenderProcess implements AsyncDisposable {
@@ -36,11 +38,13 @@ export class ContenderProcess implements AsyncDisposable {
   readonly ask: Ask;
   readonly #child: ChildProcess;
   readonly #pid: number;
+  readonly #isOne: boolean;
   readonly #kill = (): void => void this.#child.kill('SIGKILL');
   #startTime = 0;
 
-  private constructor(child: ChildProcess, port: number) {
+  private constructor(child: ChildProcess, port: number, isOne: boolean) {
     this.#child = child;
+    this.#isOne = isOne;
     this.#pid = child.pid ?? 0;
     this.port = port;
     this.ask = askPort(port);
@@ -48,20 +52,28 @@ export class ContenderProcess implements AsyncDisposable {
   }
 
   /** Starts it, and waits until it answers. */
-  static async start(contender: Contender, environment: ContenderEnvironment): Promise<ContenderProcess> {
-    const { databaseUrl, variables, flags = [] } = environment;
+  static async start(
+    contender: PlacedContender,
+    environment: ContenderEnvironment,
+  ): Promise<ContenderProcess> {
+    const { databaseUrl, flags = [] } = environment;
+    const variables = { ...contender.variables, ...environment.variables };
     const port = await findFreePort();
     const given = { NODE_ENV: 'production', PORT: String(port), DATABASE_URL: databaseUrl };
     const started = performance.now();
-    const child = spawn(process.execPath, [STAYS_WARM, ...flags, contender.script], {
+    const { node, processes = 1 } = contender;
+    const script = processes === 1 ? [contender.script] : [CLUSTER, contender.script, String(processes)];
+    const child = spawn(node?.file ?? process.execPath, [STAYS_WARM, ...flags, ...script], {
       env: { ...process.env, ...variables, ...given },
-      stdio: ['ignore', 'inherit', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    // One logs its requests.
+    child.stdout.resume();
     let complaints = '';
     child.stderr.on('data', (chunk: Buffer) => {
       complaints = (complaints + chunk).slice(0, LONGEST_COMPLAINT);
     });
-    const running = new ContenderProcess(child, port);
+    const running = new ContenderProcess(child, port, processes === 1);
     try {
       await untilReady(child, port, contender.readyPath ?? READY_PATH);
     } catch (cause) {
@@ -78,14 +90,14 @@ export class ContenderProcess implements AsyncDisposable {
     return this.#startTime;
   }
 
-  /** Microseconds. */
+  /** Microseconds, of all processes. */
   processorTime(): number {
-    return processorTime(this.#pid);
+    return this.#isOne ? processorTime(this.#pid) : processorTimeOfFamily(this.#pid);
   }
 
-  /** Bytes. */
+  /** Bytes, of all processes. */
   peakMemory(): number {
-    return peakMemory(this.#pid);
+    return peakMemoryOfFamily(this.#pid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -7,6 +7,7 @@ import { readPostmaster } from '../../sample/support/postmaster-file.js';
 import { StartProblem } from '../../sample/support/start-problem.js';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import { processorTimeOfFamily } from './processor-time.js';
+import { providePostgres } from './runtimes.js';
 
 /** A server to measure on. Disposing it stops it, and deletes what it held. */
 export interface Server extends AsyncDisposable {
@@ -17,9 +18,10 @@ export interface Server extends AsyncDisposable {
    * @param restoring statements that put it right where there is more to do than to take away what was added
    */
   create(statements: readonly string[], rows: number, restoring?: readonly string[]): Promise<Database>;
-  /** Microseconds, of all its processes; null where they are not of this machine. */
-  processorTime(): number | null;
 }
+
+/** Microseconds, of all processes of a server; null where they are not of this machine. */
+type Clock = () => number | null;
 
 /** The settings that differ from PostgreSQL's own; the report names them. */
 export const SETTINGS: Readonly<Record<string, string>> = {
@@ -37,13 +39,17 @@ export const SETTINGS: Readonly<Record<string, string>> = {
 /** Milliseconds that what was begun may take when nobody waits for it any more. */
 const QUIET_DEADLINE = 120_000;
 
-/** Starts it. */
-export async function startServer(): Promise<Server> {
+/**
+ * Starts it.
+ *
+ * @param version the major one. Default: that of the development packages
+ */
+export async function startServer(version?: string): Promise<Server> {
   const { BENCH_DATABASE_URL } = process.env;
-  return BENCH_DATABASE_URL ? useServer(BENCH_DATABASE_URL) : startOwnServer();
+  return BENCH_DATABASE_URL ? useServer(BENCH_DATABASE_URL) : startOwnServer(version);
 }
 
-async function startOwnServer(): Promise<Server> {
+async function startOwnServer(version: string | undefined): Promise<Server> {
   const folder = await createTemporaryFolder('bench');
   const password = randomBytes(18).toString('base64url');
   const server = await startPostgresServer({
@@ -51,6 +57,7 @@ async function startOwnServer(): Promise<Server> {
     password,
     settings: SETTINGS,
     exitSignal: 'SIGQUIT',
+    ...(version ? { binaries: await providePostgres(version) } : {}),
   });
   const { pid } = (await readPostmaster(dataFolder(folder.path))) ?? {};
   return serverOf(
@@ -71,15 +78,14 @@ function useServer(url: string): Server {
   );
 }
 
-function serverOf(url: string, processorTime: () => number | null, stop: () => Promise<void>): Server {
+function serverOf(url: string, processorTime: Clock, stop: () => Promise<void>): Server {
   const databases: Database[] = [];
   return {
     async create(statements, rows, restoring = []) {
-      const database = await createDatabase(url, statements, rows, restoring);
+      const database = await createDatabase(url, processorTime, statements, rows, restoring);
       databases.push(database);
       return database;
     },
-    processorTime,
     async [Symbol.asyncDispose]() {
       for (const database of databases) await database.drop();
       await stop();
@@ -89,6 +95,7 @@ function serverOf(url: string, processorTime: () => number | null, stop: () => P
 
 async function createDatabase(
   adminUrl: string,
+  clock: Clock,
   statements: readonly string[],
   rows: number,
   restoring: readonly string[],
@@ -100,7 +107,7 @@ async function createDatabase(
   url.pathname = `/${name}`;
   const client = await connect(url.href);
   for (const statement of statements) await client.query(statement);
-  return new Database(url.href, name, client, adminUrl, rows, restoring);
+  return new Database(url.href, name, client, adminUrl, clock, rows, restoring);
 }
 
 async function connect(connectionString: string): Promise<Client> {
@@ -118,6 +125,8 @@ async function connect(connectionString: string): Promise<Client> {
 export class Database {
   readonly url: string;
   readonly rows: number;
+  /** Microseconds, of all processes of the server; null where they are not of this machine. */
+  readonly processorTime: Clock;
   readonly #name: string;
   readonly #client: Client;
   readonly #adminUrl: string;
@@ -128,11 +137,13 @@ export class Database {
     name: string,
     client: Client,
     adminUrl: string,
+    clock: Clock,
     rows: number,
     restoring: readonly string[],
   ) {
     this.url = url;
     this.rows = rows;
+    this.processorTime = clock;
     this.#name = name;
     this.#client = client;
     this.#adminUrl = adminUrl;

@@ -26,6 +26,8 @@ export interface Schedule {
 export interface Entrant {
   readonly contender: Contender;
   readonly process: ContenderProcess;
+  /** What it uses. */
+  readonly database: Database;
 }
 
 /** One contender under one workload. */
@@ -40,7 +42,6 @@ export interface Row {
 /** What a run is done on, and who is told how far it is. */
 export interface Bench {
   readonly sampler: Sampler;
-  readonly database: Database;
   readonly schedule: Schedule;
   /** How answers are compared, by name of the workload. */
   readonly checks: Readonly<Record<string, Check<never>>>;
@@ -128,12 +129,12 @@ function rowsOf({ say }: Bench, { workload, turns }: Course): Row[] {
 
 /** The answers are compared first; where they differ nothing is measured. */
 async function prepare(
-  { database, checks }: Bench,
+  { checks }: Bench,
   entrant: Entrant,
   workload: Workload,
   folder: string,
 ): Promise<Turn> {
-  const { contender, process } = entrant;
+  const { contender, process, database } = entrant;
   const { wire } = contender;
   const requests = join(folder, `${contender.name}-${workload.name}.txt`);
   const { ask } = process;
@@ -153,12 +154,12 @@ function orMessage(error: unknown): string {
 
 /** Null where the turn gives no figures; the reason is then in the turn. */
 async function takeTurn(
-  { sampler, database, schedule }: Bench,
+  { sampler, schedule }: Bench,
   workload: Workload,
   turn: Turn,
 ): Promise<Sample | null> {
   if (turn.problem || turn.samples.some(({ rate }) => rate * schedule.seconds < SELDOM)) return null;
-  const sample = await sampler.take({ ...turn, ...schedule, database, writes: workload.writes });
+  const sample = await sampler.take({ ...turn, ...schedule, writes: workload.writes });
   if (typeof sample !== 'string') return sample;
   turn.problem = sample;
   return null;

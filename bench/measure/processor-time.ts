@@ -34,7 +34,12 @@ export function processorTimeOfFamily(pid: number): number {
   }
 }
 
-/** The largest resident memory that a process has had, in bytes. */
+/** The largest resident memory that a process and its children have had, in bytes. */
+export function peakMemoryOfFamily(pid: number): number {
+  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + peakMemory(each), 0);
+}
+
+/** That of a process. */
 export function peakMemory(pid: number): number {
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) * 1024;

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadWith } from '../load/wrk.js';
 import type { ContenderProcess } from './contender-process.js';
-import type { Database, Server } from './database.js';
+import type { Database } from './database.js';
 import type { SpeedGauge } from './speed-gauge.js';
 
 /** Figures of a measurement. Latencies are in milliseconds, processor times in microseconds for each request. */
@@ -41,21 +41,23 @@ const ATTEMPTS = 4;
 /** How many times as long it takes where no request finished: some count a million rows for each of all clients. */
 const LONGER = 10;
 
-/** Makes measurements on one database server. */
+/** Makes measurements on one machine. */
 export class Sampler {
-  readonly #server: Server;
-  readonly #gauge: SpeedGauge;
+  readonly #gauge: SpeedGauge | null;
   #counted = 0;
   #slow = 0;
   #repeated = 0;
 
-  constructor(server: Server, gauge: SpeedGauge) {
-    this.#server = server;
+  /** @param gauge null to take each measurement once, whatever the machine does */
+  constructor(gauge: SpeedGauge | null) {
     this.#gauge = gauge;
   }
 
   /** How steady the machine was, for the report. */
   get steadiness(): string {
+    if (!this.#gauge) {
+      return `not watched; each of the ${this.#counted} measurements was made once, beside other work. Only processor times say something`;
+    }
     return `${this.#repeated} measurements were made again because a processor was slower than usual; of the ${this.#counted} that count it was at ${this.#slow}`;
   }
 
@@ -64,11 +66,11 @@ export class Sampler {
     const { process, database, writes } = volley;
     for (let attempt = 1; ; attempt += 1) {
       await this.#warmUp(volley);
-      const isSteady = await this.#gauge.untilSteady(PATIENCE);
+      const isSteady = (await this.#gauge?.untilSteady(PATIENCE)) ?? true;
       const sample = await this.#measure(volley);
       await untilAtRest(process, database);
       if (writes) await database.restore();
-      const wasSteady = (await this.#gauge.isSteady()) && isSteady;
+      const wasSteady = ((await this.#gauge?.isSteady()) ?? true) && isSteady;
       if (wasSteady || attempt === ATTEMPTS || typeof sample === 'string') {
         this.#counted += 1;
         if (!wasSteady) this.#slow += 1;
@@ -86,13 +88,13 @@ export class Sampler {
   }
 
   async #measure(volley: Volley, isLonger = false): Promise<Sample | string> {
-    const { process, requests, connections } = volley;
+    const { process, database, requests, connections } = volley;
     const seconds = isLonger ? volley.seconds * LONGER : volley.seconds;
     const nodeBefore = process.processorTime();
-    const postgresBefore = this.#server.processorTime();
+    const postgresBefore = database.processorTime();
     const result = await loadWith({ port: process.port, connections, requests, seconds, isWarmUp: false });
     const node = process.processorTime() - nodeBefore;
-    const postgresAfter = this.#server.processorTime();
+    const postgresAfter = database.processorTime();
     const { requests: count, microseconds, p50, p99, refused, broken } = result;
     if (count === 0)
       return isLonger ? `no request finished within ${seconds} s` : this.#measure(volley, true);

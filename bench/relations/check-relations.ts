@@ -19,6 +19,8 @@ const PUBLISHERS = `SELECT ${columnsOf(PUBLISHER, 'p')} FROM publishers AS p`;
 
 /** By name of the workload. */
 export const RELATION_CHECKS: Readonly<Record<RelationWorkload, Check<LibraryWire>>> = {
+  books20: (examination) => check(examination, 'books20', `${BOOKS} ORDER BY id LIMIT 20`, alone),
+  writers20: (examination) => check(examination, 'writers20', `${WRITERS} ORDER BY id LIMIT 20`, alone),
   one20: (examination) => check(examination, 'one20', `${BOOKS} ORDER BY id LIMIT 20`, withWriter),
   many20: (examination) => check(examination, 'many20', `${WRITERS} ORDER BY id LIMIT 20`, withBooks()),
   hot20: (examination) => check(examination, 'hot20', `${WRITERS} ORDER BY id DESC LIMIT 20`, withBooks()),

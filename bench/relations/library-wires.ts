@@ -2,7 +2,15 @@
 import type { Answer, Call } from '../load/call.js';
 
 /** Names of the workloads. */
-export type RelationWorkload = 'one20' | 'many20' | 'hot20' | 'nested20' | 'byOne20' | 'byAny20';
+export type RelationWorkload =
+  | 'books20'
+  | 'writers20'
+  | 'one20'
+  | 'many20'
+  | 'hot20'
+  | 'nested20'
+  | 'byOne20'
+  | 'byAny20';
 
 /** An API over the library. */
 export interface LibraryWire {
@@ -13,6 +21,8 @@ export interface LibraryWire {
 
 /** What the hand-written contenders have. */
 export const handWritten: LibraryWire = wireOf({
+  books20: () => '/books?size=20',
+  writers20: () => '/writers?size=20',
   one20: () => '/books?size=20&include=writer',
   many20: () => '/writers?size=20&include=books',
   hot20: () => '/writers?size=20&order=desc&include=books',
@@ -22,6 +32,8 @@ export const handWritten: LibraryWire = wireOf({
 });
 
 export const ours: LibraryWire = wireOf({
+  books20: () => '/books?sort=id&size=20',
+  writers20: () => '/writers?size=20',
   one20: () => '/books?sort=id&size=20&include=writer',
   many20: () => '/writers?size=20&include=books',
   hot20: () => '/writers?sort=-id&size=20&include=books',
@@ -33,6 +45,8 @@ export const ours: LibraryWire = wireOf({
 /** Its joins have neither limit nor order beside that of the page; the contender sorts and cuts what was joined. */
 export const nest: LibraryWire = {
   ...wireOf({
+    books20: () => '/books?limit=20&sort=id,ASC',
+    writers20: () => '/writers?limit=20&sort=id,ASC',
     one20: () => '/books?limit=20&sort=id,ASC&join=writer',
     many20: () => '/writers?limit=20&sort=id,ASC&join=books',
     hot20: () => '/writers?limit=20&sort=id,DESC&join=books',

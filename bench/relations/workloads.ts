@@ -9,6 +9,8 @@ import type { LibraryWire, RelationWorkload } from './library-wires.js';
 const VARIETY = 1_000;
 
 export const RELATION_WORKLOADS: readonly Workload<LibraryWire>[] = [
+  workload('books20', 'Books alone'),
+  workload('writers20', 'Writers alone'),
   workload('one20', 'To-one'),
   workload('many20', '3 of 30 children'),
   workload('hot20', '3 of 100,000 children'),

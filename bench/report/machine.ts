@@ -12,12 +12,16 @@ import { BENCH, ROOT } from '../paths.js';
 export type Circumstances = Readonly<Record<string, string>>;
 
 /** Describes this machine, and the revision that is measured. */
-export function describeMachine(postgresVersion: string, command: readonly string[]): Circumstances {
+export function describeMachine(
+  nodeVersion: string,
+  postgresVersion: string,
+  command: readonly string[],
+): Circumstances {
   const [processor] = cpus();
   return {
     Date: new Date().toISOString().slice(0, 10),
     Machine: `${cpus().length} × ${processor?.model ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GB, ${system()}`,
-    Node: process.versions.node,
+    Node: nodeVersion,
     PostgreSQL: postgresVersion,
     'Load generator': `${wrkVersion()}, one thread`,
     Revision: revision(),

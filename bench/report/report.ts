@@ -1,7 +1,8 @@
 /** The report of a run: tables in Markdown. */
-import type { Contender } from '../contenders.js';
+import { CONTENDERS } from '../contenders.js';
 import type { Workload } from '../load/workloads.js';
 import { type Row, type Schedule, SELDOM } from '../measure/measure.js';
+import type { PlacedContender } from '../platforms.js';
 import type { Circumstances } from './machine.js';
 import { definitions, table } from './markdown.js';
 import type { Spread } from './statistics.js';
@@ -9,7 +10,7 @@ import { type Figure, Summary } from './summary.js';
 
 /** Everything that a run has found out. */
 export interface Run {
-  readonly contenders: readonly Contender[];
+  readonly contenders: readonly PlacedContender[];
   readonly workloads: readonly Workload[];
   readonly rows: readonly Row[];
   readonly schedule: Schedule;
@@ -38,9 +39,13 @@ export function writeReport(run: Run): string {
     definitions(run.machine),
     ...problems(run),
     `## Requests per second, as a ratio to ${title(run, base)}`,
-    ratioTable(run, (summary, contender, workload) => summary.ratio(contender, base, workload)),
+    ratioTable(run, (summary, contender, workload) =>
+      summary.ratio(contender, beside(run, contender, base), workload),
+    ),
     `## How many times as fast ${title(run, ours)} is`,
-    ratioTable(run, (summary, contender, workload) => summary.ratio(ours, contender, workload)),
+    ratioTable(run, (summary, contender, workload) =>
+      summary.ratio(beside(run, contender, ours), contender, workload),
+    ),
     ...depth(run),
     ...besides(run),
     ...extensions(run),
@@ -52,12 +57,12 @@ export function writeReport(run: Run): string {
     spreadTable(run, 1, (summary, ...row) => summary.spread(...row, 'p99')),
     `## Latency: 99th percentile, as a ratio to ${title(run, base)}`,
     spreadTable(run, 2, (summary, contender, workload) =>
-      summary.ratioSpread(contender, base, workload, 'p99'),
+      summary.ratioSpread(contender, beside(run, contender, base), workload, 'p99'),
     ),
     '## Processor time of Node, in microseconds for each request',
-    figureTable(run, 'node', 0),
+    spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'node')),
     '## Processor time of PostgreSQL, in microseconds for each request',
-    figureTable(run, 'postgres', 0),
+    spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'postgres')),
     '## Process',
     processTable(run),
     '## Versions',
@@ -144,21 +149,30 @@ function extensions(run: Run): string[] {
     '## What extensions cost',
     `Each is compared with ${title(run, run.ours)} in the same round. 1.00 costs nothing. 0.50 is half as many requests, or twice the processor time.`,
     '### Requests per second, as a ratio',
-    ratioTable(extended, (summary, contender, workload) => summary.ratio(contender, run.ours, workload)),
-    '### Processor time of Node: the ratio, and microseconds for each request',
+    ratioTable(extended, (summary, contender, workload) =>
+      summary.ratio(contender, beside(run, contender, run.ours), workload),
+    ),
+    '### Processor time of Node: the ratio, microseconds for each request, and how many more that is',
     costTable(extended, 'node'),
-    '### Processor time of PostgreSQL: the ratio, and microseconds for each request',
+    '### Processor time of PostgreSQL: likewise',
     costTable(extended, 'postgres'),
   ];
 }
 
 function costTable(run: Run, figure: Figure): string {
   const look: Look<string> = (summary, contender, workload) => {
-    const ratio = summary.ratioSpread(run.ours, contender, workload, figure);
+    const ours = beside(run, contender, run.ours);
+    const ratio = summary.ratioSpread(ours, contender, workload, figure);
     const own = summary.median(contender, workload, figure);
-    return ratio && own !== null ? `${ratio.median.toFixed(2)} · ${own.toFixed(0)} µs` : null;
+    const more = summary.differenceSpread(contender, ours, workload, figure);
+    if (!ratio || !more || own === null) return null;
+    return `${ratio.median.toFixed(2)} · ${own.toFixed(0)} µs · ${signed(more.median)} µs`;
   };
   return tableOf(run, look, (cell) => cell);
+}
+
+function signed(figure: number): string {
+  return `${figure < 0 ? '−' : '+'}${Math.abs(figure).toFixed(0)}`;
 }
 
 /** Looks up what stands in a cell; null where there is nothing. */
@@ -208,5 +222,13 @@ function processTable({ contenders, processes }: Run): string {
 }
 
 function title({ contenders }: Run, name: string): string {
-  return contenders.find((contender) => contender.name === name)?.title ?? name;
+  const found = contenders.find((contender) => contender.name === name);
+  if (found) return found.title;
+  const placed = CONTENDERS.find((contender) => contender.name === name)?.title ?? name;
+  return `${placed} on the same platform`;
+}
+
+/** The contender of a name on the platform of another one. */
+function beside({ contenders }: Run, other: string, name: string): string {
+  return `${name}${contenders.find((contender) => contender.name === other)?.platform ?? ''}`;
 }

@@ -35,23 +35,31 @@ export class Summary {
    * not in as many rounds of the one as of the other.
    */
   ratioSpread(contender: string, to: string, workload: string, figure: Figure): Spread | null {
-    return this.#spreadOfRatios([contender, workload], [to, workload], figure);
+    return this.#spreadOf([contender, workload], [to, workload], figure, ratioOf);
+  }
+
+  /** How much more of a figure one contender has than another, in each round. */
+  differenceSpread(contender: string, to: string, workload: string, figure: Figure): Spread | null {
+    return this.#spreadOf([contender, workload], [to, workload], figure, (one, other) => one - other);
   }
 
   /** The ratio of two workloads of one contender. */
   ratioOfWorkloads(contender: string, workload: string, to: string, figure: Figure = 'rate'): number | null {
-    return this.#spreadOfRatios([contender, workload], [contender, to], figure)?.median ?? null;
+    return this.#spreadOf([contender, workload], [contender, to], figure, ratioOf)?.median ?? null;
   }
 
-  #spreadOfRatios(
+  #spreadOf(
     one: readonly [string, string],
     other: readonly [string, string],
     figure: Figure,
+    compare: (one: number, other: number) => number,
   ): Spread | null {
     const figures = this.#figures(...one, figure);
     const others = this.#figures(...other, figure);
-    const ratios = figures.slice(0, others.length).map((value, round) => value / (others[round] as number));
-    return ratios.length > 0 ? spreadOf(ratios) : null;
+    const compared = figures
+      .slice(0, others.length)
+      .map((value, round) => compare(value, others[round] as number));
+    return compared.length > 0 ? spreadOf(compared) : null;
   }
 
   #figures(contender: string, workload: string, figure: Figure): number[] {
@@ -59,6 +67,10 @@ export class Summary {
     if (!row || row.problem) return [];
     return row.samples.map((sample) => sample[figure]).filter((value) => value !== null);
   }
+}
+
+function ratioOf(one: number, other: number): number {
+  return one / other;
 }
 
 function key(contender: string, workload: string): string {

@@ -42,15 +42,18 @@ export interface MeasuredCurve {
 export async function runScaling(options: Options, command: readonly string[]): Promise<boolean> {
   await using server = await startServer();
   const databases = await createTables(server);
-  await using gauge = await SpeedGauge.start();
-  const sampler = new Sampler(server, gauge);
+  await using gauge = options.isOnce ? null : await SpeedGauge.start();
+  const sampler = new Sampler(gauge);
   const curves: MeasuredCurve[] = [];
   for (const curve of CURVES) {
     say(`\n${curve.title}`);
     curves.push(await new CurveRun(sampler, databases, options, curve).measure());
   }
   const version = await (databases.get(ROWS) as Database).version();
-  const machine = { ...describeMachine(version, command), Steadiness: sampler.steadiness };
+  const machine = {
+    ...describeMachine(process.versions.node, version, command),
+    Steadiness: sampler.steadiness,
+  };
   const run = { curves, machine, schedule: options.schedule, isPartial: options.isPartial };
   const name = options.isPartial ? 'partial-scaling' : 'scaling';
   await writeResults(name, {

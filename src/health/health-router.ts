@@ -1,6 +1,7 @@
 /** The routes of the health checks. */
 import express, { type Response, type Router } from 'express';
 import { DEFAULT_HEADERS } from '../http/answer/default-headers.js';
+import { loggerOf } from '../http/request/application-logger.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
 import { isDraining } from '../http/server/draining.js';
 import { checkHealth } from './check-health.js';
@@ -12,8 +13,13 @@ const REUSE = 1_000;
 /** What is said while the process stops: nothing is asked any more. */
 const DRAINING = Object.freeze({ status: 'unhealthy', checks: [] });
 
+const NOTHING_TO_CHECK =
+  'Readiness has nothing to check, because no engine is in use, and says healthy; call engineLifespan(dsn)(app), or ' +
+  'configureEngine({ sequelize }) with an instance of your own, or pass health: false.';
+
 /**
  * `GET {prefix}/ready`: 200 when all back ends answer, else 503, with the report; also 503 while the process drains.
+ * Where there is nothing to check, the log says so once.
  * `GET {prefix}/live`: 200 as long as the process turns, without asking anything.
  *
  * @example
@@ -26,12 +32,18 @@ const DRAINING = Object.freeze({ status: 'unhealthy', checks: [] });
 export function healthRouter(options: HealthOptions = {}): Router {
   const { prefix, timeout, includeLiveness } = resolveHealthOptions(options);
   const check = shared(() => checkHealth({ timeout }));
+  let isTold = false;
   const router = express.Router();
   router.get(`${prefix}/ready`, (request, response, next) => {
     if (isDraining(request.app)) send(response, 503, DRAINING);
     else {
       check()
-        .then((report) => send(response, report.healthy ? 200 : 503, report))
+        .then((report) => {
+          // An engine may come after the routes, and before the first probe.
+          if (report.components.length === 0 && !isTold) loggerOf(request.app).warn(NOTHING_TO_CHECK);
+          isTold = true;
+          send(response, report.healthy ? 200 : 503, report);
+        })
         .catch(next);
     }
   });

@@ -2,14 +2,13 @@
 import type { RequestHandler } from 'express';
 import { describePath } from '../http/request/describe-path.js';
 import { requestId } from '../http/request/request-id.js';
-import { defaultLogger, type Logger } from '../util/logger.js';
+import { type Logger, tell } from '../util/logger.js';
 
 /**
  * Writes what is known of a request when its answer has been sent, or its connection closed before. The path is the template of
  * the route: a path has ids, and a query string has values.
  */
 export function accessLog(logger: Logger): RequestHandler {
-  const write = logger === defaultLogger ? writeLine : logger.info;
   return (request, response, next) => {
     const started = performance.now();
     response.once('close', () => {
@@ -17,7 +16,7 @@ export function accessLog(logger: Logger): RequestHandler {
       const route = describePath(request);
       const { statusCode, writableFinished } = response;
       const length = response.getHeader('Content-Length');
-      write(`${method} ${route} ${statusCode}`, {
+      tell(logger, `${method} ${route} ${statusCode}`, {
         requestId: requestId(request),
         method,
         route,
@@ -30,9 +29,4 @@ export function accessLog(logger: Logger): RequestHandler {
     });
     next();
   };
-}
-
-/** The default logger writes what is wrong, and this is not. */
-function writeLine(message: string, details: object): void {
-  process.stdout.write(`${JSON.stringify({ level: 'info', message, ...details })}\n`);
 }

@@ -1,9 +1,10 @@
-/** A route that a subclass added, described as far as its decorators tell: what it answers with, only its code knows. */
+/** A route of the user's, added to a resource or written by hand, described as far as its decorators tell: what it answers with, only its code knows. */
 import { exampleValue } from '../features/example-value.js';
+import type { AnswerType } from '../http/routes/answers.js';
 import type { ActionDescription, ActionParameter } from '../http/routes/describe-action.js';
 import type { Class } from '../metadata/crud-options.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
-import { classJsonSchema, objectSchema } from '../schema/class-json-schema.js';
+import { objectSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { PathParameter } from './document-path.js';
 import {
@@ -18,41 +19,51 @@ import {
   type ParameterObject,
   type RequestBodyObject,
 } from './openapi-object.js';
+import { ownParameters, typeSchema } from './own-parameters.js';
 import { OTHER_PROBLEM, problemReferences } from './problem-responses.js';
 import { pascalCase, toWords } from './resource-names.js';
 
-/** Describes an added route, whose path has these parameters. */
+/** The controller of a route. */
+export interface RouteOwner {
+  readonly tags: readonly string[];
+  /** What the names of its operations end with. */
+  readonly suffix: string;
+  /** Null where it extends no generated one. */
+  readonly resource: DescribedResource | null;
+  /** What answers of a class have: records, where it is a model. */
+  schemaOf(type: Class): JsonSchema;
+}
+
+/** Describes a route of the user's, whose path has these parameters. */
 export function addedOperation(
-  resource: DescribedResource,
+  owner: RouteOwner,
   method: string,
   action: ActionDescription,
   pathParameters: readonly PathParameter[],
 ): OperationObject {
-  const { plan, names } = resource;
-  const listed = action.takes.has('listQuery') ? listParameters(resource) : [];
-  const own = action.parameters.flatMap(requestParameters);
+  const { tags, suffix, resource } = owner;
+  const listed = resource && action.takes.has('listQuery') ? listParameters(resource) : [];
   const parameters = [
     ...pathParameters.map((parameter) =>
-      takesId(action) && parameter.name === 'id'
-        ? idParameter(plan, parameter)
+      resource && takesId(action) && parameter.name === 'id'
+        ? idParameter(resource.plan, parameter)
         : pathParameter(parameter, action.parameters),
     ),
     ...listed,
-    // Where both read a parameter, the list refuses what it does not take.
-    ...own.filter((each) => !listed.some(({ name, in: place }) => name === each.name && place === each.in)),
+    ...ownParameters(action.parameters, listed),
   ];
   const body = requestBody(action.parameters);
   const words = toWords(method);
   return {
-    operationId: `${method.charAt(0).toLowerCase()}${pascalCase(method).slice(1)}${names.one}`,
-    tags: plan.tags,
+    operationId: `${method.charAt(0).toLowerCase()}${pascalCase(method).slice(1)}${suffix}`,
+    tags,
     summary: words.charAt(0).toUpperCase() + words.slice(1),
     description: `What the method \`${method}\` of the controller answers.`,
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body ? { requestBody: body } : {}),
     responses: {
-      ...successes(resource, action),
-      ...problemReferences(addedProblems(resource, action)),
+      ...successes(owner, action),
+      ...problemReferences(resource ? addedProblems(resource, action) : refusals(action)),
       '4XX': OTHER_PROBLEM,
       '5XX': OTHER_PROBLEM,
     },
@@ -64,17 +75,21 @@ function addedProblems(
   { plan, features }: DescribedResource,
   action: ActionDescription,
 ): readonly ProblemStatus[] {
-  const { takes, refusedStatus } = action;
+  const { takes } = action;
   const isRefused =
     (takes.size > 0 && plan.access) || (takes.has('listQuery') && features.list.problems.includes(403));
   const statuses = new Set<ProblemStatus>([
     405,
+    ...refusals(action),
     ...(takes.size > 0 ? ([400] as const) : []),
     ...(isRefused ? ([403] as const) : []),
     ...(takesId(action) ? ([404] as const) : []),
-    ...(refusedStatus === undefined ? [] : [refusedStatus]),
   ]);
   return [...statuses].sort((first, second) => first - second);
+}
+
+function refusals({ refusedStatus }: ActionDescription): readonly ProblemStatus[] {
+  return refusedStatus === undefined ? [] : [refusedStatus];
 }
 
 function takesId({ takes }: ActionDescription): boolean {
@@ -82,14 +97,17 @@ function takesId({ takes }: ActionDescription): boolean {
 }
 
 function successes(
-  resource: DescribedResource,
-  { takes, successStatus = 200, undefinedStatus }: ActionDescription,
+  { resource, schemaOf }: RouteOwner,
+  { takes, answer, successStatus = 200, undefinedStatus }: ActionDescription,
 ): OperationObject['responses'] {
   const isEmpty = successStatus === 204 || successStatus === 205;
   const success =
-    takes.has('listQuery') && !isEmpty
+    resource && takes.has('listQuery') && !isEmpty
       ? generatedSuccess(resource, 'list')
-      : { description: 'The answer of the method.', ...(isEmpty ? {} : { content: jsonContent({}) }) };
+      : {
+          description: 'The answer of the method.',
+          ...(isEmpty ? {} : { content: jsonContent(answered(answer, schemaOf)) }),
+        };
   const isOwnStatus =
     undefinedStatus !== undefined && undefinedStatus !== successStatus && undefinedStatus < 400;
   return {
@@ -98,35 +116,17 @@ function successes(
   };
 }
 
+function answered(answer: AnswerType | undefined, schemaOf: RouteOwner['schemaOf']): JsonSchema {
+  if (!answer) return {};
+  return typeof answer === 'function' ? schemaOf(answer) : { type: 'array', items: schemaOf(answer[0]) };
+}
+
 function pathParameter(
   { name, shownAs }: PathParameter,
   parameters: readonly ActionParameter[],
 ): ParameterObject {
   const declared = parameters.find((parameter) => parameter.source === 'param' && parameter.name === name);
   return { name: shownAs, in: 'path', required: true, schema: typeSchema(declared?.type ?? String) };
-}
-
-function requestParameters({ source, name, isRequired, type }: ActionParameter): ParameterObject[] {
-  switch (source) {
-    case 'query':
-    case 'header':
-    case 'cookie':
-      return [{ name, in: source, required: isRequired, schema: typeSchema(type) }];
-    case 'queries':
-      return isOwnClass(type) ? queryClass(type) : [];
-    default:
-      return [];
-  }
-}
-
-function queryClass(type: Class): ParameterObject[] {
-  const { properties = {}, required = [] } = classJsonSchema(type);
-  return Object.entries(properties).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.includes(name),
-    schema,
-  }));
 }
 
 function requestBody(parameters: readonly ActionParameter[]): RequestBodyObject | undefined {
@@ -142,20 +142,4 @@ function membersSchema(members: readonly ActionParameter[]): JsonSchema {
   return objectSchema(
     members.map(({ name, type, isRequired }) => [name, { schema: typeSchema(type), isRequired }]),
   );
-}
-
-const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
-  [String, { type: 'string' }],
-  [Number, { type: 'number' }],
-  [Boolean, { type: 'boolean' }],
-]);
-
-/** What a type that TypeScript emitted stands for; any value where it says nothing. */
-function typeSchema(type: Class | undefined): JsonSchema {
-  return CONSTRUCTORS.get(type) ?? (isOwnClass(type) ? classJsonSchema(type) : {});
-}
-
-/** A class of the user's that declares properties, unlike `Object`, `Array` and `Date`. */
-function isOwnClass(type: Class | undefined): type is Class {
-  return typeof type === 'function' && Object.keys(classJsonSchema(type).properties ?? {}).length > 0;
 }

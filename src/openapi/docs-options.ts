@@ -1,7 +1,7 @@
 /** The options of the OpenAPI document and its page, checked, with every default filled in. */
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { pathProblems, showValue, unknownOptions, withoutSlash } from '../util/option-problems.js';
-import type { InfoObject } from './openapi-object.js';
+import type { InfoObject, SecuritySchemeObject } from './openapi-object.js';
 
 /** Options of `docs` in `bootstrap`. */
 export interface DocsOptions {
@@ -17,6 +17,14 @@ export interface DocsOptions {
   contact?: NonNullable<InfoObject['contact']>;
   /** What the API may be used for. Default: none is named. */
   license?: NonNullable<InfoObject['license']>;
+  /**
+   * How clients say who they are, by name, as OpenAPI has it. The page then asks for a token and sends it. Any of them may be sent with
+   * each request, and one has to be where a method has `@Authorized`. Sign-ins at another server (`oauth2`) are described, and the
+   * page cannot do them. Default: none.
+   *
+   * @example { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } }
+   */
+  securitySchemes?: Readonly<Record<string, SecuritySchemeObject>>;
 }
 
 /** Where the page and the document are, and what the document says of itself. */
@@ -25,6 +33,7 @@ export interface ResolvedDocs {
   readonly path: string;
   readonly documentPath: string;
   readonly info: InfoObject;
+  readonly securitySchemes: NonNullable<DocsOptions['securitySchemes']>;
 }
 
 const DEFAULTS = Object.freeze({
@@ -37,13 +46,21 @@ const DEFAULTS = Object.freeze({
 });
 const TEXTS = ['title', 'version', 'description'] as const;
 const OBJECTS = ['contact', 'license'] as const;
+/** What a document may have as the name of a component. */
+const SCHEME_NAME = /^[\w.-]+$/;
+const SCHEME_TYPES = ['http', 'apiKey', 'oauth2', 'openIdConnect'];
 
 /** The options with the defaults of those that are not given. They are right: see `docsProblems`. */
 export function resolveDocsOptions(options: DocsOptions): ResolvedDocs {
-  const { path, ...info } = withDefaults(options);
+  const { path, securitySchemes = {}, ...info } = withDefaults(options);
   const plain = withoutSlash(path);
   const folder = plain.slice(0, Math.max(plain.lastIndexOf('/'), 0));
-  return Object.freeze({ path: plain, documentPath: `${folder}/openapi.json`, info: structuredClone(info) });
+  return Object.freeze({
+    path: plain,
+    documentPath: `${folder}/openapi.json`,
+    info: structuredClone(info),
+    securitySchemes: structuredClone(securitySchemes),
+  });
 }
 
 /** Everything that is wrong with the options. */
@@ -51,7 +68,7 @@ export function docsProblems(options: DocsOptions): readonly string[] {
   const given = withDefaults(options);
   const { path } = given;
   return [
-    ...unknownOptions('docs', options, ['path', ...TEXTS, ...OBJECTS]),
+    ...unknownOptions('docs', options, ['path', ...TEXTS, ...OBJECTS, 'securitySchemes']),
     ...pathProblems('docs.path', path, '/docs'),
     ...TEXTS.filter((name) => typeof given[name] !== 'string' || given[name] === '').map(
       (name) => `docs.${name} is ${showValue(given[name])}; use a text.`,
@@ -59,7 +76,27 @@ export function docsProblems(options: DocsOptions): readonly string[] {
     ...OBJECTS.filter((name) => given[name] !== undefined && typeof given[name] !== 'object').map(
       (name) => `docs.${name} is ${showValue(given[name])}; use an object such as { name: '…' }.`,
     ),
+    ...schemeProblems(given.securitySchemes ?? {}),
   ];
+}
+
+function schemeProblems(schemes: unknown): readonly string[] {
+  const example = "{ bearer: { type: 'http', scheme: 'bearer' } }";
+  if (typeof schemes !== 'object' || schemes === null || Array.isArray(schemes))
+    return [`docs.securitySchemes is ${showValue(schemes)}; use an object such as ${example}.`];
+  return Object.entries(schemes).flatMap(([name, scheme]: [string, unknown]) => {
+    const { type } = (scheme ?? {}) as { readonly type?: unknown };
+    return [
+      ...(SCHEME_NAME.test(name)
+        ? []
+        : [`docs.securitySchemes has the name '${name}'; use letters, digits, '.', '-' and '_'.`]),
+      ...(SCHEME_TYPES.includes(type as string)
+        ? []
+        : [
+            `docs.securitySchemes.${name} has the type ${showValue(type)}; use ${SCHEME_TYPES.join(', ')}, as in ${example}.`,
+          ]),
+    ];
+  });
 }
 
 /** A resource where the page or the document would be: it is asked first, and they would never be reached. */

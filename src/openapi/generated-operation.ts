@@ -20,6 +20,7 @@ import {
   type ResponseObject,
   schemaRef,
 } from './openapi-object.js';
+import { ownParameters } from './own-parameters.js';
 import { problemReferences } from './problem-responses.js';
 import { pascalCase, type ResourceNames, toWords } from './resource-names.js';
 import { chosenRecord, pageExample, recordExample } from './resource-schemas.js';
@@ -57,10 +58,11 @@ export function generatedOperation(
 ): OperationObject {
   const { plan, names, features } = resource;
   const { operation } = route;
-  const parameters = [
+  const usual = [
     ...pathParameters.map((parameter) => pathParameter(plan, parameter)),
     ...features[operation].inputs.flatMap(inputParameter),
   ];
+  const parameters = [...usual, ...ownParameters(action.parameters, usual)];
   const body = requestBody(resource, operation);
   return {
     operationId: operation === 'list' ? `list${names.many}` : `${operation}${names.one}`,

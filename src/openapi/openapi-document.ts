@@ -1,15 +1,25 @@
 /** The resources of an application -> its OpenAPI 3.1 document. Pure: the same plan that makes the routes describes them. */
 import type { HealthOptions } from '../health/health-options.js';
-import type { ControllerRoute } from '../http/resources/controller-metadata.js';
+import {
+  type ControllerRoute,
+  type HandWrittenRoute,
+  lineageOf,
+} from '../http/resources/controller-metadata.js';
+import { CrudController } from '../http/resources/crud-controller.js';
 import { bulkRouteOf, generatedRouteOf } from '../http/resources/generated-routes.js';
 import { type ActionDescription, describeAction } from '../http/routes/describe-action.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
 import type { Endpoint } from '../metadata/crud-options.js';
+import { isModel } from '../model/record.js';
 import { type SubresourcePlan, subresourceOf } from '../plan/resource-plan.js';
+import { recordJsonSchema } from '../response/record-json-schema.js';
+import { answerJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
-import { addedOperation } from './added-operation.js';
+import { readSchema } from '../schema/model-schemas.js';
+import { addedOperation, type RouteOwner } from './added-operation.js';
 import { bulkOperation, withMany } from './bulk-operation.js';
-import { documentPath, shownParameters, templateShape } from './document-path.js';
+import type { ResolvedDocs } from './docs-options.js';
+import { documentPath, type PathParameter, shownParameters, templateShape } from './document-path.js';
 import { type DescribedResource, generatedOperation, subresourceOperation } from './generated-operation.js';
 import { HEALTH_SCHEMAS, HEALTH_TAG, healthPaths } from './health-paths.js';
 import { type NameGiver, nameGiver } from './included-schemas.js';
@@ -18,16 +28,19 @@ import {
   type DocumentMethod,
   type OpenAPIObject,
   type OperationObject,
+  type SecurityRequirement,
   type TagObject,
 } from './openapi-object.js';
 import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
-import { resourceNames } from './resource-names.js';
+import { pascalCase, resourceNames } from './resource-names.js';
 import { resourceSchemas } from './resource-schemas.js';
 
 /** What a document is made of. */
 export interface DocumentSource {
   readonly info: OpenAPIObject['info'];
+  readonly securitySchemes: ResolvedDocs['securitySchemes'];
   readonly routes: MountedRouter['routes'];
+  readonly handWritten: MountedRouter['handWritten'];
   readonly routePrefix: string;
   readonly health: HealthOptions | false;
 }
@@ -35,7 +48,9 @@ export interface DocumentSource {
 /** Writes the document, a resource in each step. */
 export function* writeDocument({
   info,
+  securitySchemes,
   routes,
+  handWritten,
   routePrefix,
   health,
 }: DocumentSource): Generator<void, OpenAPIObject> {
@@ -49,24 +64,35 @@ export function* writeDocument({
   const draft = new DocumentDraft(
     routePrefix,
     nameGiver([...FIXED_NAMES, ...names.flatMap(({ schemas }) => Object.values(schemas))]),
+    Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+    (type) => {
+      if (!isModel(type)) return answerJsonSchema(type);
+      const plan = byModel.get(type)?.plan;
+      return plan ? recordJsonSchema(plan) : answerJsonSchema(readSchema(type));
+    },
   );
   for (const [index, { resource, registered }] of routes.entries()) {
     draft.addResource(
       described[index] as DescribedResource,
       registered.routes,
-      (method) => describeAction(resource, method),
+      (method) => describeAction(lineageOf(resource.controller, CrudController), method),
       ({ relation }) => byModel.get(relation.target) as DescribedResource,
     );
     yield;
   }
+  for (const { controller, routes: own } of handWritten)
+    draft.addController(controller.name, own, (method) => describeAction(lineageOf(controller), method));
   if (health) draft.addHealth(health);
+  const { components, ...parts } = draft.finish();
+  const isSecured = Object.keys(securitySchemes).length > 0;
   return deepFreeze({
     openapi: '3.1.0',
     info,
     servers: [{ url: '/', description: 'This server.' }],
     // Who may do what is decided by the application's own code.
-    security: [],
-    ...draft.finish(),
+    security: isSecured ? [{}, ...draft.requirements] : [],
+    ...parts,
+    components: { ...components, ...(isSecured ? { securitySchemes } : {}) },
   });
 }
 
@@ -87,6 +113,9 @@ class DocumentDraft {
     private readonly routePrefix: string,
     /** For schemas beside those of the resources. */
     private readonly giveName: NameGiver,
+    /** Each way in which a client can say who it is. */
+    readonly requirements: readonly SecurityRequirement[],
+    private readonly schemaOf: RouteOwner['schemaOf'],
   ) {}
 
   addResource(
@@ -110,6 +139,25 @@ class DocumentDraft {
     const own = resourceSchemas(resource.plan, resource.names, operations, this.giveName);
     Object.assign(this.#schemas, PROBLEM_SCHEMAS, own);
     for (const name of resource.plan.tags) this.#addTag(name, resource);
+  }
+
+  /** Adds a controller that has no resource. */
+  addController(
+    name: string,
+    routes: readonly HandWrittenRoute[],
+    describe: (method: string) => ActionDescription,
+  ): void {
+    const short = name.replace(/(?<=.)Controller$/, '');
+    const owner = { tags: [short], suffix: pascalCase(short), resource: null, schemaOf: this.schemaOf };
+    const shown = routes.filter((route) => {
+      const action = describe(route.method);
+      return this.#describe(route, action, (parameters) =>
+        addedOperation(owner, route.method, action, parameters),
+      );
+    });
+    if (shown.length === 0) return;
+    Object.assign(this.#schemas, PROBLEM_SCHEMAS);
+    if (!this.#tags.has(short)) this.#tags.set(short, { name: short, description: `Routes of \`${name}\`.` });
   }
 
   addHealth(options: HealthOptions): void {
@@ -136,34 +184,53 @@ class DocumentDraft {
   /** The generated operation whose schemas the route needs, if it needs any. */
   #addRoute(
     resource: DescribedResource,
-    { verb, path, method }: ControllerRoute,
+    route: ControllerRoute,
     action: ActionDescription,
     targetOf: (subresource: SubresourcePlan) => DescribedResource,
     isShared: boolean,
   ): Endpoint | undefined {
-    const expressible = documentPath(path);
-    const documented = DOCUMENT_METHODS.find((each) => each === verb);
-    if (!expressible || !documented) return undefined;
-    const full = `${this.routePrefix}${expressible.template}`.replace(/(.)\/$/, '$1');
-    const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
-    this.#paths.set(templateShape(full), known);
+    const { method } = route;
     const generated = generatedRouteOf(method, resource.plan);
-    const parameters = shownParameters(expressible, known.template);
     const subresource = subresourceOf(resource.plan, method);
     const bulk = bulkRouteOf(method);
     const takesMany =
       isShared && generated?.operation === 'create' && resource.plan.bulk?.endpoints.has('createMany');
-    const describe = (): OperationObject => {
+    const describe = (parameters: readonly PathParameter[]): OperationObject => {
       if (bulk) return bulkOperation(resource, bulk, action);
       if (subresource)
         return subresourceOperation(resource, targetOf(subresource), subresource, action, parameters);
-      if (!generated) return addedOperation(resource, method, action, parameters);
+      if (!generated) {
+        const { plan, names } = resource;
+        const owner = { tags: plan.tags, suffix: names.one, resource, schemaOf: this.schemaOf };
+        return addedOperation(owner, method, action, parameters);
+      }
       const one = generatedOperation(resource, generated, action, parameters);
       return takesMany ? withMany(resource, one) : one;
     };
-    known.item[documented] ??= this.#withOwnId(describe());
+    if (!this.#describe(route, action, describe)) return undefined;
     // What a method with a list query answers is made of the same schemas.
     return (bulk?.single ?? generated)?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
+  }
+
+  /** Whether OpenAPI has words for the route. */
+  #describe(
+    { verb, path }: HandWrittenRoute,
+    { refusedStatus }: ActionDescription,
+    describe: (parameters: readonly PathParameter[]) => OperationObject,
+  ): boolean {
+    const expressible = documentPath(path);
+    const documented = DOCUMENT_METHODS.find((each) => each === verb);
+    if (!expressible || !documented) return false;
+    const full = `${this.routePrefix}/${expressible.template}`.replace(/\/{2,}/, '/').replace(/(.)\/$/, '$1');
+    const known = this.#paths.get(templateShape(full)) ?? { template: full, item: {} };
+    this.#paths.set(templateShape(full), known);
+    const isSecured = refusedStatus !== undefined && this.requirements.length > 0;
+    const make = (): OperationObject => ({
+      ...describe(shownParameters(expressible, known.template)),
+      ...(isSecured ? { security: this.requirements } : {}),
+    });
+    known.item[documented] ??= this.#withOwnId(make());
+    return true;
   }
 
   /** One method of a controller can have several routes. */

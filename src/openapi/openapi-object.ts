@@ -43,6 +43,7 @@ export interface OperationObject {
   readonly description: string;
   readonly parameters?: readonly ParameterObject[];
   readonly requestBody?: RequestBodyObject;
+  readonly security?: readonly SecurityRequirement[];
   readonly responses: Readonly<Record<string, ResponseObject | Reference>>;
 }
 
@@ -73,6 +74,17 @@ export interface InfoObject {
   readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string };
 }
 
+/** How a client says who it is. https://spec.openapis.org/oas/v3.1.0#security-scheme-object */
+export type SecuritySchemeObject = { readonly description?: string } & (
+  | { readonly type: 'http'; readonly scheme: string; readonly bearerFormat?: string }
+  | { readonly type: 'apiKey'; readonly name: string; readonly in: 'header' | 'query' | 'cookie' }
+  | { readonly type: 'openIdConnect'; readonly openIdConnectUrl: string }
+  | { readonly type: 'oauth2'; readonly flows: Readonly<Record<string, object>> }
+);
+
+/** One of several ways; the names in it are needed together. An empty one: nothing is needed. */
+export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
+
 /** A group of operations. */
 export interface TagObject {
   readonly name: string;
@@ -92,12 +104,13 @@ export interface OpenAPIObject {
   readonly openapi: '3.1.0';
   readonly info: InfoObject;
   readonly servers: readonly { readonly url: string; readonly description: string }[];
-  readonly security: readonly never[];
+  readonly security: readonly SecurityRequirement[];
   readonly tags: readonly TagObject[];
   readonly paths: Readonly<Record<string, PathItemObject>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>;
     readonly responses: Readonly<Record<string, ResponseObject>>;
+    readonly securitySchemes?: Readonly<Record<string, SecuritySchemeObject>>;
   };
 }
 

@@ -77,8 +77,7 @@ export function compileAskAccess(
               : name;
           }),
         );
-        const unwritable = writes.length > 1 ? [...new Set(refused)] : refused;
-        return makeAccess(answers, unwritable);
+        return makeAccess(answers, refused);
       });
     });
   };

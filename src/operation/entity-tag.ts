@@ -34,10 +34,10 @@ export function readStates(plan: EntityTagPlan, header: string): WantedStates | 
   while (TAG.lastIndex < header.length) {
     const found = TAG.exec(header);
     if (!found) return undefined;
-    const state = stateOf(plan, (found[2] ?? '').replace(/\..*$/, ''));
+    const state = stateOf(plan, (found[2] ?? '').replace(/\..*/, ''));
     if (state !== undefined) states.push(state);
   }
-  return header.trim() === '' ? undefined : Object.freeze([...new Set(states)]);
+  return header === '' ? undefined : Object.freeze([...new Set(states)]);
 }
 
 function stateOf({ kind, maximum }: EntityTagPlan, text: string): string | undefined {

@@ -101,7 +101,7 @@ function isSame(tag: string, expected: string): boolean {
 /** Base64url has several spellings of one value; only the one we write is accepted, so that a cursor has one form. */
 function decodeCanonical(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
-  return text !== '' && bytes.toString('base64url') === text ? bytes : null;
+  return bytes.toString('base64url') === text ? bytes : null;
 }
 
 function shortestPayload(keyset: Keyset, scope: CursorScope): string {

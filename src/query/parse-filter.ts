@@ -118,8 +118,8 @@ class FilterTyping {
     return behind(hops, { kind: 'related', relation: last, isNegated, condition: null });
   }
 
-  /** `reviews=any=(…)`: the condition is about one row. */
-  #quantified(level: Level, syntax: QuantifiedNode): NamedFilter | null {
+  /** `reviews=any=(…)`: the condition is about one row. Where it is wrong, so is the filter. */
+  #quantified(level: Level, syntax: QuantifiedNode): NamedFilter {
     const named = this.#names.find(level, syntax.selector);
     if (named.kind === 'attribute') {
       const { allowed, attribute } = named;
@@ -128,7 +128,6 @@ class FilterTyping {
     const { hops, last } = named;
     checkRelationOperator(last, syntax);
     const condition = this.node(this.#names.behind(named.level, last), syntax.condition);
-    if (condition === null) return null;
     return behind(hops, { kind: 'related', relation: last, isNegated: syntax.kind === 'none', condition });
   }
 }

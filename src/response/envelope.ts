@@ -79,13 +79,3 @@ export function envelopeOf(
   const cursors = { next_cursor: next, prev_cursor: prev };
   return { items, ...totals, ...cursors, has_next: next !== null, has_prev: prev !== null };
 }
-
-const NO_ITEMS = '{"items":[]';
-
-/** The JSON text of an envelope with the texts of its items, which are not in it. The items come first in every envelope. */
-export function envelopeJson(envelope: Envelope, items: readonly string[]): string {
-  let text = '';
-  // Not `join`, which copies every text once more.
-  for (const item of items) text += text === '' ? item : `,${item}`;
-  return `{"items":[${text}]${JSON.stringify(envelope).slice(NO_ITEMS.length)}`;
-}

@@ -5,7 +5,13 @@ import { restrictedNames } from '../plan/access-plan.js';
 import type { Exposure, ResourcePlan } from '../plan/resource-plan.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
-import { holdsUnsafeKey, isPlainJson, isStructured, withoutUnsafeKeys } from '../schema/json-value.js';
+import {
+  holdsUnsafeKey,
+  isPlainJson,
+  isSafePlainJson,
+  isStructured,
+  withoutUnsafeKeys,
+} from '../schema/json-value.js';
 import { hasTransform, hasType, shapesValue } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { type RecordViews, readThroughClass } from '../schema/read-through-class.js';
@@ -148,22 +154,29 @@ function throughClass(
   );
   // What the class reads may be more than what it shows: a getter on it can combine attributes of the record.
   const sources = [...new Set([...names, ...attributes.keys()])];
-  const jsonNames = sources.filter((name) => attributes.get(name)?.type.kind === 'json');
+  // An array costs class-transformer as much for each item as an object does for each key.
+  const jsonNames = sources.filter((name) =>
+    ['json', 'array'].includes(attributes.get(name)?.type.kind ?? ''),
+  );
   const asIs = jsonNames.filter((name) => names.includes(name) && !shapesValue(schema, name));
-  const untyped = jsonNames.filter((name) => !hasType(schema, name));
+  const untyped = new Set(jsonNames.filter((name) => !hasType(schema, name)));
   return (record, fields) => {
     const values = pick(record, sources);
     const safe = { ...values };
+    const plain: object[] = [];
     for (const name of jsonNames) {
-      // What a JSON column holds is passed around class-transformer, so nothing in it is a record any more.
+      if (isSafePlainJson(values[name])) {
+        if (isStructured(values[name]) && untyped.has(name)) plain.push(values[name]);
+        continue;
+      }
+      // What such a column holds is passed around class-transformer, so nothing in it is a record any more.
       if (name in values) safe[name] = values[name] = wholeValue(values[name], nested);
       // Others write to the table too, and class-transformer takes an own `constructor` for the class of a value.
       if (holdsUnsafeKey(values[name])) safe[name] = withoutUnsafeKeys(values[name]);
+      const value = safe[name];
+      if (untyped.has(name) && isStructured(value) && isPlainJson(value)) plain.push(value);
     }
-    const plain = untyped
-      .map((name) => safe[name])
-      .filter((value) => isStructured(value) && isPlainJson(value));
-    const shown: WireRecord = { ...readThroughClass(schema, safe, nested, plain as object[]) };
+    const shown: WireRecord = { ...readThroughClass(schema, safe, nested, plain) };
     // class-transformer drops keys such as `toString` from JSON on the way.
     for (const name of asIs)
       if (shownName(schema, name) in shown) shown[shownName(schema, name)] = values[name];

@@ -1,5 +1,5 @@
 /** A body that came over the wire -> values, or everything that is wrong with it. */
-import { type ValidationError, ValidationTypes, validate } from 'class-validator';
+import { type ValidationError, ValidationTypes } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
@@ -13,6 +13,7 @@ import {
   type ValueSchema,
 } from './body-values.js';
 import { classProperties, hasValidators, validatorsOf } from './class-properties.js';
+import { validate } from './class-validator-internals.js';
 import { ADDRESSABLE, isTextKey } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
@@ -165,9 +166,24 @@ async function askClass(schema: BodySchema, values: BodyValues) {
     const instance = fillClass(schema.class, values);
     return { instance, failures: schema.hasRules ? await validate(instance, STRICT) : [] };
   } catch (error) {
-    // Most such code takes a value of the type for granted.
-    const issues = isHttpError(error) ? [] : typeIssues(schema, values);
+    // Most such code takes a right value for granted.
+    if (isHttpError(error)) throw error;
+    const wrong = typeIssues(schema, values);
+    const issues = wrong.length > 0 ? wrong : await ruleIssues(schema, values);
     throw issues.length > 0 ? new InvalidBodyError(issues) : error;
+  }
+}
+
+/** What the rules of the class say of the values as they came. */
+async function ruleIssues(schema: BodySchema, values: BodyValues): Promise<readonly RequestIssue[]> {
+  try {
+    const failures = await validate(fillClass(schema.class, values, false), STRICT);
+    return failureIssues(
+      failures.filter(({ property }) => !schema.closed.has(property)),
+      values,
+    );
+  } catch {
+    return [];
   }
 }
 

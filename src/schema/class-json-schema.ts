@@ -1,6 +1,6 @@
 /** A class of the user's -> the JSON Schema of what its decorators let in. */
 import type { Class } from '../metadata/crud-options.js';
-import { classProperties } from './class-properties.js';
+import { classProperties, shownName } from './class-properties.js';
 import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, isTransformed } from './model-decorators.js';
 import { propertyRules } from './validator-schema.js';
@@ -9,6 +9,18 @@ import { propertyRules } from './validator-schema.js';
 export interface JsonProperty {
   readonly schema: JsonSchema;
   readonly isRequired: boolean;
+}
+
+/** What an answer of the class holds. */
+export function answerJsonSchema(target: Class): JsonSchema {
+  const properties = [...classProperties(target, 'read')].map((name) => {
+    const { schema, isRequired } = classProperty(target, name, [target]);
+    return [
+      shownName(target, name),
+      isTransformed(target, name, 'read') ? { schema: {}, isRequired } : { schema, isRequired },
+    ] as const;
+  });
+  return objectSchema(properties);
 }
 
 /** What a body of the class may hold. Classes inside classes are written out, and one inside itself is any object. */

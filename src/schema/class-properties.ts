@@ -2,12 +2,16 @@
 import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
+import { finishClass } from './synthesize-class.js';
 
 /**
  * The properties that may pass in this direction: those with a class-validator decorator or `@Expose()`, without
  * those with `@Exclude()`. Empty for a class without decorators, which would let everything pass (CVE-2019-18413).
+ *
+ * @throws ConfigError when it extends a class that is derived from a model without a Sequelize instance
  */
 export function classProperties(target: Class, direction: keyof typeof DIRECTIONS): ReadonlySet<string> {
+  finishClass(target);
   const validated = validatorsOf(target).map(({ propertyName }) => propertyName);
   const exposed = transformerStorage.getExposedProperties(target, DIRECTIONS[direction]);
   const excluded = transformerStorage.getExcludedProperties(target, DIRECTIONS[direction]);

@@ -26,7 +26,12 @@ export const transformerStorage = withFields(
   missing,
 );
 
-withFields(TransformOperationExecutor.prototype, 'TransformOperationExecutor', 'transform getKeys', missing);
+withFields(
+  TransformOperationExecutor.prototype,
+  'TransformOperationExecutor',
+  'transform getKeys applyCustomTransformations',
+  missing,
+);
 
 export { defaultOptions, TransformOperationExecutor };
 

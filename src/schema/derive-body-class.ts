@@ -4,11 +4,19 @@ import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { holdsColumnRules } from './column-rules.js';
 import { copyType, copyValidators, copyWriteTransforms } from './model-decorators.js';
-import { applyColumnRules, namedClass, type Presence, type SchemaClass } from './synthesize-class.js';
+import {
+  applyColumnRules,
+  derivedClass,
+  type Presence,
+  type SchemaClass,
+  type SchemaKind,
+  type ShapeClass,
+  schemaName,
+} from './synthesize-class.js';
 import { parseColumnValue } from './wire-value.js';
 
 /** The two bodies a resource takes. */
-export type BodyKind = 'create' | 'update';
+export type BodyKind = Exclude<SchemaKind, 'read'>;
 
 /**
  * The attributes a body may have. Timestamps and the version belong to Sequelize; the primary key belongs to the
@@ -25,20 +33,25 @@ export function writableAttributes(info: ModelInfo, exposure: Exposure, kind: Bo
   });
 }
 
+/** What a body class is derived from. */
+export function shapeBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyKind): ShapeClass {
+  const attributes = writableAttributes(info, exposure, kind);
+  return (target) => {
+    for (const attribute of attributes) {
+      const { type } = attribute;
+      applyColumnRules(target, attribute, presenceOf(attribute, kind));
+      copyWriteTransforms(info, attribute.name, target.prototype, (value) => holdsColumnRules(type, value));
+      // Last, because class-transformer runs first what was added last: the user's transforms get the parsed value.
+      applyParsing(info, attribute, target);
+    }
+    copyValidators(info, new Set(attributes.map((attribute) => attribute.name)), target);
+    return kind === 'create' ? nullDefaults(attributes) : {};
+  };
+}
+
 /** Derives `ArticleCreate` or `ArticleUpdate`. */
 export function deriveBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyKind): SchemaClass {
-  const attributes = writableAttributes(info, exposure, kind);
-  const name = `${info.name}${kind === 'create' ? 'Create' : 'Update'}`;
-  const derived = namedClass(name, kind === 'create' ? nullDefaults(attributes) : {});
-  for (const attribute of attributes) {
-    const { type } = attribute;
-    applyColumnRules(derived, attribute, presenceOf(attribute, kind));
-    copyWriteTransforms(info, attribute.name, derived.prototype, (value) => holdsColumnRules(type, value));
-    // Last, because class-transformer runs first what was added last: the user's transforms get the parsed value.
-    applyParsing(info, attribute, derived);
-  }
-  copyValidators(info, new Set(attributes.map((attribute) => attribute.name)), derived);
-  return derived;
+  return derivedClass(schemaName(info, kind), shapeBodyClass(info, exposure, kind));
 }
 
 /** Gives the values of a body the types that the model holds. */

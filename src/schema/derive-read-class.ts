@@ -3,7 +3,13 @@ import { Expose } from 'class-transformer';
 import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { copyReadTransforms } from './model-decorators.js';
-import { applyColumnRules, namedClass, type SchemaClass } from './synthesize-class.js';
+import {
+  applyColumnRules,
+  derivedClass,
+  type SchemaClass,
+  type ShapeClass,
+  schemaName,
+} from './synthesize-class.js';
 
 /** The attributes that leave. */
 export function readableAttributes(
@@ -13,13 +19,19 @@ export function readableAttributes(
   return [...info.attributes.values()].filter(({ name }) => !exposure.unreadable.has(name));
 }
 
+/** What the class of a record is derived from. */
+export function shapeReadClass(info: RecordInfo, exposure: Exposure): ShapeClass {
+  return (target) => {
+    for (const attribute of readableAttributes(info, exposure)) {
+      Expose()(target.prototype, attribute.name);
+      copyReadTransforms(info, attribute.name, target.prototype);
+      applyColumnRules(target, attribute, attribute.nullable ? 'nullable' : 'required');
+    }
+    return {};
+  };
+}
+
 /** Derives `ArticleRead`. */
 export function deriveReadClass(info: RecordInfo, exposure: Exposure): SchemaClass {
-  const derived = namedClass(`${info.name}Read`);
-  for (const attribute of readableAttributes(info, exposure)) {
-    Expose()(derived.prototype, attribute.name);
-    copyReadTransforms(info, attribute.name, derived.prototype);
-    applyColumnRules(derived, attribute, attribute.nullable ? 'nullable' : 'required');
-  }
-  return derived;
+  return derivedClass(schemaName(info, 'read'), shapeReadClass(info, exposure));
 }

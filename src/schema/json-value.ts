@@ -79,7 +79,13 @@ function holds(root: unknown, isFound: (value: unknown, key: string) => boolean)
   while (pending.length > 0) {
     const value = pending.pop();
     if (!isStructured(value)) continue;
-    for (const [key, member] of Object.entries(value)) {
+    // Not by entries, each of which would be an array of its own: a client chooses how many there are.
+    const keys = Array.isArray(value) ? null : Object.keys(value);
+    const members = keys ? null : (value as readonly unknown[]);
+    const { length } = keys ?? (value as readonly unknown[]);
+    for (let index = 0; index < length; index += 1) {
+      const key = keys ? (keys[index] as string) : '';
+      const member = keys ? (value as Record<string, unknown>)[key] : members?.[index];
       if (isFound(member, key)) return true;
       if (isStructured(member)) pending.push(member);
     }
@@ -102,10 +108,16 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
  * class-transformer then calls constructors.
  */
 export function isPlainJson(root: unknown): boolean {
-  return !holds(
-    root,
-    (value) => !(isStructured(value) ? isPlainObject(value) || isPlainArray(value) : isPlainScalar(value)),
-  );
+  return !holds(root, (value) => !isPlain(value));
+}
+
+/** The same without a key that would change a prototype, in one look at each member. */
+export function isSafePlainJson(root: unknown): boolean {
+  return !holds(root, (value, key) => UNSAFE_KEYS.has(key) || !isPlain(value));
+}
+
+function isPlain(value: unknown): boolean {
+  return isStructured(value) ? isPlainObject(value) || isPlainArray(value) : isPlainScalar(value);
 }
 
 function isPlainScalar(value: unknown): boolean {

@@ -1,13 +1,14 @@
-/** `readSchema`, `createSchema` and `updateSchema`: the derived classes of a model, made once. */
+/**
+ * `readSchema`, `createSchema` and `updateSchema`: the derived classes of a model, made once. A model that is not attached to a
+ * Sequelize instance has them, too, to be extended: they get their properties when they are first used.
+ */
 import type { ModelClass } from '../metadata/crud-options.js';
-import type { ModelInfo } from '../model/model-info.js';
+import { isAttached } from '../model/introspect-model.js';
 import { describeModel } from '../plan/describe-model.js';
-import { type BodyKind, deriveBodyClass } from './derive-body-class.js';
-import { deriveReadClass } from './derive-read-class.js';
+import { shapeBodyClass } from './derive-body-class.js';
+import { shapeReadClass } from './derive-read-class.js';
 import { describeExposure } from './model-decorators.js';
-import type { SchemaClass } from './synthesize-class.js';
-
-type SchemaKind = 'read' | BodyKind;
+import { finishClass, lazyClass, type SchemaClass, type SchemaKind, schemaName } from './synthesize-class.js';
 
 const schemas = new WeakMap<ModelClass, Partial<Record<SchemaKind, SchemaClass>>>();
 
@@ -19,7 +20,7 @@ const schemas = new WeakMap<ModelClass, Partial<Record<SchemaKind, SchemaClass>>
  * ```ts
  * const ArticleRead = readSchema(Article); // class ArticleRead
  * ```
- * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
+ * @throws ConfigError when the model has no single primary key
  */
 export function readSchema(model: ModelClass): SchemaClass {
   return derived(model, 'read');
@@ -31,9 +32,12 @@ export function readSchema(model: ModelClass): SchemaClass {
  *
  * @example
  * ```ts
+ * class SignUp extends createSchema(Customer) {
+ *   @MinLength(12) password!: string;
+ * }
  * const errors = await validate(plainToInstance(createSchema(Article), { title: 'Hello' }));
  * ```
- * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
+ * @throws ConfigError when the model has no single primary key
  */
 export function createSchema(model: ModelClass): SchemaClass {
   return derived(model, 'create');
@@ -47,7 +51,7 @@ export function createSchema(model: ModelClass): SchemaClass {
  * ```ts
  * const errors = await validate(plainToInstance(updateSchema(Article), { title: null })); // title must not be null
  * ```
- * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
+ * @throws ConfigError when the model has no single primary key
  */
 export function updateSchema(model: ModelClass): SchemaClass {
   return derived(model, 'update');
@@ -56,12 +60,17 @@ export function updateSchema(model: ModelClass): SchemaClass {
 function derived(model: ModelClass, kind: SchemaKind): SchemaClass {
   const known = schemas.get(model) ?? {};
   schemas.set(model, known);
-  known[kind] ??= derive(describeModel(model), kind);
+  known[kind] ??= lazyClass(schemaName(model, kind), (target) => shape(model, kind, target));
+  if (isAttached(model)) finishClass(known[kind]);
   return known[kind];
 }
 
-function derive(info: ModelInfo, kind: SchemaKind): SchemaClass {
+function shape(model: ModelClass, kind: SchemaKind, target: SchemaClass) {
+  const info = describeModel(model);
+  // Where the class was there before the model had its last name.
+  Object.defineProperty(target, 'name', { value: schemaName(info, kind) });
   // What is wrong with the decorators is reported by the compile phase, with everything else.
   const exposure = describeExposure(info, () => {});
-  return kind === 'read' ? deriveReadClass(info, exposure) : deriveBodyClass(info, exposure, kind);
+  const shapeClass = kind === 'read' ? shapeReadClass(info, exposure) : shapeBodyClass(info, exposure, kind);
+  return shapeClass(target);
 }

@@ -3,7 +3,7 @@
  * would walk a record field by field, so wherever one turns up, a view takes its place. What no class is named for is not
  * walked where that changes nothing: JSON is as large as a client likes.
  */
-import type { ClassTransformOptions } from 'class-transformer';
+import type { ClassTransformOptions, TypeOptions } from 'class-transformer';
 import type { Class } from '../metadata/crud-options.js';
 import { enter, isModel, isRecord } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';
@@ -16,6 +16,7 @@ import {
 } from './class-transformer-internals.js';
 import { isStructured } from './json-value.js';
 import { shapesValue } from './model-decorators.js';
+import { isDerived } from './synthesize-class.js';
 
 /** What class-transformer sees of a record. */
 export interface RecordViews {
@@ -27,9 +28,24 @@ export interface RecordViews {
 
 const OPTIONS: ClassTransformOptions = Object.freeze({ ...defaultOptions, exposeUnsetFields: false });
 
-/** An instance of the class with the values of a body, as class-transformer's `plainToInstance` makes it. */
-export function fillClass(schema: Class, values: object): object {
-  return new BodyExecutor(DIRECTIONS.write, OPTIONS).transform(undefined, values, schema) as object;
+/**
+ * An instance of the class with the values of a body, as class-transformer's `plainToInstance` makes it.
+ *
+ * @param isTransformed whether functions of the user's change values
+ */
+export function fillClass(schema: Class, values: object, isTransformed = true): object {
+  const Executor = isTransformed ? BodyExecutor : UntransformedExecutor;
+  return new Executor(DIRECTIONS.write, OPTIONS).transform(undefined, values, schema) as object;
+}
+
+/** class-transformer's `plainToInstance`, for the body of a route of the user's, whose options may reach into any object. */
+export function bodyToInstance(
+  schema: Class,
+  body: object,
+  options: ClassTransformOptions | undefined,
+): unknown {
+  const Executor = options ? LinearExecutor : BodyExecutor;
+  return new Executor(DIRECTIONS.write, { ...defaultOptions, ...options }).transform(undefined, body, schema);
 }
 
 /**
@@ -109,6 +125,7 @@ function plainName(target: Class, property: string, attributes: ReadonlySet<stri
 /** Whether an instance is made without code of the user's, and without values. A comment with `constructor(` counts, too. */
 function isPlainClass(target: Class): boolean {
   for (let each: object = target; each !== Function.prototype; each = Object.getPrototypeOf(each)) {
+    if (isDerived(each)) continue;
     const text = typeof each === 'function' ? Function.prototype.toString.call(each) : '';
     if (!text.startsWith('class') || /\bconstructor\b|\[native code\]/.test(text)) return false;
   }
@@ -121,11 +138,40 @@ function isPlainClass(target: Class): boolean {
   }
 }
 
+/** The classes of a `@Type` whose values choose one; null for any other. */
+function chosenClasses(target: unknown): readonly unknown[] | null {
+  const { options } = (isStructured(target) ? target : {}) as { options?: TypeOptions };
+  return options?.discriminator?.subTypes.map(({ value }) => value) ?? null;
+}
+
 /** As many keys are looked at in one go; class-transformer compares each of an object's keys with all others. */
 const KEYS_AT_ONCE = 64;
 
 /** What costs in proportion to the keys of an object, and not their square. */
 class LinearExecutor extends TransformOperationExecutor {
+  constructor(
+    protected readonly direction: number,
+    options: ClassTransformOptions,
+  ) {
+    super(direction, options);
+  }
+
+  /** Where items choose their class, class-transformer fails for those that have none. */
+  override transform(
+    ...[source, value, target, ...others]: Parameters<TransformOperationExecutor['transform']>
+  ): unknown {
+    const classes = Array.isArray(value) ? chosenClasses(target) : null;
+    if (!classes) return super.transform(source, value, target, ...others);
+    const isOne = (item: unknown): boolean =>
+      isStructured(item) &&
+      (this.direction === DIRECTIONS.write ? !Array.isArray(item) : classes.includes(item.constructor));
+    return (value as readonly unknown[]).map((item) =>
+      isOne(item)
+        ? (super.transform(undefined, [item], target) as [unknown])[0]
+        : this.transform(undefined, item),
+    );
+  }
+
   override getKeys(target: unknown, value: object, isMap: boolean): string[] {
     const get = (part: object) => super.getKeys(target, part, isMap);
     const keys = isMap || value instanceof Map ? [] : Object.keys(value);
@@ -153,6 +199,12 @@ class BodyExecutor extends LinearExecutor {
   }
 }
 
+class UntransformedExecutor extends BodyExecutor {
+  override applyCustomTransformations(value: unknown): unknown {
+    return value;
+  }
+}
+
 /** `@Type(() => Number)` calls methods that an object of a client's may have replaced; arrays have their items converted. */
 function isPrimitive(target: unknown, value: object): boolean {
   return !Array.isArray(value) && [String, Number, Boolean, Date].some((each) => each === target);
@@ -160,7 +212,7 @@ function isPrimitive(target: unknown, value: object): boolean {
 
 class RecordExecutor extends LinearExecutor {
   constructor(
-    private readonly direction: number,
+    direction: number,
     options: ClassTransformOptions,
     private readonly views: RecordViews,
     /** What is as it leaves, and no class is to change. */

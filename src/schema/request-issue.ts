@@ -52,7 +52,14 @@ export function firstIssues(found: readonly RequestIssue[], most = MAX_ISSUES): 
   return end < 0 ? found : found.slice(0, end);
 }
 
-/** A request that says something wrongly, or asks for what does not exist. */
+/**
+ * A request that says something wrongly, or asks for what does not exist: the answer has its `status`, and its `errors` as they are.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof InvalidRequestError) log.info({ status: error.status, errors: error.errors });
+ * ```
+ */
 export abstract class InvalidRequestError extends Error {
   abstract override readonly name: string;
 
@@ -70,7 +77,14 @@ export abstract class InvalidRequestError extends Error {
   }
 }
 
-/** A query string or a path that cannot be understood. */
+/**
+ * A query string or a path that cannot be understood. 400.
+ *
+ * @example
+ * ```ts
+ * throw new InvalidQueryError([{ parameter: 'until', code: 'order', detail: 'until is before from.' }]);
+ * ```
+ */
 export class InvalidQueryError extends InvalidRequestError {
   override readonly name: string = 'InvalidQueryError';
 
@@ -79,7 +93,19 @@ export class InvalidQueryError extends InvalidRequestError {
   }
 }
 
-/** A body that is not what the schema asks for. */
+/**
+ * A body that is not what the schema asks for, or that a rule of yours refuses. 422. In a request of many records the answer names the
+ * record, too: `/3/title`.
+ *
+ * @example
+ * ```ts
+ * override async create(values: CreateValues<Article>, context: CrudContext<Article>) {
+ *   const issue = { pointer: '/title', code: 'banned', detail: 'This title is banned.' };
+ *   if (await isBanned(values.title)) throw new InvalidBodyError([issue]);
+ *   return super.create(values, context);
+ * }
+ * ```
+ */
 export class InvalidBodyError extends InvalidRequestError {
   override readonly name = 'InvalidBodyError';
 

@@ -6,18 +6,71 @@ import { attributeRules, type ColumnRule } from './column-rules.js';
 /** A derived class: ordinary, constructed without arguments. */
 export type SchemaClass = new () => object;
 
-/** An empty class of that name whose instances begin with these values. */
-export function namedClass(name: string, initialValues: Readonly<Record<string, unknown>> = {}): SchemaClass {
-  // One with a constructor would be taken for a class that does something in it.
-  if (Object.keys(initialValues).length === 0) return { [name]: class {} }[name] as SchemaClass;
+/** The classes of a model. */
+export type SchemaKind = 'read' | 'create' | 'update';
+
+/** `ArticleCreate`. */
+export function schemaName({ name }: { readonly name: string }, kind: SchemaKind): string {
+  return `${name}${kind[0]?.toUpperCase()}${kind.slice(1)}`;
+}
+
+/** Gives a class what it is derived from, and returns the values that its instances begin with. */
+export type ShapeClass = (target: SchemaClass) => Readonly<Record<string, unknown>>;
+
+const DERIVED = new WeakSet<object>();
+
+/** What classes that are not finished still get. */
+const UNFINISHED = new WeakMap<object, () => void>();
+
+/** An empty class of that name. */
+export function namedClass(name: string): SchemaClass {
+  return { [name]: class {} }[name] as SchemaClass;
+}
+
+/**
+ * A class of that name that gets its shape at the first look: when it is finished, or has an instance. So a class of the user's
+ * can extend it before the model is attached, which happens after all modules are loaded.
+ */
+export function lazyClass(name: string, shape: ShapeClass): SchemaClass {
+  let initialValues: Readonly<Record<string, unknown>> = {};
   const holder = {
     [name]: class {
       constructor() {
+        finishClass(made);
         Object.assign(this, initialValues);
       }
     },
   };
-  return holder[name] as SchemaClass;
+  const made = holder[name] as SchemaClass;
+  DERIVED.add(made);
+  UNFINISHED.set(made, () => {
+    initialValues = shape(made);
+  });
+  return made;
+}
+
+/** Whether it is such a class, whose constructor does nothing of the user's. */
+export function isDerived(target: object): boolean {
+  return DERIVED.has(target);
+}
+
+/** A class of that name and shape. */
+export function derivedClass(name: string, shape: ShapeClass): SchemaClass {
+  const made = lazyClass(name, shape);
+  finishClass(made);
+  return made;
+}
+
+/**
+ * Gives a class, and those that it extends, what they still lack.
+ *
+ * @throws ConfigError when the model of one of them is not attached to a Sequelize instance
+ */
+export function finishClass(target: object): void {
+  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each)) {
+    UNFINISHED.get(each)?.();
+    UNFINISHED.delete(each);
+  }
 }
 
 /** Tells the messages of column rules from those of the user's validators, which may quote a value. */

@@ -81,6 +81,12 @@ export const defaultLogger: Logger = adaptLogger({
   error: (message: string, details?: object) => write('error', message, details),
 });
 
+/** Writes what is known, and nothing is wrong with. The default logger has no lines of this kind, so they go to standard output. */
+export function tell(logger: Logger, message: string, details: object = {}): void {
+  if (logger !== defaultLogger) logger.info(message, details);
+  else process.stdout.write(`${JSON.stringify({ level: 'info', message, ...details })}\n`);
+}
+
 function write(level: string, message: string, details: object = {}): void {
   process.stderr.write(`${JSON.stringify({ level, message, ...details })}\n`);
 }

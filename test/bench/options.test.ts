@@ -11,7 +11,7 @@ describe('options of the benchmark', () => {
       schedule: { rounds: 5, seconds: 2, warmUp: 1, connections: 64 },
       isPartial: false,
     });
-    expect(only).to.have.length(27);
+    expect(only).to.have.length(33);
     expect(work).to.have.length(9);
   });
 
@@ -27,6 +27,18 @@ describe('options of the benchmark', () => {
       schedule: { rounds: 3, seconds: 4, warmUp: 0, connections: 10 },
       isPartial: true,
     });
+  });
+
+  it('takes versions and numbers of processes, and fewer contenders for them', () => {
+    const { only, platforms, isPartial } = readOptions(
+      '--node 22,24 --postgres 14,18 --processes 1,2'.split(' '),
+    );
+    expect({ only, platforms, isPartial }).to.deep.equal({
+      only: ['node-http-pipelined', 'node-http', 'ours'],
+      platforms: { node: ['22', '24'], postgres: ['14', '18'], processes: [1, 2] },
+      isPartial: true,
+    });
+    expect(readOptions(['--node', '22', '--only', 'ours']).only).to.deep.equal(['ours']);
   });
 
   it('lets single numbers change a quick run', () => {
@@ -54,6 +66,8 @@ describe('options of the benchmark', () => {
     '--seconds 1.5': "--seconds is '1.5'; use an integer from 1 on.",
     '--scaling --compare main': 'Use --scaling or --compare, not both.',
     '--compare main --only ours': '--only does not go with --compare.',
+    '--node 22,lts': "--node is 'lts'; use an integer from 1 on.",
+    '--compare main --processes 2': '--node, --postgres and --processes do not go with --compare.',
     '--scaling --work read': '--work does not go with --scaling.',
   };
   for (const [line, message] of Object.entries(refused)) {
@@ -63,7 +77,9 @@ describe('options of the benchmark', () => {
   }
 
   it('explains every option', () => {
-    for (const name of 'quick only work rounds seconds warm-up connections compare scaling help'.split(' ')) {
+    for (const name of 'quick only work rounds seconds warm-up connections once node postgres processes compare scaling help'.split(
+      ' ',
+    )) {
       expect(HELP).to.match(new RegExp(`^ {2}--${name}\\b`, 'm'));
     }
   });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { CONTENDERS } from '../../bench/contenders.js';
 import { WORKLOADS } from '../../bench/load/workloads.js';
 import type { Row } from '../../bench/measure/measure.js';
+import { placeContenders } from '../../bench/platforms.js';
 import { drawBars } from '../../bench/report/bar-chart.js';
 import { drawChart } from '../../bench/report/chart.js';
 import { drawLines } from '../../bench/report/line-chart.js';
@@ -89,6 +90,24 @@ describe('report of the benchmark', () => {
     ]);
   });
 
+  it('compares with the limit of the same platform', async () => {
+    const limits = CONTENDERS.filter(({ name }) => ['node-http', 'ours'].includes(name));
+    const own = process.versions.node.split('.')[0] as string;
+    const contenders = await placeContenders(limits, { node: [own], postgres: ['14', '18'], processes: [2] });
+    const rows = contenders.map(({ name }, index) =>
+      row(name, [[1_000], [1_500], [2_000], [2_400]][index] ?? []),
+    );
+    const text = writeReport({ ...runOf(rows), contenders });
+    const platform = (postgres: number) =>
+      `Node ${process.versions.node}, PostgreSQL ${postgres}, 2 processes`;
+    expect(tableBelow(text, 'as a ratio to node:http + pg on the same platform')).to.deep.equal([
+      `| node:http + pg, ${platform(14)} | 1.00 |`,
+      `| crud-controllers, ${platform(14)} | 1.50 |`,
+      `| node:http + pg, ${platform(18)} | 1.00 |`,
+      `| crud-controllers, ${platform(18)} | 1.20 |`,
+    ]);
+  });
+
   it('shows the spread beside the median', () => {
     expect(tableBelow(report, 'Requests per second')).to.deep.equal([
       '| node:http + pg | 1100 (1000–1200) |',
@@ -105,8 +124,9 @@ describe('report of the benchmark', () => {
       samples: times.map(([node, postgres]) => ({ rate: 1e6 / node, p50: 1, p99: 2, node, postgres })),
       problem: null,
     });
-    const heading = (figure: string) =>
-      `Processor time of ${figure}: the ratio, and microseconds for each request`;
+    const NODE =
+      'Processor time of Node: the ratio, microseconds for each request, and how many more that is';
+    const POSTGRES = 'Processor time of PostgreSQL: likewise';
 
     it('compares each with ours, round by round', () => {
       const run = runOf(
@@ -130,13 +150,13 @@ describe('report of the benchmark', () => {
         '| crud-controllers, override | 0.50 |',
         '| crud-controllers, getter | 0.80 |',
       ]);
-      expect(tableBelow(report, heading('Node'))).to.deep.equal([
-        '| crud-controllers, override | 0.50 · 50 µs |',
-        '| crud-controllers, getter | 0.80 · 25 µs |',
+      expect(tableBelow(report, NODE)).to.deep.equal([
+        '| crud-controllers, override | 0.50 · 50 µs · +20 µs |',
+        '| crud-controllers, getter | 0.80 · 25 µs · +5 µs |',
       ]);
-      expect(tableBelow(report, heading('PostgreSQL'))).to.deep.equal([
-        '| crud-controllers, override | 0.75 · 40 µs |',
-        '| crud-controllers, getter | 1.00 · 30 µs |',
+      expect(tableBelow(report, POSTGRES)).to.deep.equal([
+        '| crud-controllers, override | 0.75 · 40 µs · +10 µs |',
+        '| crud-controllers, getter | 1.00 · 30 µs · +0 µs |',
       ]);
     });
 
@@ -145,9 +165,7 @@ describe('report of the benchmark', () => {
         [timed('ours', [[20, null]]), timed('ours-override', [[40, null]])],
         ['ours', 'ours-override'],
       );
-      expect(tableBelow(writeReport(run), heading('PostgreSQL'))).to.deep.equal([
-        '| crud-controllers, override | – |',
-      ]);
+      expect(tableBelow(writeReport(run), POSTGRES)).to.deep.equal(['| crud-controllers, override | – |']);
     });
 
     it('says nothing without extensions, and nothing without ours', () => {

@@ -43,7 +43,9 @@ describe('the documentation page', function () {
   before(async () => {
     app = await startTestApp({
       models: [Country, City, Review],
-      bootstrap: { docs: { title: 'Atlas <b>' } },
+      bootstrap: {
+        docs: { title: 'Atlas <b>', securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+      },
     });
     await Country.create(FRANCE);
     await City.create(PARIS);
@@ -79,6 +81,19 @@ describe('the documentation page', function () {
     );
     expect(shown.map((path) => path.replaceAll('\u200b', '').trim()).sort()).to.deep.equal(paths.sort());
     expect(await page.title()).to.equal('Atlas <b>');
+  });
+
+  it('sends the token that it was given', async () => {
+    await page.locator('.auth-wrapper .authorize').first().click();
+    await page.locator('.auth-container input').fill('s3cret');
+    await page.locator('.auth-btn-wrapper .authorize').click();
+    await page.locator('.auth-btn-wrapper .btn-done').click();
+    const operation = page.locator('[id$=-listCountries]');
+    await operation.locator('.opblock-summary').click();
+    const sent = page.waitForRequest((request) => request.url().includes('/countries'));
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    expect((await (await sent).allHeaders())['authorization']).to.equal('Bearer s3cret');
+    await operation.locator('.live-responses-table .response').first().waitFor();
   });
 
   it('executes an operation and shows its answer', async () => {

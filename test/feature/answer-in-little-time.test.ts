@@ -2,8 +2,10 @@
 import { expect } from 'chai';
 import { Expose, Transform, Type } from 'class-transformer';
 import { IsArray, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { Body, JsonController, Post } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
+import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 class Line {
@@ -13,6 +15,17 @@ class Line {
 
   @Expose()
   declare note?: string;
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => Line)
+  declare next?: Line;
+}
+
+class Wide {}
+for (let index = 0; index < 10; index += 1) {
+  IsOptional()(Wide.prototype, `text${index}`);
+  IsString()(Wide.prototype, `text${index}`);
 }
 
 class DocumentRead {
@@ -53,6 +66,14 @@ class Document extends Model {
   @Column(DataType.JSONB)
   declare lines: Line[] | null;
 
+  @ValidateNested({ each: true })
+  @Type(() => Wide)
+  @Column(DataType.JSONB)
+  declare wides: Wide[] | null;
+
+  @Column(DataType.ARRAY(DataType.JSONB))
+  declare parts: object[] | null;
+
   @Column(DataType.ARRAY(DataType.DECIMAL))
   declare prices: string[] | null;
 
@@ -60,15 +81,29 @@ class Document extends Model {
   declare moments: Date[] | null;
 }
 
+class Letter {
+  @IsOptional()
+  declare note: unknown;
+}
+
+@JsonController('/letters')
+class LetterController {
+  @Post('/')
+  write(@Body() _letter: Letter) {
+    return {};
+  }
+}
+
 const LENGTH = 95_000;
 const keysOf = (count: number, prefix = 'k') =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, 1]));
 const repeated = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+const chainOf = (length: number): object => (length === 0 ? {} : { next: chainOf(length - 1) });
 const ITEMS = repeated(90, keysOf(100));
 const deep = JSON.parse(`${'[{"a":'.repeat(15)}${JSON.stringify(keysOf(7_000))}${'}]'.repeat(15)}`);
 
 /** What is sent, and the status of the answer. */
-const BODIES: readonly (readonly [label: string, body: unknown, status: number])[] = [
+const BODIES: readonly (readonly [label: string, body: unknown, status: number, path?: string])[] = [
   ['unknown properties', keysOf(9_000), 422],
   ['properties of JSON', { title: ' a', meta: keysOf(9_000) }, 201],
   ['properties of JSON that break a rule', { title: 1, meta: keysOf(9_000) }, 422],
@@ -81,6 +116,9 @@ const BODIES: readonly (readonly [label: string, body: unknown, status: number])
   ['unknown properties of many such objects', { lines: repeated(2_400, { a: 1 }) }, 422],
   ['properties of JSON that are no rules', { lines: repeated(2_400, { note: '' }) }, 201],
   ['numbers that JSON columns do not take', { meta: repeated(14_000, 1e308) }, 422],
+  ['objects of many properties that a class shapes', { wides: repeated(4_900, {}) }, 201],
+  ['objects that a class shapes, deep inside', { lines: repeated(170, chainOf(28)) }, 201],
+  ['JSON of an array', { parts: repeated(31_000, {}) }, 201],
   ['arrays', { meta: repeated(31_000, []) }, 201],
   ['texts', { meta: repeated(31_000, '') }, 201],
   ['wrong items of an array', { prices: repeated(40_000, 1) }, 422],
@@ -89,30 +127,38 @@ const BODIES: readonly (readonly [label: string, body: unknown, status: number])
   ['a long text in the place of a number', { prices: ['1'.repeat(LENGTH)] }, 422],
   ['a long text in the place of a moment', { moments: [`2026-01-31T08:00:00.${'0'.repeat(LENGTH)}`] }, 422],
   ['unknown properties of many records', ITEMS, 422],
+  ["properties of JSON for a route of the user's", { note: keysOf(9_000) }, 200, '/letters'],
 ];
 
 describe('answering in little time', () => {
+  const sql = new SqlLog();
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Document] });
+    site = await startTestApp({
+      models: [Document],
+      engine: { logging: sql.record },
+      bootstrap: { controllers: [LetterController] },
+    });
   });
 
   after(() => site[Symbol.asyncDispose]());
 
-  /** Milliseconds of the processor for each 100 kB: three times what is promised, because the client has a part in it. */
-  const LIMIT = 250;
+  /** Milliseconds of the processor for each 100 kB: twice what is promised, because the client has a part in it. */
+  const LIMIT = 100;
 
-  for (const [label, body, status] of BODIES) {
+  for (const [label, body, status, path = '/documents'] of BODIES) {
     it(`is done with ${label}`, async () => {
       const text = JSON.stringify(body);
-      const ask = () => site.agent.post('/documents').type('json').send(text);
-      // Code that runs for the first time takes longer.
-      await ask();
-      const start = process.cpuUsage();
-      expect((await ask()).status).to.equal(status);
-      const { user, system } = process.cpuUsage(start);
-      expect((user + system) / 1000).to.be.below(LIMIT);
+      let least = Number.POSITIVE_INFINITY;
+      // Code that runs for the first time takes longer, and garbage may be collected at any time.
+      for (let trial = 0; trial < 6 && least > LIMIT; trial += 1) {
+        const start = process.cpuUsage();
+        expect((await site.agent.post(path).type('json').send(text)).status).to.equal(status);
+        const { user, system } = process.cpuUsage(start);
+        least = Math.min(least, (user + system) / 1000);
+      }
+      expect(least).to.be.below(LIMIT);
     });
   }
 
@@ -120,5 +166,13 @@ describe('answering in little time', () => {
     const { status, body } = await site.agent.post('/documents?atomic=false').send(ITEMS);
     expect(status).to.equal(207);
     expect(JSON.stringify(body).length).to.be.below(100_000);
+  });
+
+  it('asks the database for nothing but the right ones of many records', async () => {
+    const { result, statements } = await sql.during(() =>
+      site.agent.post('/documents?atomic=false').send([{ a: 1 }, { title: 'a' }, { title: 1 }]),
+    );
+    expect(result.body.items.map(({ status }: { status: number }) => status)).to.deep.equal([422, 201, 422]);
+    expect(statements.filter((text) => text === 'SAVEPOINT item')).to.have.lengthOf(1);
   });
 });

@@ -9,7 +9,13 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { AtlasProcess } from '../support/atlas-process.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
-import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../support/readme-examples.js';
+import {
+  answersAsWritten,
+  consoleExamples,
+  guidePages,
+  readmeBlocks,
+  runCurl,
+} from '../support/readme-examples.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
 
 // It chooses its own Express and its own database, so a run for another one would test the same again.
@@ -38,8 +44,9 @@ suite('the sample atlas', () => {
     }
   });
 
-  it('answers as the README shows', async () => {
-    for (const { command, output } of readmeBlocks('run against the atlas').flatMap(consoleExamples)) {
+  it('answers as the README and the guide show', async () => {
+    const blocks = guidePages().flatMap((page) => readmeBlocks('run against the atlas', page));
+    for (const { command, output } of blocks.flatMap(consoleExamples)) {
       const answer = await runCurl(command, atlas.urls[0]?.origin ?? '');
       expect(answersAsWritten(answer, output), `${command}\n${answer}`).to.equal(true);
     }

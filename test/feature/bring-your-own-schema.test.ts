@@ -16,7 +16,14 @@ import {
 } from 'class-validator';
 import { type CreationAttributes, QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { type Class, Crud, type CrudContext, crudController, readSchema } from '../../src/index.js';
+import {
+  type Class,
+  Crud,
+  type CrudContext,
+  createSchema,
+  crudController,
+  readSchema,
+} from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectIssue, expectJson, expectProblem } from '../support/expect-answer.js';
@@ -119,6 +126,23 @@ class CustomerChange {
   declare balance?: number;
 }
 
+/** Extends the class of a model that no engine has yet. */
+class Short extends readSchema(Customer) {
+  @Exclude()
+  declare passwordHash: string;
+
+  @Exclude()
+  declare address: unknown;
+
+  @Exclude()
+  declare since: unknown;
+}
+
+class Invitation extends createSchema(Customer) {
+  @IsNotEmpty()
+  declare invitedBy: string;
+}
+
 class CustomerController extends crudController(Customer, {
   readSchema: CustomerView,
   createSchema: CustomerSignUp,
@@ -187,17 +211,7 @@ describe('bringing your own schema', () => {
       expect(text).to.not.contain('passwordHash');
     });
 
-    it('may extend the derived class', async () => {
-      class Short extends readSchema(Customer) {
-        @Exclude()
-        declare passwordHash: string;
-
-        @Exclude()
-        declare address: unknown;
-
-        @Exclude()
-        declare since: unknown;
-      }
+    it('may extend the derived class before an engine has the model', async () => {
       const agent = await serve({ readSchema: Short });
       expectJson(await agent.get('/customers/1'), 200, {
         id: '1',
@@ -232,6 +246,22 @@ describe('bringing your own schema', () => {
         address: { street: 'Main', lines: ['2'], note: 'x', country: 'nowhere' },
         passwordHash: 'ssap',
       });
+    });
+
+    it('may extend the derived class before an engine has the model', async () => {
+      class Invitations extends crudController(Customer, { createSchema: Invitation }) {
+        override create(values: CreationAttributes<Customer>, context: CrudContext<Customer>) {
+          const { invitedBy, ...rest } = values as CreationAttributes<Customer> & Invitation;
+          return super.create({ ...rest, address: { invitedBy } }, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Customer], controllers: [Invitations] });
+      const wrong = await agent.post('/customers').send({ email: 'x'.repeat(41) });
+      expect(
+        wrong.body.errors.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`),
+      ).to.have.members(['/email maxLength', '/invitedBy isNotEmpty']);
+      const { body } = await agent.post('/customers').send({ email: 'bob@b.example', invitedBy: 'ann' });
+      expect(body).to.deep.include({ id: '2', balance: null, address: { invitedBy: 'ann' } });
     });
 
     it('refuses what the class does not have, though the model does', async () => {

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
 import { expect } from 'chai';
-import { Redis } from 'ioredis';
+import Redis from 'ioredis';
 import { type Options, Sequelize } from 'sequelize';
 import {
   ComponentHealth,

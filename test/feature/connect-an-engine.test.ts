@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import express from 'express';
 import { Client } from 'pg';
-import { QueryTypes } from 'sequelize';
+import { DataTypes, QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import { findFreePort } from '../../sample/support/free-port.js';
@@ -132,6 +132,53 @@ describe('connecting an engine', () => {
       });
       const [row] = await ask(engine, "SELECT current_setting('application_name') AS name");
       expect(row).to.deep.equal({ name: 'lamps' });
+    });
+
+    it('has none that is 0, so that migrations run as umzug runs them', async () => {
+      const dialectOptions = {
+        lock_timeout: 0,
+        statement_timeout: 0,
+        query_timeout: 0,
+        idle_in_transaction_session_timeout: 0,
+      };
+      const engine = await connect({ models: [], dialectOptions });
+      expect(await show(engine)).to.deep.equal({
+        lock_timeout: '0',
+        statement_timeout: '0',
+        idle_in_transaction_session_timeout: '0',
+      });
+      const { sequelize } = engine;
+      const connection = await sequelize.connectionManager.getConnection({ type: 'write' });
+      sequelize.connectionManager.releaseConnection(connection);
+      expect(connection).to.have.property('queryTimeout', 0);
+      // Its storage is a model, and its context the interface for changes of tables.
+      const storage = sequelize.define(
+        'SequelizeMeta',
+        {
+          name: {
+            type: DataTypes.STRING,
+            allowNull: false,
+            unique: true,
+            primaryKey: true,
+            autoIncrement: false,
+          },
+        },
+        { tableName: 'SequelizeMeta', timestamps: false },
+      );
+      await storage.sync();
+      const context = sequelize.getQueryInterface();
+      await context.createTable('migrated', { id: { type: DataTypes.INTEGER, primaryKey: true } });
+      await sequelize.transaction(async (transaction) => {
+        await context.addColumn('migrated', 'name', { type: DataTypes.TEXT }, { transaction });
+        await context.addIndex('migrated', ['name'], { transaction });
+      });
+      await storage.create({ name: '001.js' });
+      const executed = await storage.findAll({ order: [['name', 'ASC']] });
+      expect(executed.map((each) => each.get('name'))).to.deep.equal(['001.js']);
+      expect(Object.keys(await context.describeTable('migrated'))).to.deep.equal(['id', 'name']);
+      await context.dropTable('migrated');
+      await storage.destroy({ where: { name: '001.js' } });
+      expect(await storage.findAll()).to.deep.equal([]);
     });
 
     it('keeps the time for acquiring a connection where only the size of the pool is given', async () => {

@@ -365,7 +365,7 @@ describe('an engine', () => {
       }
     });
 
-    it('can have GETs that cannot write, the way the README says', async () => {
+    it('can have GETs that cannot write, the way the guide says', async () => {
       const sequelize = new Sequelize(database.url, {
         logging: false,
         models: [Lamp],

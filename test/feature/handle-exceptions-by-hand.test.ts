@@ -6,13 +6,18 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import supertest from 'supertest';
 import {
   ConcurrentModificationError,
+  ConfigError,
   httpExceptionFor,
+  InvalidBodyError,
+  InvalidQueryError,
+  InvalidRequestError,
   installExceptionHandlers,
   MultipleResultsFound,
   NotFoundError,
   PersistenceError,
   RelationNotLoaded,
   Repository,
+  readId,
   statusFor,
 } from '../../src/index.js';
 import { captureStderr } from '../support/captured-stderr.js';
@@ -114,6 +119,40 @@ describe('handling exceptions by hand', () => {
       expect(httpExceptionFor(thrown)).to.include({ httpCode: 500, message: 'Internal Server Error' });
     });
   }
+
+  it('answers the problems of a request that your code refuses, one by one', async () => {
+    const issue = { code: 'flooded', detail: 'This town is flooded.' };
+    const inBody = { pointer: '/name', ...issue };
+    const body = serve(() => {
+      throw new InvalidBodyError([inBody]);
+    });
+    expectProblem(await body.post('/town'), 422, { detail: issue.detail, errors: [inBody] });
+    const inQuery = [
+      { parameter: 'from', ...issue },
+      { parameter: 'until', ...issue },
+    ];
+    const query = serve(() => {
+      throw new InvalidQueryError(inQuery);
+    });
+    expectProblem(await query.get('/town'), 400, { detail: 'The request has 2 problems.', errors: inQuery });
+    expect(new InvalidBodyError([inBody]))
+      .to.be.instanceOf(InvalidRequestError)
+      .with.property('status', 422);
+  });
+
+  it('reads ids as the generated routes do', async () => {
+    const towns = new Repository(Town);
+    const read = async (id: string) => (await towns.get(readId(Town, id))).name;
+    expectJson(await serve(() => read('1')).get('/town'), 200, 'Springfield');
+    expectProblem(await serve(() => read('1e0')).get('/town'), 400, {
+      detail: "'1e0' is not a valid id; it must be an integer.",
+      errors: [{ parameter: 'id', code: 'id', detail: "'1e0' is not a valid id; it must be an integer." }],
+    });
+    const missing = { detail: 'There is no Town with this id.' };
+    expectProblem(await serve(() => read('99999999999')).get('/town'), 404, missing);
+    class Stray extends Model {}
+    expect(() => readId(Stray, '1')).to.throw(ConfigError, 'Stray is not attached');
+  });
 
   it('answers what a repository throws', async () => {
     const towns = new Repository(Town);

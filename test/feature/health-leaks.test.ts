@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { Redis } from 'ioredis';
+import Redis from 'ioredis';
 import { Sequelize } from 'sequelize';
 import { checkHealth, configureEngine, disposeEngine } from '../../src/index.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
@@ -11,6 +11,8 @@ import { type SilentServer, startSilentServer } from '../support/silent-server.j
 const PROBES = 1_000;
 const AT_ONCE = 50;
 const TIMEOUT = 0.005;
+/** Milliseconds that a timer of ioredis outlives its connection: in version 5 it ends after two seconds at the latest. */
+const OF_IOREDIS = require('ioredis/package.json').version.startsWith('5.') ? 2_500 : 0;
 
 describe('a thousand probes that time out', () => {
   let silent: SilentServer;
@@ -59,8 +61,10 @@ describe('a thousand probes that time out', () => {
     // The server's ends of the connections are in this process as well, and close a little later.
     while (sockets(resources()) > sockets(before)) await turn();
     // Timers of other tests may have run out in the meantime.
-    const left = Object.entries(resources()).filter(([kind, count]) => count > (before[kind] ?? 0));
-    expect(left).to.deep.equal([]);
+    const left = () => Object.entries(resources()).filter(([kind, count]) => count > (before[kind] ?? 0));
+    const deadline = performance.now() + OF_IOREDIS;
+    while (left().length > 0 && performance.now() < deadline) await turn();
+    expect(left()).to.deep.equal([]);
   }
 });
 

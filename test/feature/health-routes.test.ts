@@ -15,6 +15,7 @@ import {
   healthRouter,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
 import { expectJson } from '../support/expect-answer.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -136,9 +137,15 @@ describe('the health routes', () => {
     });
   });
 
-  it('answer 200 without checks when there is no back end', async () => {
-    const { agent } = await buildApp({ models: [] });
-    expectJson(await agent.get('/health/ready'), 200, NO_CHECKS);
+  it('answer 200 without checks when there is no back end, and the log says so once', async () => {
+    const log = new CapturedLog();
+    const { agent } = await buildApp({ models: [], logger: log });
+    expect(log.lines).to.deep.equal([]);
+    for (let probe = 0; probe < 2; probe += 1) expectJson(await agent.get('/health/ready'), 200, NO_CHECKS);
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
+      'warn Readiness has nothing to check, because no engine is in use, and says healthy; call engineLifespan(dsn)(app), or ' +
+        'configureEngine({ sequelize }) with an instance of your own, or pass health: false.',
+    ]);
   });
 
   for (const path of ['/health/ready', '/health/live']) {

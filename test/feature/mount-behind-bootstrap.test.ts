@@ -14,7 +14,7 @@ import { Crud, installExceptionHandlers, NotFoundError } from '../../src/index.j
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { emptyTables } from '../support/empty-tables.js';
-import { expectProblem } from '../support/expect-answer.js';
+import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud()
@@ -127,6 +127,18 @@ describe('what is mounted behind bootstrap', () => {
       status: 404,
       type: 'text/html; charset=utf-8',
     });
+  });
+
+  it('is asked before an unknown path is a problem, where notFound is set', async () => {
+    const { app, agent } = await buildApp({ models: [Gate], notFound: true });
+    const unknown = { detail: 'There is no such path.' };
+    expectProblem(await agent.get('/village'), 404, unknown);
+    expectProblem(await agent.delete('/gates/1/2'), 404, unknown);
+    expect((await agent.head('/village')).status).to.equal(404);
+    app.get('/village', (_request, response) => void response.json({ isOpen: true }));
+    expectJson(await agent.get('/village'), 200, { isOpen: true });
+    expectProblem(await agent.get('/town'), 404, unknown);
+    expect((await agent.get('/docs')).status).to.equal(200);
   });
 
   it('is no different from hand-written controllers and middlewares', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { onPath } from '../support/combination.js';
+import { except, onPath } from '../support/combination.js';
 import { expectJson } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -99,13 +99,16 @@ for (const fastPath of [true, false]) {
       expectJson(await change('third'), 200, { id: 1, text: 'third!', size: null });
     });
 
-    it('is seen at once when the columns have changed, too', async () => {
-      expectJson(await change('before'), 200, { id: 1, text: 'before', size: null });
-      await query(`BEGIN; ALTER TABLE signs ALTER size TYPE bigint; ${TRIGGER} COMMIT`);
-      // Only what a connection keeps tells that the columns have changed, and later statements of a session are not kept.
-      const tells = fastPath && onPath({ fast: true, unit: false, session: false, records: false });
-      if (!tells) pass(HALF_A_MINUTE);
-      expectJson(await change('after'), 200, { id: 1, text: 'after!', size: null });
-    });
+    except({ pgbouncer: 'no statement is kept that would be stale' }).it(
+      'is seen at once when the columns have changed, too',
+      async () => {
+        expectJson(await change('before'), 200, { id: 1, text: 'before', size: null });
+        await query(`BEGIN; ALTER TABLE signs ALTER size TYPE bigint; ${TRIGGER} COMMIT`);
+        // Only what a connection keeps tells that the columns have changed, and later statements of a session are not kept.
+        const tells = fastPath && onPath({ fast: true, unit: false, session: false, records: false });
+        if (!tells) pass(HALF_A_MINUTE);
+        expectJson(await change('after'), 200, { id: 1, text: 'after!', size: null });
+      },
+    );
   });
 }

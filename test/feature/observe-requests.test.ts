@@ -23,6 +23,27 @@ interface Line {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+describe('An application without a logger of its own', () => {
+  it('writes a line for each request to standard output', async () => {
+    await using app = await startTestApp({ models: [Moon], bootstrap: { accessLog: true } });
+    const { write } = process.stdout;
+    const written = new Promise<string>((resolve) => {
+      process.stdout.write = (text: string | Uint8Array) => {
+        if (!String(text).includes('/moons/:id')) return write.call(process.stdout, text);
+        resolve(String(text));
+        return true;
+      };
+    });
+    try {
+      await app.agent.get('/moons/900').expect(404);
+      const line = JSON.parse(await written);
+      expect(line).to.include({ level: 'info', message: 'GET /moons/:id 404', status: 404 });
+    } finally {
+      process.stdout.write = write;
+    }
+  });
+});
+
 describe('Observing requests', () => {
   let app: TestApp;
   const lines: Line[] = [];

@@ -2,11 +2,14 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
+import { Exclude, Expose } from 'class-transformer';
+import { IsInt, IsOptional, IsString } from 'class-validator';
 import express from 'express';
-import { Authorized, Get, Param, Put } from 'routing-controllers';
+import { Authorized, Get, JsonController, Param, Put, QueryParam } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
+  Answers,
   Crud,
   type CrudController,
   crudController,
@@ -17,6 +20,7 @@ import {
   Repository,
 } from '../../src/index.js';
 import type { OperationObject, ResponseObject } from '../../src/openapi/openapi-object.js';
+import type { JsonSchema } from '../../src/schema/json-schema.js';
 import { buildApp } from '../support/build-app.js';
 import { caughtError } from '../support/caught-error.js';
 import { DESCRIBED_OPTIONS, DESCRIBED_TABLES, Maker } from '../support/described-models.js';
@@ -291,6 +295,131 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
+  it('describes controllers that are written by hand, by their decorators', async () => {
+    @JsonController('/status')
+    class StatusController {
+      @Get('/')
+      status(@QueryParam('deep', { required: true }) deep: boolean) {
+        return { deep };
+      }
+
+      @Authorized()
+      @Put('/:name')
+      set(@Param('name') name: string) {
+        return { name };
+      }
+
+      @Get(/x+/)
+      unusual() {
+        return {};
+      }
+    }
+    const { crud } = await buildApp({
+      models: [Doc],
+      controllers: [StatusController],
+      routePrefix: '/api',
+      routing: { authorizationChecker: () => true },
+      docs: { securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } } },
+    });
+    const { tags, paths } = crud.openapi();
+    expect(tags).to.deep.include({ name: 'Status', description: 'Routes of `StatusController`.' });
+    expect(Object.keys(paths).filter((path) => path.includes('status'))).to.deep.equal([
+      '/api/status',
+      '/api/status/{name}',
+    ]);
+    expect(paths['/api/status']?.get).to.deep.include({
+      operationId: 'statusStatus',
+      tags: ['Status'],
+      parameters: [{ name: 'deep', in: 'query', required: true, schema: { type: 'boolean' } }],
+    });
+    expect(paths['/api/status']?.get?.responses).to.have.all.keys('200', '4XX', '5XX');
+    expect(paths['/api/status/{name}']?.put).to.deep.include({
+      operationId: 'setStatus',
+      parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }],
+      security: [{ bearer: [] }],
+    });
+    expect(paths['/api/status/{name}']?.put?.responses).to.include.keys('401');
+  });
+
+  it('describes the answers of routes as Answers says', async () => {
+    class Count {
+      @IsInt()
+      declare words: number;
+
+      @IsOptional()
+      @IsString()
+      @Expose({ name: 'author_name' })
+      declare author?: string;
+
+      @Exclude()
+      @IsString()
+      declare secret: string;
+    }
+    class Papers extends crudController(Doc, { prefix: '/papers', endpoints: ['read'] }) {
+      @Get('/first')
+      @Answers(Doc)
+      async first() {
+        return Doc.build({ title: 'First' });
+      }
+
+      @Get('/last')
+      @Answers([Maker])
+      async last() {
+        return [];
+      }
+    }
+    class MorePapers extends Papers {}
+    @JsonController('/counts')
+    class Counts {
+      @Get('/')
+      @Answers([Count])
+      async all() {
+        return [];
+      }
+    }
+    const { crud } = await buildApp({ models: [Doc], controllers: [MorePapers, Counts] });
+    const { paths } = crud.openapi();
+    const schemaOf = (path: string) =>
+      (paths[path]?.get?.responses['200'] as ResponseObject | undefined)?.content?.['application/json']
+        ?.schema;
+    const { properties, ...doc } = schemaOf('/papers/first') as JsonSchema & { properties: object };
+    expect(Object.keys(properties)).to.deep.equal(['id', 'title']);
+    expect(doc).to.deep.equal({ type: 'object', required: ['id', 'title'] });
+    // It is no resource of this application.
+    expect(schemaOf('/papers/last')).to.have.nested.property('items.properties.id');
+    expect(schemaOf('/counts')).to.deep.equal({
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { words: { type: 'integer' }, author_name: { type: ['string', 'null'] } },
+        required: ['words'],
+      },
+    });
+    expect(await new Validator().validate(JSON.parse(JSON.stringify(crud.openapi())))).to.include({
+      valid: true,
+    });
+  });
+
+  it('says how clients tell who they are, where docs does', async () => {
+    const bearer = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } as const;
+    const cookie = { type: 'apiKey', in: 'cookie', name: 'session' } as const;
+    const { crud, agent } = await buildApp({
+      models: [Doc],
+      controllers: [DocController],
+      routing: { authorizationChecker: () => true },
+      docs: { securitySchemes: { bearer, cookie } },
+    });
+    const { security, components, paths } = crud.openapi();
+    expect(security).to.deep.equal([{}, { bearer: [] }, { cookie: [] }]);
+    expect(components.securitySchemes).to.deep.equal({ bearer, cookie });
+    expect(paths['/papers/{id}']?.get?.security).to.deep.equal([{ bearer: [] }, { cookie: [] }]);
+    expect(paths['/papers']?.get).not.to.have.property('security');
+    const { text } = await agent.get('/openapi.json');
+    expect(await new Validator().validate(JSON.parse(text))).to.include({ valid: true });
+    expect(app.crud.openapi().security).to.deep.equal([]);
+    expect(app.crud.openapi().components).not.to.have.property('securitySchemes');
+  });
+
   it('describes what a route of a subclass takes of its resource', () => {
     const words = operation('get', '/api/gadgets/{id}/words');
     expect(words.parameters).to.deep.equal([
@@ -559,14 +688,23 @@ describe('the OpenAPI document', () => {
     });
 
     it('says everything that is wrong with its options', async () => {
-      const docs = { path: 'docs?', titel: 'Mine', version: 2, license: 'MIT' } as object;
+      const docs = {
+        path: 'docs?',
+        titel: 'Mine',
+        version: 2,
+        license: 'MIT',
+        securitySchemes: { 'a b': {} },
+      } as object;
       const error = await caughtError(() => buildApp({ models: [Doc], docs }));
       expect(error).to.deep.include({
         problems: [
-          "docs has no option 'titel'. Did you mean 'title'? The options are path, title, version, description, contact, license.",
+          "docs has no option 'titel'. Did you mean 'title'? The options are path, title, version, description, contact, license, securitySchemes.",
           'docs.path "docs?" is not a plain path; use one such as \'/docs\'.',
           'docs.version is 2; use a text.',
           'docs.license is "MIT"; use an object such as { name: \'…\' }.',
+          "docs.securitySchemes has the name 'a b'; use letters, digits, '.', '-' and '_'.",
+          'docs.securitySchemes.a b has the type undefined; use http, apiKey, oauth2, openIdConnect, as in ' +
+            "{ bearer: { type: 'http', scheme: 'bearer' } }.",
         ],
       });
     });

@@ -20,7 +20,7 @@ import {
   UseBefore,
   UseInterceptor,
 } from 'routing-controllers';
-import { type CreationAttributes, QueryTypes } from 'sequelize';
+import { type CreationAttributes, Op, QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   Crud,
@@ -28,6 +28,7 @@ import {
   crudController,
   type Id,
   type ListQuery,
+  type OffsetListQuery,
   type Page,
   type ReadQuery,
   Repository,
@@ -405,6 +406,64 @@ describe('overriding a method', () => {
       const answer = await agent.post('/songs?copies=3').send({ name: 'Echo' });
       expect([answer.status, answer.body.title]).to.deep.equal([201, 'Echo x3']);
       expect(answer.headers).to.include({ location: `/songs/${answer.body.id}` });
+    });
+
+    it('reads query parameters of its own beside those of the list, checked and described', async () => {
+      class Songs extends crudController(Song) {
+        override list(
+          query: OffsetListQuery,
+          { repository }: CrudContext<Song>,
+          @QueryParam('minPlays') minPlays?: number,
+        ): Promise<Page<Song>> {
+          return repository.page({ ...query, where: { plays: { [Op.gte]: minPlays ?? 0 } } });
+        }
+        override async read(
+          id: Id,
+          query: ReadQuery,
+          context: CrudContext<Song>,
+          @QueryParam('loud', { required: true }) loud?: boolean,
+        ): Promise<Song> {
+          const song = await super.read(id, query, context);
+          return loud ? song.set('title', song.title.toUpperCase()) : song;
+        }
+        override remove(id: Id, context: CrudContext<Song>, @QueryParam('reason') reason?: string) {
+          if (!reason) throw new BadRequestError('Say why.');
+          return super.remove(id, context);
+        }
+      }
+      const { agent, crud } = await buildApp({ models: [Song], controllers: [Songs], logger });
+      await Song.create({ title: 'Second', plays: '7' });
+      const second = { id: 2, title: 'Second', plays: '7' };
+      const found = await agent.get('/songs?minPlays=5&fields=title&size=1');
+      expect([found.body.items, found.body.total]).to.deep.equal([[{ title: 'Second' }], 1]);
+      expect((await agent.get('/songs')).body.total).to.equal(2);
+      expectProblem(await agent.get('/songs?minPlays=many'), 400, {
+        detail: 'Given parameter minPlays is invalid. It cannot be parsed into number.',
+      });
+      expectIssue(await agent.get('/songs?minPlay=5'), 400, {
+        parameter: 'minPlay',
+        code: 'unknown',
+        detail:
+          "This route has no parameter 'minPlay'. Did you mean 'minPlays'? It accepts page, size, sort, q, fields, minPlays.",
+      });
+      expectJson(await agent.get('/songs/2?loud=true'), 200, { ...second, title: 'SECOND' });
+      expect((await agent.get('/songs/2')).status).to.equal(400);
+      expectProblem(await agent.delete('/songs/2'), 400, { detail: 'Say why.' });
+      expectNothing(await agent.delete('/songs/2?reason=old'), 204);
+      const { paths } = crud.openapi();
+      const own = (path: string, method: 'get' | 'delete') =>
+        paths[path]?.[method]?.parameters?.filter(
+          (each) => 'name' in each && /^(?:minPlays|loud|reason)$/.test(each.name),
+        );
+      expect(own('/songs', 'get')).to.deep.equal([
+        { name: 'minPlays', in: 'query', required: false, schema: { type: 'number' } },
+      ]);
+      expect(own('/songs/{id}', 'get')).to.deep.equal([
+        { name: 'loud', in: 'query', required: true, schema: { type: 'boolean' } },
+      ]);
+      expect(own('/songs/{id}', 'delete')).to.deep.equal([
+        { name: 'reason', in: 'query', required: false, schema: { type: 'string' } },
+      ]);
     });
 
     it('keeps a route of its own for a generated method', async () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Get, JsonController } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { ConfigError, Crud, crudController } from '../../src/index.js';
+import { bootstrap, ConfigError, Crud, crudController } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
@@ -65,6 +65,29 @@ describe('prefixing all routes', () => {
     expectProblem(await site.agent.put('/api/v1/blog-posts/1'), 405, {
       detail: 'This path does not have the method PUT; it has GET, HEAD, PATCH, DELETE, OPTIONS.',
     });
+  });
+
+  it('answers unknown paths under the prefix with a problem, unless notFound is false', async () => {
+    const unknown = { detail: 'There is no such path.' };
+    for (const path of ['/api/v1/blog-post', '/API/v1/blog-posts/1/2', '/api/v1']) {
+      expectProblem(await site.agent.get(path), 404, unknown);
+    }
+    const open = await buildApp({
+      models: [BlogPost],
+      controllers: [PostController],
+      routePrefix: '/api',
+      notFound: false,
+    });
+    expect((await open.agent.get('/api/nowhere')).type).to.equal('text/html');
+  });
+
+  it('closes the prefix of each of two calls, and nothing else', async () => {
+    const { app, agent } = await buildApp({ models: [], routePrefix: '/one' });
+    await bootstrap(app, { models: [], routePrefix: '/two', health: false, docs: false });
+    for (const path of ['/one/x', '/two/x']) {
+      expectProblem(await agent.get(path), 404, { detail: 'There is no such path.' });
+    }
+    expect((await agent.get('/three')).type).to.equal('text/html');
   });
 
   it('serves nothing outside the prefix', async () => {

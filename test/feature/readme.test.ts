@@ -1,57 +1,97 @@
-/** What the README and the guide show, done: their applications are compiled and run, and their commands are sent. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+/** What the README and the guide show, done: their programs are compiled and run, and their commands are sent. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { findFreePort } from '../../sample/support/free-port.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
-import { answersAsWritten, consoleExamples, readmeBlocks, runCurl } from '../support/readme-examples.js';
+import {
+  answersAsWritten,
+  type CodeBlock,
+  type ConsoleExample,
+  codeBlocks,
+  consoleExamples,
+  guidePages,
+  runCurl,
+} from '../support/readme-examples.js';
 
 const suite = process.env.CRUD_TEST_EXPRESS === '4' ? describe.skip : describe;
 
-/** Pages with a whole application, by the name of its program. */
-const PAGES = {
-  readme: 'README.md',
-  access: 'docs/access.md',
-  relations: 'docs/relations.md',
-  writes: 'docs/writes.md',
-  operations: 'docs/operations.md',
-} as const;
+const RUN = 'compiled and run by test/feature/readme.test.ts';
+const RUN_TO_END = 'compiled and run to its end by test/feature/readme.test.ts';
+const AGAINST = 'run against the application above';
+/** Its second part is code that the reader knows from the page, and the compiler does not. */
+const COMPILED = /^compiled by test\/feature\/readme\.test\.ts(?:, behind:\n([\s\S]*))?$/;
+/** Of code that is tested, here or elsewhere. */
+const TESTED: Readonly<Record<string, RegExp>> = {
+  ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|${COMPILED.source}`),
+  console: /^(?:run against|printed by) /,
+};
+
+const TELL_LISTENING = join(__dirname, '../support/tell-listening.js');
+
+/** A whole application of a page, and the commands that follow it. */
+interface Application {
+  readonly page: string;
+  /** Of its file, without the ending. */
+  readonly name: string;
+  readonly program: string;
+  /** Whether it ends by itself, instead of listening. */
+  readonly hasEnd: boolean;
+  readonly commands: readonly ConsoleExample[];
+}
+
+const applications = guidePages().flatMap(applicationsOf);
 
 suite('the applications in the documentation', () => {
   // Inside the repository, so that the package finds itself by its name.
   const folder = join(PACKAGE_ROOT, 'dist', `readme-${process.pid}`);
 
   before(() => {
-    mkdirSync(folder, { recursive: true });
-    for (const [name, page] of Object.entries(PAGES)) {
-      const [program = ''] = readmeBlocks('compiled and run by test/feature/readme.test.ts', page);
-      writeFileSync(join(folder, `${name}.ts`), program);
-      readmeBlocks('compiled by test/feature/readme.test.ts', page).forEach((example, index) => {
-        writeFileSync(join(folder, `${name}-${index}.ts`), example);
+    const sources = join(folder, 'src');
+    mkdirSync(sources, { recursive: true });
+    for (const { name, program } of applications) writeFileSync(join(sources, `${name}.ts`), program);
+    for (const page of guidePages()) {
+      codeBlocks(page).forEach(({ comment, code }, index) => {
+        const known = COMPILED.exec(comment);
+        if (known) writeFileSync(join(sources, `${nameOf(page)}-${index}.mts`), fragment(known[1], code));
       });
     }
-    const config = {
-      extends: join(PACKAGE_ROOT, 'tsconfig.json'),
-      compilerOptions: {
-        rootDir: '.',
-        outDir: 'out',
-        incremental: false,
-        tsBuildInfoFile: null,
-        declaration: false,
-      },
-      include: ['*.ts'],
-    };
-    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    writeFileSync(join(folder, 'guide.json'), configuration());
+    const stricter = { extends: './guide.json', compilerOptions: { noUnusedLocals: true } };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(stricter));
     const tsc = join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc');
-    execFileSync(process.execPath, [tsc, '-p', folder], { stdio: 'pipe', encoding: 'utf8' });
+    const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    expect(status, stdout).to.equal(0);
   });
 
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  for (const [name, page] of Object.entries(PAGES)) {
+  for (const page of guidePages()) {
+    it(`are tested in each block of ${page}`, () => {
+      const untested = codeBlocks(page).filter(
+        ({ language, comment }) => TESTED[language]?.test(comment) === false,
+      );
+      expect(untested.map(({ code }) => code).join('\n')).to.equal('');
+    });
+  }
+
+  for (const { page, name, commands, hasEnd } of applications) {
+    if (hasEnd) {
+      it(`has a program in ${page} that ends well`, async () => {
+        const database = await freshDatabase();
+        const program = spawn(process.execPath, [join(folder, 'dist', `${name}.js`)], {
+          env: { ...process.env, DATABASE_URL: database.url },
+          stdio: ['ignore', 'ignore', 'inherit'],
+        });
+        const [code] = await once(program, 'close');
+        await database.drop();
+        expect(code).to.equal(0);
+      });
+      continue;
+    }
     describe(`that of ${page}`, () => {
       let database: TestDatabase;
       let application: ChildProcess;
@@ -61,28 +101,23 @@ suite('the applications in the documentation', () => {
         database = await freshDatabase();
         const port = await findFreePort();
         base = `http://localhost:${port}`;
-        application = spawn(process.execPath, [join(folder, 'out', `${name}.js`)], {
+        application = spawn(process.execPath, ['-r', TELL_LISTENING, join(folder, 'dist', `${name}.js`)], {
           env: { ...process.env, DATABASE_URL: database.url, PORT: String(port) },
-          stdio: 'inherit',
+          stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
         });
-        await untilListening(base);
+        const [said] = await Promise.race([once(application, 'message'), once(application, 'close')]);
+        expect(said).to.equal('listening');
       });
 
       after(async () => {
-        application.kill();
-        await once(application, 'close');
+        if (application.exitCode === null) {
+          application.kill();
+          await once(application, 'close');
+        }
         await database.drop();
       });
 
-      it('has a test for each of its commands', () => {
-        const text = readFileSync(join(PACKAGE_ROOT, page), 'utf8');
-        const tested = text.match(/^<!-- (run against|printed by) .* -->\n\n```console$/gm);
-        expect(tested?.length).to.equal(text.match(/^```console$/gm)?.length);
-      });
-
-      for (const { command, output } of readmeBlocks('run against the application above', page).flatMap(
-        consoleExamples,
-      )) {
+      for (const { command, output } of commands) {
         it(`answers as written to ${command}`, async () => {
           const answer = await runCurl(command, base);
           expect(answersAsWritten(answer, output), answer).to.equal(true);
@@ -92,9 +127,33 @@ suite('the applications in the documentation', () => {
   }
 });
 
-async function untilListening(base: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${base}/`).catch(() => null);
-    if (answer) return;
+/** Each program of a page, with the commands up to the next one. */
+function applicationsOf(page: string): readonly Application[] {
+  const found: (CodeBlock & { commands: ConsoleExample[] })[] = [];
+  for (const block of codeBlocks(page)) {
+    if (block.comment === RUN || block.comment === RUN_TO_END) found.push({ ...block, commands: [] });
+    if (block.comment === AGAINST) found.at(-1)?.commands.push(...consoleExamples(block.code));
   }
+  return found.map(({ code, comment, commands }, index) => ({
+    page,
+    hasEnd: comment === RUN_TO_END,
+    name: `${nameOf(page)}-application-${index}`,
+    program: code,
+    commands,
+  }));
+}
+
+function nameOf(page: string): string {
+  return page.replace(/^docs\/|\.md$/g, '');
+}
+
+/** A part of a program as a module, in which what it declares counts as used. */
+function fragment(known: string | undefined, code: string): string {
+  const names = [...code.matchAll(/^(?:abstract class|class|const|(?:async )?function) (\w+)/gm)];
+  return [known, code, `export { ${names.map(([, name]) => name).join(', ')} };`].join('\n');
+}
+
+/** The `tsconfig.json` that the guide's first page gives. */
+function configuration(): string {
+  return codeBlocks('docs/start.md').find(({ language }) => language === 'json')?.code ?? '';
 }

@@ -7,6 +7,7 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
 import type { Response } from 'supertest';
 import { Crud, crudController, EXPOSED_HEADERS } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
+import { onPath } from '../support/combination.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud()
@@ -122,7 +123,8 @@ describe('the headers of answers', () => {
     const { location: path = '', etag = '' } = created.headers;
     const unchanged = await site.agent.get(path).set('If-None-Match', etag);
     const deleted = await site.agent.delete(path);
-    expect([created, unchanged, deleted].map(({ status }) => status)).to.deep.equal([201, 304, 204]);
+    const status = onPath({ fast: 304, values: 200 });
+    expect([created, unchanged, deleted].map((each) => each.status)).to.deep.equal([201, status, 204]);
     expect([created, unchanged, deleted].map(headersOf)).to.deep.equal([DEFAULT, DEFAULT, DEFAULT]);
   });
 

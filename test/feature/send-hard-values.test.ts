@@ -1,8 +1,8 @@
 /** Values that PostgreSQL, Sequelize or code of the user's cannot take: 422 names them, and no answer is a 500. */
 import { expect } from 'chai';
-import { Transform, Type } from 'class-transformer';
-import { IsEmail, IsInt, IsNotEmptyObject, IsOptional, IsString } from 'class-validator';
-import { BadRequestError } from 'routing-controllers';
+import { Expose, Transform, Type } from 'class-transformer';
+import { IsEmail, IsInt, IsNotEmptyObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { BadRequestError, Body, JsonController, Post } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -63,7 +63,42 @@ class Hard extends Model {
   declare settings: object | null;
 }
 
+class Line {
+  @IsString()
+  @Transform(({ value }) => value.trim())
+  declare name: string;
+}
+
+class Circle {
+  @IsInt()
+  declare radius: number;
+}
+
+/** Each value chooses its class. */
+const SHAPES = { discriminator: { property: 'kind', subTypes: [{ name: 'circle', value: Circle }] } };
+
+class ShapesRead {
+  @Expose()
+  @Type(() => Object, SHAPES)
+  declare shapes: unknown;
+}
+
 class Profile {
+  @IsOptional()
+  @IsString({ each: true })
+  @Transform(({ value }) => value.map((each: string) => each.trim()))
+  declare tags?: string[];
+
+  @IsOptional()
+  @ValidateNested({ each: true })
+  @Type(() => Line)
+  declare lines?: Line[];
+
+  @IsOptional()
+  @ValidateNested({ each: true })
+  @Type(() => Object, SHAPES)
+  declare shapes?: Circle[];
+
   @IsOptional()
   @IsInt()
   @Type(() => Number)
@@ -111,11 +146,53 @@ class Person extends Model {
   @Column(DataType.JSONB)
   declare extra: object | null;
 
+  @Column(DataType.JSONB)
+  declare tags: string[] | null;
+
+  @Column(DataType.JSONB)
+  declare lines: object[] | null;
+
+  @Column(DataType.JSONB)
+  declare shapes: object[] | null;
+
   @Column(DataType.TEXT)
   declare word: string | null;
 
   @Column(DataType.RANGE(DataType.INTEGER))
   declare span: unknown;
+}
+
+@Crud({ readSchema: ShapesRead, endpoints: ['list'] })
+@Table({ tableName: 'drawings', timestamps: false })
+class Drawing extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.JSONB)
+  declare shapes: unknown;
+}
+
+class Letter {
+  @IsString()
+  declare name: string;
+
+  @IsOptional()
+  declare settings: unknown;
+
+  @IsOptional()
+  @IsInt({ each: true })
+  @Type(() => Number)
+  declare sizes?: number[];
+}
+
+@JsonController('/letters')
+class LetterController {
+  @Post('/')
+  write(@Body() letter: Letter) {
+    return letter;
+  }
 }
 
 const NUMBERS =
@@ -138,7 +215,10 @@ describe('sending hard values', () => {
     site.agent[method](path).type('json').send(body);
 
   before(async () => {
-    site = await startTestApp({ models: [Hard, Person] });
+    site = await startTestApp({
+      models: [Hard, Person, Drawing],
+      bootstrap: { controllers: [LetterController] },
+    });
   });
 
   beforeEach(async () => {
@@ -288,6 +368,14 @@ describe('sending hard values', () => {
       ['{"extra":{"a":[1e400]}}', '/extra/a/0', 'isJsonNumber', `extra ${NUMBERS}`],
       ['{"age":1e400}', '/age', 'isFinite', 'age must hold only numbers that fit into a double.'],
       ['{"span":5}', '/span', 'isRange', `span ${RANGE}`],
+      ['{"tags":[[]]}', '/tags', 'isString', 'each value in tags must be a string.'],
+      ['{"lines":[{"name":5}]}', '/lines/0/name', 'isString', 'name must be a string.'],
+      [
+        '{"shapes":[null]}',
+        '/shapes/0',
+        'nestedValidation',
+        'each value in nested property shapes must be either object or array.',
+      ],
     ] as const) {
       it(`refuses ${body}`, async () => {
         expectIssue(await write('post', '/people', body), 422, { pointer, code, detail });
@@ -295,10 +383,24 @@ describe('sending hard values', () => {
       });
     }
 
+    it('gives back what has no class where each value has one of its own', async () => {
+      const shapes = [null, { kind: 'circle', radius: 1 }, [], 'a', {}, { a: 1 }];
+      await Drawing.create({ shapes });
+      const { body, status } = await site.agent.get('/drawings');
+      expect(status).to.equal(200);
+      expect(body.items).to.deep.equal([{ shapes }]);
+    });
+
     it('gives it what is right', async () => {
-      const body = { age: '7', name: ' Ann ', extra: { toString: 1 }, span: [1, 2] };
+      const lines = [{ name: ' a ' }];
+      const body = { age: '7', name: ' Ann ', extra: { toString: 1 }, span: [1, 2], lines };
       const answer = await site.agent.post('/people').send(body);
-      expect(answer.body).to.deep.include({ age: 7, name: 'Ann', extra: { toString: 1 } });
+      expect(answer.body).to.deep.include({
+        age: 7,
+        name: 'Ann',
+        extra: { toString: 1 },
+        lines: [{ name: 'a' }],
+      });
       expect(answer.status).to.equal(201);
     });
 
@@ -309,6 +411,36 @@ describe('sending hard values', () => {
     it('has mistakes of its own, which are answered without a word about them', async () => {
       expectProblem(await write('post', '/people', '{"word":"bug"}'), 500, {
         detail: 'Internal Server Error',
+      });
+    });
+  });
+
+  describe("to a route of the user's", () => {
+    for (const [body, status] of [
+      ['{"name":"a","settings":{"constructor":1}}', 400],
+      ['{"name":{"constructor":1}}', 400],
+      ['{"name":"a","settings":[{"__proto__":{"a":1}}]}', 400],
+      ['{"name":5}', 400],
+      ['{"name":"a","sizes":[{"toString":1}]}', 400],
+      ['{"name":"a","sizes":[1,2]}', 200],
+      ['{}', 400],
+      ['{"name":"a","settings":{"toJSON":1,"then":2,"hasOwnProperty":3,"length":4}}', 200],
+    ] as const) {
+      it(`answers ${body} with ${status}`, async () => {
+        const answer = await write('post', '/letters', body);
+        expect([answer.status, answer.type]).to.deep.equal([
+          status,
+          status === 200 ? 'application/json' : 'application/problem+json',
+        ]);
+        if (status === 200) expect(answer.text).to.equal(body);
+      });
+    }
+
+    it('says which keys no body may hold', async () => {
+      expectIssue(await write('post', '/letters', '{"prototype":1}'), 400, {
+        pointer: '',
+        code: 'unsafeKey',
+        detail: 'The body must not hold keys named __proto__, constructor or prototype.',
       });
     });
   });

@@ -3,11 +3,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { createExpressServer, TIMEOUTS } from '../../src/http/server/create-express-server.js';
 import { bootstrap, ConfigError, type ServeOptions, serve } from '../../src/index.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
 import { deferred } from '../support/deferred.js';
 
@@ -47,6 +49,39 @@ describe('serve', () => {
     const response = await get(server, '/health/ready');
     expect(response.status).to.equal(200);
     expect(await response.json()).to.deep.equal({ status: 'healthy', checks: [] });
+  });
+
+  it('tells the logger of the application where it listens', async () => {
+    const log = new CapturedLog();
+    await bootstrap(app, { models: [], logger: log });
+    const server = await start();
+    const all = await serve(app, { port: 0 });
+    servers.push(all);
+    const hasSix = Object.values(networkInterfaces())
+      .flat()
+      .some((each) => each?.family === 'IPv6');
+    const six = hasSix ? await start({ host: '::1' }) : null;
+    expect(log.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
+      `info Listening on http://127.0.0.1:${portOf(server)}`,
+      `info Listening on http://localhost:${portOf(all)}, and on all addresses of this machine`,
+      ...(six ? [`info Listening on http://[::1]:${portOf(six)}`] : []),
+    ]);
+  });
+
+  it('says on Bun that it needs Node, and what to do', async () => {
+    const versions = Object.getOwnPropertyDescriptor(process, 'versions') ?? {};
+    Object.defineProperty(process, 'versions', { ...versions, value: { ...process.versions, bun: '1.4.5' } });
+    try {
+      expect(await caughtError(() => start()))
+        .to.be.an.instanceOf(ConfigError)
+        .with.property(
+          'message',
+          'serve needs the HTTP server of Node, and this is Bun 1.4.5; start the application with node, or use ' +
+            'app.listen(port), which cuts off requests when the process is stopped.',
+        );
+    } finally {
+      Object.defineProperty(process, 'versions', versions);
+    }
   });
 
   it('limits how long headers, requests and idle connections may take', async () => {

@@ -181,9 +181,14 @@ describe('sharing connections', () => {
     const pens = (page: number): Promise<Response> =>
       site.agent.get(`/pens?size=2&page=${page}`).then((response: Response) => response);
 
-    for (const max of [2, 4, 10]) {
-      it(`leaves connections to others, of ${max}`, async () => {
-        await start({ pool: { max, acquire: ACQUIRE }, dialectOptions: UNHURRIED });
+    for (const [max, preparedStatements] of [
+      [2, true],
+      [2, false],
+      [4, true],
+      [10, true],
+    ] as const) {
+      it(`leaves connections to others, of ${max}${preparedStatements ? '' : ' that no reads share'}`, async () => {
+        await start({ pool: { max, acquire: ACQUIRE }, dialectOptions: UNHURRIED, preparedStatements });
         await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
         let isAnswered = false;
         const locked = FAST.flatMap((id) => [book(id), books(id)]);

@@ -1,4 +1,5 @@
 /** Units of work and read sessions: all or nothing, alone among many, and what may follow a commit. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { QueryTypes, Transaction } from 'sequelize';
@@ -287,6 +288,16 @@ describe('a unit of work', () => {
         expect(seen).to.deep.equal([]);
       });
       expect(seen).to.deep.equal([['one'], 'second']);
+    });
+
+    it('runs each in the async context of the code that gave it', async () => {
+      const user = new AsyncLocalStorage<string>();
+      const seen: unknown[] = [];
+      await untilLast(async (uow) => {
+        for (const name of ['one', 'two'])
+          user.run(name, () => uow.afterCommit(() => seen.push(user.getStore())));
+      });
+      expect(seen).to.deep.equal(['one', 'two']);
     });
 
     it('runs those of the transaction itself last, and only logs their errors', async () => {

@@ -6,6 +6,7 @@ import { join, posix } from 'node:path';
 import { expect } from 'chai';
 import { publint } from 'publint';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
+import { guidePages } from '../support/readme-examples.js';
 import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
 import { installedPackages, packagesOfReadme } from './install-line.js';
 import { createProject, pack, readManifest, requiredPeers, type Tarball } from './packed-package.js';
@@ -80,9 +81,13 @@ describe('the packed package', function () {
 
   it('holds the sources, what was compiled from them, and documents', () => {
     const others = tarball.files.filter(
-      (file) => !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts))$/.test(file),
+      (file) =>
+        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|docs\/\w[\w-]*\.md)$/.test(file),
     );
-    expect(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']).to.include.members(others);
+    expect(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']).to.include.members(
+      others,
+    );
+    expect(tarball.files).to.include.members(guidePages());
     expect(others).to.include('package.json');
   });
 

@@ -31,7 +31,7 @@ GET     /authors/:id            read          -              -            -
     });
   });
 
-  it('prints what the README shows', async () => {
+  it('prints what the guide shows', async () => {
     const crud =
       "Crud({ endpoints: ['list', 'create', 'read'], pageSize: { default: 50, max: 200 }, filterAllow: ['title'], sortAllow: ['id', 'title'] })(Article)";
     mkdirSync(join(folder, 'dist'), { recursive: true });
@@ -42,7 +42,7 @@ GET     /authors/:id            read          -              -            -
         '[Article]',
       ),
     );
-    const [block = ''] = readmeBlocks('printed by the command line');
+    const [block = ''] = readmeBlocks('printed by the command line', 'docs/openapi.md');
     const [routes, openapi] = consoleExamples(block);
     const [, , ...args] = String(routes?.command).split(' ');
     expect((await command(...args)).everything.trim()).to.equal(routes?.output);
@@ -95,6 +95,37 @@ CREATE INDEX ON "articles" ("views", "id");
     mkdirSync(join(folder, 'dist'), { recursive: true });
     write('dist/models.js', MODELS.replace(/Crud\(.*\)\(Article\)/, 'Crud()(Article)'));
     expect((await command(...args)).everything.trim()).to.equal(sql?.output);
+  });
+
+  it('takes the prefix and the title of an API whose models a module exports', async () => {
+    const { everything } = await command('openapi', 'models.cjs', '--route-prefix', '/api', '--title=Press');
+    const { info, paths } = JSON.parse(everything);
+    expect(info.title).to.equal('Press');
+    expect(Object.keys(paths)).to.include.members(['/api/articles', '/api/authors/{id}', '/health/ready']);
+    const routes = await command('routes', '--route-prefix=/v1', 'models.cjs');
+    expect(routes.everything).to.include('GET     /v1/authors ');
+    const wrong = await command('routes', 'models.cjs', '--route-prefix', 'api');
+    expect(wrong).to.deep.equal({
+      code: 1,
+      everything: 'routePrefix "api" is not a plain path; use one such as \'/api\'.\n',
+    });
+  });
+
+  it('refuses options where they mean nothing', async () => {
+    write('told.mjs', APPLICATION);
+    expect(await command('openapi', 'told.mjs', '--title', 'Mine')).to.deep.equal({
+      code: 1,
+      everything:
+        'told.mjs exports an application, which says its routePrefix and title in bootstrap; leave out --route-prefix and --title.\n',
+    });
+    for (const [args, problem] of [
+      [['sql', 'models.cjs', '--title', 'Mine'], 'sql has no option --title.'],
+      [['openapi', 'models.cjs', '--titel', 'Mine'], "Unknown option '--titel'"],
+    ] as const) {
+      const { code, everything } = await command(...args);
+      expect(code).to.equal(2);
+      expect(everything).to.match(new RegExp(`^${problem}`));
+    }
   });
 
   it('finds a module whose ending is left out', async () => {
@@ -177,7 +208,7 @@ CREATE INDEX ON "articles" ("views", "id");
   it('says how it is used', async () => {
     const help = await command('--help');
     expect(help.code).to.equal(0);
-    expect(help.everything).to.match(/^Usage: crud-controllers <command> <module>\n/);
+    expect(help.everything).to.match(/^Usage: crud-controllers <command> <module> \[options\]\n/);
     expect(await command()).to.deep.equal({ code: 2, everything: help.everything });
     expect(await command('rotes', 'models.cjs')).to.deep.equal({
       code: 2,

@@ -24,8 +24,8 @@ export class FixtureProcess implements AsyncDisposable {
   readonly #closed: Promise<unknown>;
   #agent = new Agent({ keepAlive: false });
 
-  private constructor(options: FixtureOptions, env: NodeJS.ProcessEnv) {
-    const child = spawn(process.execPath, [FIXTURE, JSON.stringify(options)], {
+  private constructor(options: FixtureOptions, env: NodeJS.ProcessEnv, program: readonly string[]) {
+    const child = spawn(process.execPath, [...program, JSON.stringify(options)], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -41,9 +41,17 @@ export class FixtureProcess implements AsyncDisposable {
     child.once('close', () => process.removeListener('exit', kill));
   }
 
-  /** Starts one, and waits until it listens. */
-  static async start(options: FixtureOptions = {}, env: NodeJS.ProcessEnv = {}): Promise<FixtureProcess> {
-    const fixture = new FixtureProcess(options, env);
+  /**
+   * Starts one, and waits until it listens.
+   *
+   * @param program another one that prints what the fixture does, with options of Node
+   */
+  static async start(
+    options: FixtureOptions = {},
+    env: NodeJS.ProcessEnv = {},
+    program: readonly string[] = [FIXTURE],
+  ): Promise<FixtureProcess> {
+    const fixture = new FixtureProcess(options, env, program);
     await fixture.untilPrinted('listening');
     return fixture;
   }

@@ -27,7 +27,7 @@ describe('the sample health', () => {
       await Promise.race([once(child.stdout, 'data'), closed]);
     }
 
-    const [ready = '', slow = ''] = output.match(/http:\S+/g) ?? [];
+    const [ready = '', slow = ''] = output.match(/^http:\S+/gm) ?? [];
     const report = await (await fetch(ready)).json();
     const answer = fetch(slow);
     child.kill('SIGTERM');

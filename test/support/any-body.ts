@@ -14,7 +14,7 @@ const DAY = fc
   .map((date) => date.toISOString());
 
 /** JSON without the keys and numbers that are refused. */
-const SAFE_JSON = fc
+export const SAFE_JSON = fc
   .jsonValue({ maxDepth: 4, stringUnit: 'grapheme' })
   .map(
     (value) =>

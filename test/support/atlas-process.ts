@@ -31,7 +31,7 @@ export class AtlasProcess {
 
   /** The addresses it has printed. */
   get urls(): readonly URL[] {
-    return (this.output.match(/http:\S+/g) ?? []).map((url) => new URL(url));
+    return (this.output.match(/(?<=^ {2})http:\S+/gm) ?? []).map((url) => new URL(url));
   }
 
   /** Waits until it can be used; rejects when it ends instead. */

@@ -9,6 +9,7 @@ import type { BootstrapOptions, Class, IncludeOptions, ModelClass, RoutingOption
 import { crudRecords } from '../../src/metadata/crud.js';
 import { onSession, PassOn, throughRecords } from './combination-controllers.js';
 import { COMBINATIONS, type Combination } from './combinations.js';
+import { IS_POOLED } from './pooler.js';
 import { runInUnit } from './run-in-unit.js';
 
 const wanted = process.env['CRUD_TEST_PATH'] ?? 'fast';
@@ -41,8 +42,8 @@ export function useCombination(app: Express, { models = [] }: BootstrapOptions):
   if (combination === 'unit') app.use(runInUnit(() => models.find(({ sequelize }) => sequelize)?.sequelize));
 }
 
-/** Whether the combination begins sessions for requests that otherwise need none. */
-export const addsSessions = ['unit', 'session', 'records'].includes(combination);
+/** Whether the combination begins sessions for requests that otherwise need none, as GETs with code of the user's do behind PgBouncer. */
+export const addsSessions = IS_POOLED || ['unit', 'session', 'records'].includes(combination);
 
 /** The option of a relation whose target is guarded by overrides, where it is the combination that overrides. */
 export const UNGUARDED: IncludeOptions = ['session', 'records'].includes(combination) ? { where: 'all' } : {};
@@ -53,13 +54,13 @@ export function onPath<T>(expected: { readonly fast: T } & Partial<Record<Combin
 }
 
 /**
- * `it` or `describe`, skipped in combinations where the test cannot hold. Each reason is about the means of a combination,
- * such as statements that it adds. Statuses, headers, bytes and rows are no reason: they are the same in all of them.
+ * `it` or `describe`, skipped in combinations where the test cannot hold, or behind PgBouncer. Each reason is about the means
+ * of a combination, such as statements that it adds. Statuses, headers, bytes and rows are no reason: they are the same in all of them.
  *
  * @example `except({ session: 'it counts statements, and a session begins and commits' }).it('asks once', async () => {…})`
  */
-export function except(reasons: Readonly<Partial<Record<Combination, string>>>) {
-  const isSkipped = reasons[combination] !== undefined;
+export function except(reasons: Readonly<Partial<Record<Combination | 'pgbouncer', string>>>) {
+  const isSkipped = reasons[combination] !== undefined || (IS_POOLED && reasons.pgbouncer !== undefined);
   return { it: isSkipped ? it.skip : it, describe: isSkipped ? describe.skip : describe };
 }
 

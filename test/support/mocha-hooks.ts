@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { untilConnectionsRest, untilServerRests, watchAllPools } from './connections-at-rest.js';
 import { forgetFindings, keepSecret, recordChildren, recordFindings, throwFindings } from './findings.js';
 import { openHandles, untilHandlesRest } from './handles-at-rest.js';
+import { startPooler, stopPooler } from './pooler.js';
 import { startPostgres } from './postgres.js';
 
 recordFindings();
@@ -20,6 +21,7 @@ export const mochaHooks = {
   async beforeAll(this: Mocha.Context): Promise<void> {
     await recordChildren();
     const { url } = await startPostgres();
+    await startPooler(url);
     keepSecret(decodeURIComponent(new URL(url).password));
     leaveNothing(this.test?.parent?.suites ?? [], url);
   },
@@ -29,6 +31,7 @@ export const mochaHooks = {
   },
 
   async afterAll(): Promise<void> {
+    await stopPooler();
     const server = await startPostgres();
     await server.stop();
     await throwFindings();

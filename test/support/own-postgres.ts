@@ -113,12 +113,17 @@ export class OwnPostgres implements AsyncDisposable {
     const client = new Client({ connectionString: this.url('postgres') });
     await client.connect();
     try {
-      await client.query("SELECT pg_backup_start('standby', true)");
+      const { rows: server } = await client.query(
+        "SELECT current_setting('server_version_num')::int AS version",
+      );
+      const [start, stop] =
+        server[0].version >= 150_000
+          ? ["pg_backup_start('standby', true)", 'pg_backup_stop(false)']
+          : ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false)'];
+      await client.query(`SELECT ${start}`);
       const filter = (path: string) => !path.endsWith('postmaster.pid');
       await cp(dataFolder(this.#folder.path), target, { recursive: true, filter });
-      const { rows } = await client.query<{ labelfile: string }>(
-        'SELECT labelfile FROM pg_backup_stop(false)',
-      );
+      const { rows } = await client.query<{ labelfile: string }>(`SELECT labelfile FROM ${stop}`);
       await writeFile(join(target, 'backup_label'), rows[0]?.labelfile ?? '');
     } finally {
       await client.end();

@@ -1,5 +1,5 @@
-/** The examples of the README and of other pages, as data: programs, and commands with what they print. */
-import { readFileSync } from 'node:fs';
+/** The examples of the README and of the guide, as data: programs, and commands with what they print. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from './package-root.js';
 
@@ -9,13 +9,32 @@ export interface ConsoleExample {
   readonly output: string;
 }
 
-/** The code blocks that follow a comment in the README, or on another page. */
-export function readmeBlocks(comment: string, page = 'README.md'): readonly string[] {
+/** A code block of a page. */
+export interface CodeBlock {
+  /** The HTML comment before it, which says how it is tested; empty without one. */
+  readonly comment: string;
+  readonly language: string;
+  readonly code: string;
+}
+
+/** The README and the pages of the guide, by their paths from the root; the README first. */
+export function guidePages(): readonly string[] {
+  const pages = readdirSync(join(PACKAGE_ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+  return ['README.md', ...pages.sort().map((name) => `docs/${name}`)];
+}
+
+/** The code blocks of a page, in their order. */
+export function codeBlocks(page: string): readonly CodeBlock[] {
   const text = readFileSync(join(PACKAGE_ROOT, page), 'utf8');
-  return text
-    .split(`<!-- ${comment} -->`)
-    .slice(1)
-    .map((rest) => /^\s*```\w+\n([\s\S]*?)```/.exec(rest)?.[1] ?? '');
+  const blocks = text.matchAll(/(?:^<!-- ((?:(?!-->)[\s\S])*?)\s*-->\n\n)?^```(\w*)\n([\s\S]*?)^```$/gm);
+  return [...blocks].map(([, comment = '', language = '', code = '']) => ({ comment, language, code }));
+}
+
+/** The code of the blocks that follow a comment in the README, or on another page. */
+export function readmeBlocks(comment: string, page = 'README.md'): readonly string[] {
+  return codeBlocks(page)
+    .filter((block) => block.comment === comment)
+    .map(({ code }) => code);
 }
 
 /** The commands of a console block. */
@@ -30,7 +49,17 @@ export function consoleExamples(block: string): readonly ConsoleExample[] {
 }
 
 /** The headers that `-i` prints here; curl prints all of them. */
-const SHOWN = ['ETag', 'Location', 'Retry-After', 'Idempotent-Replayed'];
+const SHOWN = [
+  'ETag',
+  'Location',
+  'Retry-After',
+  'Idempotent-Replayed',
+  'WWW-Authenticate',
+  'Access-Control-Allow-Origin',
+];
+
+/** The cookies of `-c` and `-b`, by their file, which is not written. */
+const jars = new Map<string, string>();
 
 /** Sends the request that a `curl` command would, to this server instead. */
 export async function runCurl(command: string, base: string): Promise<string> {
@@ -40,12 +69,16 @@ export async function runCurl(command: string, base: string): Promise<string> {
   if (program !== 'curl') throw new Error(`Only curl can be run here: ${command}`);
   // Otherwise `fetch` asks for an answer that is no 304.
   const headers = new Headers({ 'Cache-Control': 'max-age=0' });
-  let [method, body, url]: (string | undefined)[] = [];
+  let [method, url, jar]: (string | undefined)[] = [];
+  let body: string | FormData | undefined;
   let isWithHead = false;
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     if (word === '-i') isWithHead = true;
     else if (word === '-X') method = words.shift();
     else if (word === '-d') body = words.shift();
+    else if (word === '-F') body = formOf(words.shift());
+    else if (word === '-c') jar = words.shift();
+    else if (word === '-b') headers.set('Cookie', jars.get(words.shift() ?? '') ?? '');
     else if (word === '-H') {
       const [name = '', value = ''] = (words.shift() ?? '').split(/:\s*(.*)/);
       headers.append(name, value);
@@ -57,8 +90,17 @@ export async function runCurl(command: string, base: string): Promise<string> {
     headers,
     ...(body === undefined ? {} : { body }),
   });
+  if (jar) jars.set(jar, response.headers.getSetCookie().join('; '));
   const text = await response.text();
   return isWithHead ? `${headOf(response)}\n\n${text}`.trim() : text;
+}
+
+/** `file=hello;filename=a.txt` is a file that holds `hello`. */
+function formOf(text = ''): FormData {
+  const [, name = '', content = '', file = ''] = /^(\w+)=([^;]*);filename=(.*)$/.exec(text) ?? [];
+  const form = new FormData();
+  form.append(name, new Blob([content]), file);
+  return form;
 }
 
 function headOf({ status, statusText, headers }: Response): string {

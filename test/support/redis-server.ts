@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
+import Redis from 'ioredis';
 import { findFreePort } from '../../sample/support/free-port.js';
 import { installPackage, isThere } from './install-package.js';
 import { createTemporaryFolder } from './temporary-folder.js';

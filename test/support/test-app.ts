@@ -7,6 +7,7 @@ import { type EngineOptions, engineLifespan } from '../../src/persistence/engine
 import { inCombination, useCombination } from './combination.js';
 import { watchConnections } from './connections-at-rest.js';
 import { listen } from './listen.js';
+import { throughPooler } from './pooler.js';
 import { freshDatabase, type TestDatabase } from './postgres.js';
 import { useSameRequestId } from './same-request-id.js';
 
@@ -36,10 +37,11 @@ export interface TestAppOptions {
 export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const database = options.database ?? (await freshDatabase());
   const app = express();
-  const engine = await engineLifespan(database.url, {
+  const pooled = await throughPooler(database.url, options.engine);
+  const engine = await engineLifespan(pooled.url, {
     models: options.models,
     createAll: true,
-    ...options.engine,
+    ...pooled.engine,
     ...poolOf(options),
   })(app);
   const unwatch = watchConnections(engine);

@@ -126,7 +126,7 @@ export class OutdatedController extends crudController(City) {
 class CityRepository extends Repository<City> {
   static override model = City;
   capitals(): Promise<City[]> {
-    return this.list({ where: { isCapital: true } });
+    return this.list({ where: { population: 1 } });
   }
 }
 
@@ -138,7 +138,7 @@ export class RoutesController extends crudController(City) {
   }
   @Get('/capitals')
   capitals(@InjectListQuery() query: OffsetListQuery, @InjectRepository(City) cities: Repository<City>) {
-    return cities.page({ ...query, where: { isCapital: true } });
+    return cities.page({ ...query, where: { population: 1 } });
   }
   @Get('/newest')
   newest(@InjectListQuery() query: CursorListQuery, @InjectRepository(City) cities: Repository<City>) {

@@ -1,6 +1,7 @@
 /** One model in each of the ways that users of sequelize-typescript declare them. Never run. */
 import type { CreationOptional, InferAttributes, InferCreationAttributes, NonAttribute } from 'sequelize';
 import { BelongsTo, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Ref } from '../../src/index.js';
 
 /** What the other models refer to. */
 @Table
@@ -26,9 +27,9 @@ export class City extends Model {
   declare airports: string[];
 
   @BelongsTo(() => Country, 'countryCode')
-  declare country?: Country;
+  declare country?: Ref<Country>;
 
-  declare neighbors: City[];
+  declare neighbors: Ref<City[]>;
 
   rename(name: string): Promise<this> {
     return this.update({ name });

@@ -1,4 +1,5 @@
 /** Records in and out of a repository. */
+import { literal, type Model, Op } from 'sequelize';
 import {
   type OffsetPage,
   type ReadSession,
@@ -13,7 +14,7 @@ import { City, InferredCity, SelfCity, TypedCity } from './models.js';
 export class CityRepository extends Repository<City> {
   static override model = City;
   capitals() {
-    return this.list({ where: { isCapital: true }, order: [['name', 'ASC']], limit: 10 });
+    return this.list({ where: { population: 1 }, order: [['name', 'ASC']], limit: 10 });
   }
 }
 
@@ -67,6 +68,11 @@ export const accepted = [
   cities.get('1'),
   cities.get(1n),
   cities.one({ name: 'Lyon' }),
+  cities.one({ population: { [Op.gte]: 1 }, 'names.fr': 'Lyon', '$country.code$': 'FR' }),
+  cities.one({ [Op.or]: [{ population: null }, { createdAt: '2026-01-31' }] }),
+  cities.one(literal('population > 1')),
+  cities.list({ where: { name: ['Lyon', 'Paris'] } }),
+  new Repository<Model>(City).one({ anything: 1 }),
   cities.page({ page: 1, size: 20 }),
   cities.page({ page: 1, size: 20, count: 'capped', cap: 100 }),
   cities.cursorPage({ size: 20, count: 'exact' }),
@@ -91,6 +97,16 @@ export const rejected = [
   cities.create({ nmae: 'Lyon' }),
   // @ts-expect-error: a name is text
   cities.update(1, { name: 1 }),
+  // @ts-expect-error: no such attribute
+  cities.one({ nope: 1 }),
+  // @ts-expect-error: no such attribute
+  cities.list({ where: { [Op.or]: [{ nope: 1 }] } }),
+  // @ts-expect-error: no such attribute
+  cities.page({ page: 1, size: 20, where: { nope: 1 } }),
+  // @ts-expect-error: no such attribute
+  new Repository(SelfCity).cursorPage({ size: 20, where: { nope: 1 } }),
+  // @ts-expect-error: a method is no attribute
+  cities.one({ rename: 1 }),
   // @ts-expect-error: no such attribute
   new Repository(InferredCity).one({ nmae: 'Lyon' }),
   // @ts-expect-error: a name is required

@@ -1,6 +1,7 @@
 /** An answer whose JSON text is ready: the same headers and bytes as `response.json()`, in one write. */
 import { hash } from 'node:crypto';
 import express, { type Response } from 'express';
+import { JsonBytes } from '../../response/json-bytes.js';
 
 /** Express's own, before anybody's middleware puts another in its place. */
 const { json: ownJson, send: ownSend } = express.response;
@@ -12,7 +13,7 @@ const JSON_SETTINGS = ['json spaces', 'json replacer', 'json escape'];
 const SHORT = 2_000;
 
 /** What the package `etag` takes of a SHA-1 in base64: all but the padding. */
-const ETAG_DIGITS = 27;
+export const ETAG_DIGITS = 27;
 
 /** What Express takes away where there is no body. */
 const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
@@ -45,6 +46,7 @@ type JsonReplacer = (name: string, value: unknown) => unknown;
 export function isBytesOrStream(value: unknown): boolean {
   return (
     value instanceof Uint8Array ||
+    value instanceof JsonBytes ||
     typeof (value as { pipe?: unknown } | null | undefined)?.pipe === 'function'
   );
 }
@@ -88,15 +90,18 @@ export class JsonAnswer {
       response.send(this.text);
       return;
     }
-    const body = this.text.length < SHORT ? this.text : Buffer.from(this.text);
+    const { text } = this;
+    const length = Buffer.byteLength(text);
+    // ASCII is the same in both encodings, and one of them has nothing to encode.
+    const isAscii = length === text.length;
+    const body = isAscii || length < SHORT ? text : Buffer.from(text);
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    const length = Buffer.byteLength(body);
     response.setHeader('Content-Length', length);
     if (this.isTagged && this.headers['ETag'] === undefined) {
       const etag = etagOf(response, body, length);
       if (etag) response.setHeader('ETag', etag);
     }
-    response.end(body);
+    response.end(body, isAscii ? 'latin1' : 'utf8');
   }
 }
 
@@ -117,7 +122,7 @@ function etagOf({ app }: Response, body: string | Buffer, length: number): strin
 }
 
 /** Whether an answer has a body whatever is in it, and no header that is not Express's own. */
-function isUsual(response: Response): boolean {
+export function isUsual(response: Response): boolean {
   const { headers, method } = response.req;
   const isConditional = headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
   // A function of the user's is given bytes.

@@ -13,6 +13,7 @@ import { shortened } from '../error/problem.js';
 import { commitRequest, operationSession } from '../operation/commit-request.js';
 import { isAlone, type RouteDecisions, send } from '../operation/handle-operation.js';
 import { compileKeyFinder, runOnce } from '../operation/idempotent-write.js';
+import type { Fields, ShownRecords } from '../operation/outcome.js';
 import { aloneTarget, sessionTarget } from '../operation/run-rows.js';
 import { compileShape, type Format } from '../operation/shape-answer.js';
 import type { BulkArguments } from '../request/parse-bulk.js';
@@ -73,7 +74,7 @@ export function compileBulkHandler(
     const format = formatFor(response);
     const { fields } = features[operation].absentFor(input.access.form);
     const items =
-      shown && answering(request, () => (format === 'text' ? shown.texts(fields) : shown.values(fields)));
+      shown && answering(request, () => (format === 'text' ? textsOf(shown, fields) : shown.values(fields)));
     return draftOf(status, items ?? { affected: count }, format);
   };
   const perform = async (action: Action, input: BulkArguments, isTried: boolean): Promise<AnswerDraft> => {
@@ -83,10 +84,9 @@ export function compileBulkHandler(
     const format = formatFor(response);
     const results = await run(action, input, (outcome, { query: { fields } }): unknown => {
       if (operation === 'delete') return undefined;
-      const [shown] = answering(request, () =>
-        format === 'text' ? outcome.texts(fields) : outcome.values(fields),
+      return answering(request, () =>
+        format === 'text' ? outcome.writer(fields)(0) : outcome.values(fields)[0],
       );
-      return shown;
     });
     if (!input.inputs.isAtomic)
       return draftOf(
@@ -123,6 +123,11 @@ export function compileBulkHandler(
     const draft = await commitRequest(action, inSession, work);
     return draft ? answer(draft, response, metadata) : response;
   };
+}
+
+function textsOf(shown: ShownRecords, fields: Fields): readonly string[] {
+  const write = shown.writer(fields);
+  return Array.from({ length: shown.size }, (_, index) => write(index));
 }
 
 /** Work where statements run; undefined is any connection of the pool. */

@@ -83,7 +83,7 @@ export function compileBulkRunner(
         if (written) refuseRepeated(plan.info.primaryKey.name, outcome, index, written);
         return show(outcome, wanted);
       };
-      results.push({ ...(await settle(action, unit, write)), ...key });
+      results.push({ ...(await settle(action, unit, write, wanted !== null)), ...key });
     }
     // A commit that is refused does not say because of which.
     setCurrentItem(request, items ? 'unknown' : null);
@@ -91,15 +91,16 @@ export function compileBulkRunner(
   };
 }
 
-/** Runs a write; in a savepoint, where it may fail alone. What the server cannot do stops all. */
+/** Runs a write; in a savepoint, where it is tried and may fail alone. What the server cannot do stops all. */
 async function settle<T>(
   { request }: Action,
   unit: RequestUnit | null,
   write: () => Promise<T>,
+  isTried: boolean,
 ): Promise<BulkResult<T>> {
   if (!unit) return { item: await write() };
   try {
-    return { item: await unit.attempt(write) };
+    return { item: await (isTried ? unit.attempt(write) : write()) };
   } catch (error) {
     const problem = problemOf(error, request);
     if (problem === null || problem.status >= 500) throw error;

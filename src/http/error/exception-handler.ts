@@ -1,6 +1,6 @@
 /** The last Express error handler: answers whatever was thrown, and never throws itself. */
 import { ServerResponse } from 'node:http';
-import type { ErrorRequestHandler, Express, NextFunction, Request, Response } from 'express';
+import type { ErrorRequestHandler, Express, NextFunction, Request, RequestHandler, Response } from 'express';
 import type { Logger } from '../../util/logger.js';
 import { DEFAULT_HEADERS, setDefaultHeaders } from '../answer/default-headers.js';
 import { requestLogger } from '../request/application-logger.js';
@@ -34,20 +34,39 @@ export function installExceptionHandlers(app: Express): void {
 /** How many layers of an application's router have an error handler of ours behind them. */
 const COVERED = new WeakMap<Express, number>();
 
+/** Below which paths of an application what nothing has answered is a problem. */
+const CLOSED = new WeakMap<Express, ReadonlySet<string>>();
+
 /**
  * Installs the error handler, and again behind what is mounted later: an error reaches only handlers behind the layer that
  * threw it. Looked for by requests that nothing has answered so far, before they reach those layers.
+ *
+ * @param closed below which path unknown ones are a problem; null leaves them to Express
  */
-export function installLastHandler(app: Express, logger: Logger): void {
+export function installLastHandler(app: Express, logger: Logger, closed: string | null): void {
+  const paths = new Set([...(CLOSED.get(app) ?? []), ...(closed === null ? [] : [closed])]);
+  CLOSED.set(app, paths);
   const cover = (): void => {
+    let covered = 0;
+    // What was mounted later may know the path.
+    const isLast = (): boolean => COVERED.get(app) === covered;
+    for (const path of paths) app.use(path || '/', refuseUnknownPath(isLast));
     app.use(exceptionHandler(logger));
-    COVERED.set(app, layersOf(app).length);
+    covered = layersOf(app).length;
+    COVERED.set(app, covered);
   };
   app.use(function coverLaterLayers(_request, _response, next) {
     if (layersOf(app).length !== COVERED.get(app)) cover();
     next();
   });
   cover();
+}
+
+function refuseUnknownPath(isLast: () => boolean): RequestHandler {
+  return (request, response, next) => {
+    if (response.headersSent || response.destroyed || !isLast()) next();
+    else sendProblem(request, response, { status: 404, detail: 'There is no such path.' });
+  };
 }
 
 /** The error handler, writing to this logger, or else to that of what a request is for. */

@@ -17,7 +17,6 @@ import {
   bodyPointer,
   firstIssues,
   InvalidRequestError,
-  MAX_ISSUES,
   type RequestIssue,
   withinItem,
 } from '../../schema/request-issue.js';
@@ -65,6 +64,15 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   forbidden: { status: 403, detail: 'The database does not allow you to do this.' },
   readOnly: UNAVAILABLE,
   unavailable: UNAVAILABLE,
+  tooLarge: {
+    status: 400,
+    detail: 'The answer would be too large; ask for fewer records at once, or for fewer fields of them.',
+  },
+  noMemory: {
+    status: 503,
+    detail: 'There is no memory for so many large records at once; ask for fewer, or try again.',
+    retryAfter: 1,
+  },
   timeout: { status: 504, detail: 'The database did not answer in time.' },
   unexpected: UNEXPECTED,
 };
@@ -234,7 +242,7 @@ function httpErrorProblem(error: unknown): Problem | undefined {
   return {
     status: httpCode,
     detail: 'The request has problems.',
-    errors: failures.flatMap((each) => validationIssues(each)).slice(0, MAX_ISSUES),
+    errors: failures.flatMap((each) => validationIssues(each)),
   };
 }
 

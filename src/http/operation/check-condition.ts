@@ -8,7 +8,8 @@ import { alreadyThere, changedMeanwhile, notThere } from '../../operation/entity
 import { storedText } from '../../persistence/records/record-column.js';
 import type { Id } from '../../persistence/records/row-records.js';
 import type { EntityTagPlan } from '../../plan/resource-plan.js';
-import { parsePathId, type RequestArguments } from '../request/parse-request.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { parsePathId } from '../request/read-id.js';
 import type { Resource } from '../resources/resource.js';
 import { compileStateReader } from './read-state.js';
 import { contextOf } from './run-method.js';

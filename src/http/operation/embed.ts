@@ -14,6 +14,9 @@ import type { Outcome, ShownRecords } from './outcome.js';
 import { NO_ROWS, type RelatedTotal, relatedTotals } from './related-totals.js';
 import { joinShown, recordsShown, rowsShown } from './shown-records.js';
 
+/** Characters of a text that is kept to be written again. */
+const SHORT = 2_000;
+
 /** Where relations are read, and how their records are shown. */
 export interface Embedding {
   readonly request: Request;
@@ -27,7 +30,7 @@ export interface Embedding {
 /** One relation of the records: a JSON text for each of them, and the value that it means. */
 interface Member {
   readonly name: string;
-  readonly texts: () => readonly string[];
+  writer(): (index: number) => string;
   readonly values: () => readonly unknown[];
 }
 
@@ -52,9 +55,16 @@ async function embed(
     const some = include.slice(from, from + embedding.atOnce);
     members.push(...(await Promise.all(some.map((each) => readMember(records, each, embedding)))));
   }
+  const { size, forget } = records;
   return {
+    size,
+    ...(forget ? { forget } : {}),
     column: (attribute) => records.column(attribute),
-    texts: (fields, more = []) => records.texts(fields, memberTexts(members, more)),
+    writer(fields) {
+      const write = records.writer(fields);
+      const more = membersWriter(members);
+      return (index, others) => write(index, more(index, others));
+    },
     values(fields) {
       const values = members.map(({ name, values: of }) => [name, of()] as const);
       return records.values(fields).map((record, index) => {
@@ -65,17 +75,14 @@ async function embed(
   };
 }
 
-/** The members of each record as JSON. */
-function memberTexts(members: readonly Member[], more: readonly string[]): readonly string[] {
-  const added: string[] = [];
-  for (const { name, texts } of members) {
-    const key = `${JSON.stringify(name)}:`;
-    for (const [index, text] of texts().entries()) {
-      const before = added[index];
-      added[index] = before === undefined ? `${key}${text}` : `${before},${key}${text}`;
-    }
-  }
-  return more.length === 0 ? added : added.map((text, index) => `${text},${more[index]}`);
+/** The members of a record as JSON, before others. */
+function membersWriter(members: readonly Member[]): (index: number, more?: string) => string {
+  const parts = members.map(({ name, writer }) => ({ key: `${JSON.stringify(name)}:`, write: writer() }));
+  return (index, more = '') => {
+    let text = '';
+    for (const { key, write } of parts) text += `${text === '' ? '' : ','}${key}${write(index)}`;
+    return more === '' ? text : `${text},${more}`;
+  };
 }
 
 async function readMember(
@@ -120,15 +127,26 @@ async function readMember(
   const { isOne, name } = relation;
   return {
     name,
-    texts() {
-      const texts = shown.texts(fields);
-      if (isOne) return groups.map(({ first, end }) => (first < end ? (texts[first] as string) : 'null'));
-      return groups.map(({ first, end, hasNext }, index) => {
+    writer() {
+      const write = shown.writer(fields);
+      if (isOne) {
+        const written: string[] = [];
+        return (index) => {
+          const { first, end } = groups[index] as Group;
+          if (first >= end) return 'null';
+          // Many records may have the same one.
+          const text = written[first] ?? write(first);
+          if (text.length < SHORT) written[first] = text;
+          return text;
+        };
+      }
+      return (index) => {
+        const { first, end, hasNext } = groups[index] as Group;
         let items = '';
-        for (let at = first; at < end; at += 1) items += at === first ? texts[at] : `,${texts[at]}`;
+        for (let at = first; at < end; at += 1) items += at === first ? write(at) : `,${write(at)}`;
         const rest = totals ? JSON.stringify(restOf(index)).slice(1) : `"has_next":${hasNext}}`;
         return `{"items":[${items}],${rest}`;
-      });
+      };
     },
     values() {
       const values = shown.values(fields);

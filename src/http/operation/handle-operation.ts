@@ -6,7 +6,9 @@ import { noteOperation } from '../../diagnostics/trace-operation.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
+import { JsonBytes } from '../../response/json-bytes.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../answer/json-answer.js';
+import { LongJsonAnswer } from '../answer/long-json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
@@ -24,7 +26,7 @@ import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape, type Shape, type ShapedBy } from './shape-answer.js';
+import { compileShape, type Shape, type ShapedBy, whole } from './shape-answer.js';
 
 /** What is decided about a route at the start. */
 export interface RouteDecisions {
@@ -150,7 +152,8 @@ export function answerWith<I extends RequestArguments>(
         noteOperation(request, RAN_ROWS);
         const outcome =
           include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
-        return send(shape(outcome, input, formatFor(response), action), response, metadata, shaper);
+        const made = shape(outcome, input, formatFor(response), action);
+        return send(made.body instanceof Promise ? await whole(made) : made, response, metadata, shaper);
       }
       if (!once) ours = null;
     }
@@ -178,7 +181,8 @@ export function answerWith<I extends RequestArguments>(
               views,
             })
           : found;
-        const made = shape(outcome, wanted, formatFor(response), action);
+        const shaped = shape(outcome, wanted, formatFor(response), action);
+        const made = shaped.body instanceof Promise ? await whole(shaped) : shaped;
         if (existingSessions(request)?.hasWrites && typeof made.body === 'object')
           checkJson(made.body, response);
         return made;
@@ -211,6 +215,7 @@ export function send(
   isTagged = true,
 ): unknown {
   if (typeof body === 'string') return new JsonAnswer(body, status, headers, isTagged);
+  if (body instanceof JsonBytes) return new LongJsonAnswer(body, status, headers);
   if (!isTagged) leaveTagOut(response);
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] as string);

@@ -7,16 +7,23 @@ import type { WireRecord } from '../../response/record-serializer.js';
 /** Names of properties; none are all. */
 export type Fields = readonly string[] | null | undefined;
 
+/**
+ * Writes one of the records as JSON text.
+ *
+ * @param more JSON of members that it has behind its own
+ */
+export type WriteRecord = (index: number, more?: string) => string;
+
 /** Records of an answer, whatever they were read from. */
 export interface ShownRecords {
+  /** How many they are. */
+  readonly size: number;
   /** The value of an attribute in each, in the text form of its column. */
   column(attribute: string): readonly (string | null)[];
-  /**
-   * The records as JSON text.
-   *
-   * @param more JSON of members that each record has behind its own
-   */
-  texts(fields: Fields, more?: readonly string[]): readonly string[];
+  /** Their writer, which makes one text at a time: all texts of large records may be too many for the memory. */
+  writer(fields: Fields): WriteRecord;
+  /** Drops a record that nothing will ask for again. Left out where others have the records, too. */
+  forget?(index: number): void;
   /** The records as plain values, for code that looks at them. */
   values(fields: Fields): readonly WireRecord[];
   /**

@@ -4,7 +4,8 @@ import type { Endpoint } from '../../metadata/crud-options.js';
 import { describeFault } from '../../persistence/errors/database-fault.js';
 import type { Id } from '../../persistence/records/row-records.js';
 import { joinableSession, runInSavepoint } from '../../persistence/records/unit-of-work.js';
-import { parsePathId, type RequestArguments } from '../request/parse-request.js';
+import type { RequestArguments } from '../request/parse-request.js';
+import { parsePathId } from '../request/read-id.js';
 import type { Resource } from '../resources/resource.js';
 import { contextOf } from './run-method.js';
 

@@ -3,7 +3,9 @@ import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft, ByEndpoint } from '../../operation/feature.js';
 import type { ListQuery } from '../../query/list-query.js';
-import { type Envelope, envelopeJson, envelopeOf } from '../../response/envelope.js';
+import { type Envelope, envelopeOf } from '../../response/envelope.js';
+import type { JsonBytes } from '../../response/json-bytes.js';
+import { writePage } from '../../response/page-text.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { writesPlainJson } from '../answer/json-answer.js';
 import type { RequestArguments } from '../request/parse-request.js';
@@ -14,7 +16,7 @@ import type { Outcome } from './outcome.js';
 /** How records are written: as JSON text, or as plain values for code that looks at them. */
 export type Format = 'text' | 'values';
 
-/** Shapes what an operation gave, as text or as values. */
+/** Shapes what an operation gave, as text or as values. The body of a long page may be still to come: see `whole`. */
 export type Shape = (
   outcome: Outcome,
   input: RequestArguments,
@@ -55,7 +57,8 @@ export function compileShape(
   return (outcome, input, format, { request, response }) => {
     const { query } = input;
     const status = ownStatus ?? (outcome.isNew ? 201 : response.statusCode);
-    const body = answering(request, () => bodyOf(outcome, input, format));
+    const within: Within = (work) => answering(request, work);
+    const body = within(() => bodyOf(outcome, input, format, within));
     const draft = { status, headers: NO_HEADERS, body };
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
     const isAll = input.access.form.unreadable.size === 0 && !query.include?.length;
@@ -76,28 +79,37 @@ export function compileShape(
   };
 }
 
+/** The same answer with all of its body. */
+export async function whole(draft: AnswerDraft): Promise<AnswerDraft> {
+  return { ...draft, body: await draft.body };
+}
+
+/** Runs work that makes a part of an answer, at once. */
+type Within = <T>(work: () => T) => T;
+
 function compileBody(
   resource: Resource,
   operation: Endpoint,
-): (outcome: Outcome, input: RequestArguments, format: Format) => unknown {
+): (outcome: Outcome, input: RequestArguments, format: Format, within: Within) => unknown {
   switch (operation) {
     case 'list':
-      return (outcome, input, format) => pageBody(resource, outcome, input, format);
+      return (outcome, input, format, within) => pageBody(resource, outcome, input, format, within);
     case 'delete':
     case 'purge':
       return (_outcome, _input, format) => (format === 'text' ? '' : undefined);
     default:
       return (outcome, { query: { fields } }, format) =>
-        (format === 'text' ? outcome.texts(fields) : outcome.values(fields))[0];
+        format === 'text' ? outcome.writer(fields)(0) : outcome.values(fields)[0];
   }
 }
 
 function pageBody(
   { plan, cursors }: Resource,
-  { page, texts, values }: Outcome,
+  { page, size, writer, values, forget }: Outcome,
   { query: inputs, access }: RequestArguments,
   format: Format,
-): string | Envelope {
+  within: Within,
+): string | Promise<JsonBytes> | Envelope {
   const query = inputs as ListQuery;
   const wrap = (items: readonly WireRecord[]) =>
     envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, items, (place) =>
@@ -106,5 +118,8 @@ function pageBody(
   const bare = wrap([]);
   // An override's page may hold anything in the place of a number, a record too, which the driver looks for.
   const isWhole = Object.values(bare).every((value) => Array.isArray(value) || !(value instanceof Object));
-  return format === 'text' && isWhole ? envelopeJson(bare, texts(query.fields)) : wrap(values(query.fields));
+  if (format === 'values' || !isWhole) return wrap(values(query.fields));
+  return writePage(bare, { size, write: writer(query.fields), forget: forget ?? keepAll }, within);
 }
+
+function keepAll(): void {}

@@ -1,5 +1,6 @@
 /** Rows and records, as records of an answer. */
 import type { ModelInfo } from '../../model/model-info.js';
+import type { TextRow } from '../../persistence/protocol/batch.js';
 import { loadedNow } from '../../persistence/records/loaded-relations.js';
 import { recordColumn } from '../../persistence/records/record-column.js';
 import type { RelatedRowsFound } from '../../persistence/rows/related-rows.js';
@@ -11,10 +12,12 @@ import type { Fields, ShownRecords } from './outcome.js';
 /** Records of both, one behind the other. */
 export function joinShown(first: ShownRecords, second: ShownRecords): ShownRecords {
   return {
+    size: first.size + second.size,
     column: (attribute) => [...first.column(attribute), ...second.column(attribute)],
-    texts(fields, more) {
-      const texts = first.texts(fields, more);
-      return [...texts, ...second.texts(fields, more?.slice(texts.length))];
+    writer(fields) {
+      const writers = [first.writer(fields), second.writer(fields)] as const;
+      return (index, more) =>
+        index < first.size ? writers[0](index, more) : writers[1](index - first.size, more);
     },
     values: (fields) => [...first.values(fields), ...second.values(fields)],
   };
@@ -27,14 +30,15 @@ export function recordsShown(
   columns?: ReadonlyMap<string, readonly (string | null)[]>,
 ): ShownRecords {
   return {
+    size: records.length,
     column: (attribute) => columns?.get(attribute) ?? recordColumn(info, records, attribute),
-    texts: (fields, more) =>
-      records.map((record, index) =>
-        withMembers(
-          rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields)),
-          more?.[index] ?? '',
-        ),
-      ),
+    writer: (fields) => (index, more) => {
+      const record = records[index] as object;
+      return withMembers(
+        rowView.ofRecord(record, fields) ?? JSON.stringify(serialize(record, fields)),
+        more ?? '',
+      );
+    },
     values: (fields) =>
       records.map((record) => {
         const text = rowView.ofRecord(record, fields);
@@ -55,16 +59,21 @@ export function rowsShown(
   { rows, parsers }: Pick<RelatedRowsFound, 'rows' | 'parsers'>,
 ): ShownRecords {
   return {
+    size: rows.length,
     column(attribute) {
       const position = columns.indexOf(attribute);
       if (position < 0) throw new TypeError(`${name}.${attribute} was not read.`);
       return rows.map((row) => row[position] ?? null);
     },
     // Where there are no rows, nobody has said how to read one.
-    texts(fields, more) {
-      if (rows.length === 0) return [];
+    writer(fields) {
+      if (rows.length === 0) return () => '';
       const { text } = rowView.writer(parsers, fields);
-      return rows.map((row, index) => text(row, more?.[index]));
+      return (index, more) => text(rows[index] as TextRow, more);
+    },
+    // Nobody else reads the rows of an answer, and the array may be held for as long as it is sent.
+    forget(index) {
+      (rows as TextRow[])[index] = [];
     },
     values: (fields: Fields) => (rows.length === 0 ? [] : rowView.writer(parsers, fields).values(rows)),
   };

@@ -64,13 +64,10 @@ export function compileBulkParser(
   const readInputs = compileQueryReader(plan, bulkInputs(plan.bulk?.max ?? 0, endpoint, filter));
   const relations = compileWantedRelations(plan, endpoint !== 'createMany');
   const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
-  const { absentFor, readQuery, inputs: singleInputs } = features[single];
+  const { absentFor, inputs: singleInputs } = features[single];
   // Also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
-  const refuseUnknown = compileQueryReader(
-    plan,
-    singleInputs.filter((each) => each.in === 'query'),
-  );
-  const readKey = compileHeaderReader(features[single].inputs.filter(({ name }) => name === IDEMPOTENCY_KEY));
+  const refuseParameters = compileQueryReader(plan, []);
+  const readKey = compileHeaderReader(singleInputs.filter(({ name }) => name === IDEMPOTENCY_KEY));
   return async (request) => {
     const access = await askAccess(request, single);
     const related = await askRelated(request, relations(request.url, access.form));
@@ -90,10 +87,7 @@ export function compileBulkParser(
       if (inputs.filter) return { inputs, access, items: null, each: { query: absent, access } };
       throw missingFilter('A delete of many records needs q.');
     }
-    return parseBody(request, { inputs, access, absent }, () => {
-      refuseUnknown(request.url, access);
-      return readQuery(request.url, access);
-    });
+    return parseBody(request, { inputs, access, absent }, () => refuseParameters(request.url, access));
   };
 }
 
@@ -115,7 +109,7 @@ function compileBodyParser(
   return async (
     request: Request,
     { inputs, access, absent }: Head,
-    readQuery: () => Inputs,
+    refuseParameters: () => void,
   ): Promise<BulkArguments | RequestArguments> => {
     const body = await readBody(request, inputs.filter ? limits : listLimits);
     if (inputs.filter) {
@@ -127,8 +121,11 @@ function compileBodyParser(
       const items = await parseItems(request, { inputs, access, absent }, body, parseItem);
       return { inputs, access, items, each: null };
     }
-    // What only many records have is no parameter of one.
-    if (hasSingle) return { query: readQuery(), ...(await parseValues(request, access, body)) };
+    if (hasSingle) {
+      // What only many records have is no parameter of one, and writes of one have none.
+      refuseParameters();
+      return { query: absent, ...(await parseValues(request, access, body)) };
+    }
     if (kind === 'update')
       throw missingFilter('A change of many records needs q, or a body that is an array.');
     const detail = 'The body must be a JSON array.';

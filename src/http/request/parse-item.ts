@@ -7,7 +7,8 @@ import { noSuchRecord } from '../../persistence/errors/errors.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
 import { isPromise, type Maybe } from '../../util/maybe.js';
-import { type ParsedValues, type RequestArguments, tryParseId, type ValuesParser } from './parse-request.js';
+import type { ParsedValues, RequestArguments, ValuesParser } from './parse-request.js';
+import { tryParseId } from './read-id.js';
 
 /** An item of a body: what it asks for, or what is wrong with it. */
 export interface BulkItem {

@@ -3,24 +3,20 @@
  * string, then the id, then the body, which is only read when everything before it is right.
  */
 import type { Request } from 'express';
-import { HttpError } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { type Access, closedAttributes, perForm } from '../../operation/access.js';
 import type { Asked, ResourceFeatures } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
-import { noSuchRecord } from '../../persistence/errors/errors.js';
-import { type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
-import { quote } from '../../query/query-string.js';
 import { bodySchema, parseBody } from '../../schema/body-schema.js';
 import type { BodyValues } from '../../schema/body-values.js';
 import type { BodyKind } from '../../schema/derive-body-class.js';
 import { patchTypes } from '../../schema/patch-types.js';
-import { InvalidQueryError } from '../../schema/request-issue.js';
 import { type Maybe, then } from '../../util/maybe.js';
 import { compileAskAllowed } from './allowed-inputs.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { type BodyLimits, readBody } from './read-body.js';
+import { parsePathId } from './read-id.js';
 import { accessToWrite } from './reference-access.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
 import type { RequestAccess } from './request-access.js';
@@ -61,15 +57,20 @@ export function parseOnce<T>(parse: (request: Request) => T | Promise<T>): (requ
   };
 }
 
-/** The parser of one operation of a resource. */
+/**
+ * The parser of one operation of a resource.
+ *
+ * @param others query parameters that an override reads by itself
+ */
 export function compileParser(
   { plan, features, access: askAccess, bodyLimit }: ParserSettings,
   operation: Endpoint,
+  others: readonly string[] = [],
 ): RequestParser {
   const { inputs, readQuery, readHeaders } = features[operation];
   const hasId = operation !== 'list' && operation !== 'create';
   const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
-    const query = readQuery(request.url, access, [], asked);
+    const query = readQuery(request.url, access, others, asked);
     const id = hasId ? parsePathId(plan, request) : undefined;
     return { query: readHeaders(request, query, access), access, id };
   };
@@ -173,37 +174,4 @@ export function compileWantedParser(
     const query = hasList ? readHeaders(request, read(), access) : NO_INPUTS;
     return { query, access, id: hasId ? parsePathId(plan, request) : undefined };
   };
-}
-
-/** The id in the path of a request. @throws NotFoundError @throws InvalidQueryError */
-export function parsePathId(plan: ResourcePlan, request: Request): unknown {
-  return parseId(plan, String(request.params['id']));
-}
-
-function parseId(plan: ResourcePlan, raw: string): unknown {
-  const parsed = tryParseId(plan, raw);
-  switch (parsed.kind) {
-    case 'id':
-      return parsed.value;
-    case 'impossible':
-      throw noSuchRecord({ name: plan.name, key: plan.info.primaryKey.name });
-    case 'malformed':
-      throw new InvalidQueryError([
-        {
-          parameter: 'id',
-          code: 'id',
-          detail: `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`,
-        },
-      ]);
-  }
-}
-
-/** A user's `idType` function refuses an id by throwing; an HTTP error of his choice stays his. */
-export function tryParseId(plan: ResourcePlan, raw: string): ParsedId {
-  try {
-    return plan.parseId(raw);
-  } catch (error) {
-    if (error instanceof HttpError) throw error;
-    return REFUSED;
-  }
 }

@@ -7,7 +7,8 @@ import { checkOwner } from '../../persistence/session/model-owners.js';
 import type { SubresourcePlan } from '../../plan/resource-plan.js';
 import { then } from '../../util/maybe.js';
 import { compileAskAllowed } from './allowed-inputs.js';
-import { type ParserSettings, parsePathId, type RequestArguments } from './parse-request.js';
+import type { ParserSettings, RequestArguments } from './parse-request.js';
+import { parsePathId } from './read-id.js';
 import { askRelated, compileWantedRelations, relatedAccess } from './related-access.js';
 
 /** The arguments of a list under a parent. */

@@ -30,6 +30,9 @@ export interface ControllerRoute {
   readonly generalPathReasons: readonly string[];
 }
 
+/** A route of a controller that extends no generated one. */
+export type HandWrittenRoute = Omit<ControllerRoute, 'generalPathReasons'>;
+
 /** A controller ready for routing-controllers. */
 export interface RegisteredController {
   readonly controller: new () => object;

@@ -10,14 +10,29 @@ import type { Id } from '../../persistence/records/row-records.js';
 import type { ListQuery, ReadQuery } from '../../query/list-query.js';
 
 /**
- * The last argument of every method of a generated controller.
+ * The last argument of every method of a generated controller: what the request is, and the rows that it may see.
  *
  * `M` is the model; left out, the context fits the controller of any model, and its repository returns `any`.
+ *
+ * @example
+ * ```ts
+ * override async remove(id: Id, { request, repository }: CrudContext<Article>) {
+ *   const { authorId } = await repository.get(id);
+ *   if (authorId !== request.user.id) throw new ForbiddenError('Only the author may delete an article.');
+ *   return repository.delete(id);
+ * }
+ * ```
  */
 // biome-ignore lint/suspicious/noExplicitAny: only any fits every model, as a repository both takes and gives records
 export interface CrudContext<M extends Model = any> {
+  /** The request as Express has it, with what your middlewares have put there. */
   readonly request: Request;
+  /** The response, for headers of yours. The answer itself is what the method returns. */
   readonly response: Response;
+  /**
+   * The rows within the access of the request: its `scope`, `visible` and soft deletion. In a request that has a unit of work its
+   * queries are part of it. `repository.unscoped()` leaves the scope.
+   */
   readonly repository: Repository<M>;
 }
 
@@ -28,38 +43,87 @@ export interface CrudContext<M extends Model = any> {
  * `R` is what the methods return: `M` itself, or `object` for a subclass that returns plain objects.
  */
 export abstract class CrudController<M extends Model = Model, R extends object = M> {
-  /** `GET /` */
+  /**
+   * `GET /`: a page of records. `query` is what the query string asks for, checked and parsed; it goes to `page` or `cursorPage` of the
+   * repository as it is, or with a `where` of yours. Cursors, totals and `fields` are made of the page that is returned. Parameters
+   * with `@QueryParam()` behind the context are read beside those of the list, and are in the document.
+   *
+   * @example
+   * ```ts
+   * override list(
+   *   query: OffsetListQuery,
+   *   { repository }: CrudContext<Article>,
+   *   @QueryParam('minWords') minWords?: number,
+   * ): Promise<Page<Article>> {
+   *   return repository.page({ ...query, where: { words: { [Op.gte]: minWords ?? 0 } } });
+   * }
+   * ```
+   */
   list(query: ListQuery, context: CrudContext<M>): Promise<Page<R>> {
     const { repository } = context;
     return result(query.kind === 'cursor' ? repository.cursorPage(query) : repository.page(query));
   }
 
-  /** `GET /{id}` */
+  /**
+   * `GET /{id}`: one record. `query` has `fields`, `include` and `deleted`; answers have only the fields that it names, whatever
+   * the record has.
+   *
+   * @throws NotFoundError when there is none, or the request may not see it: 404
+   */
   read(id: Id, { include, deleted }: ReadQuery, { repository }: CrudContext<M>): Promise<R> {
     return result(include || deleted ? repository.get(id, { include, deleted }) : repository.get(id));
   }
 
-  /** `POST /` */
+  /**
+   * `POST /`: a new record. `values` are those of the create schema, validated and of the types that the model has; they have no
+   * attribute that the request may not set. The answer is 201 with the record, and `Location`.
+   *
+   * @example
+   * ```ts
+   * override create(values: CreateValues<Article>, context: CrudContext<Article>) {
+   *   return super.create({ ...values, slug: slugify(values.title) }, context);
+   * }
+   * ```
+   */
   create(values: CreateValues<M>, context: CrudContext<M>): Promise<R> {
     return result(context.repository.create(values));
   }
 
-  /** `PATCH /{id}` */
+  /**
+   * `PATCH /{id}`: a change. `values` has only what the body has. The answer is the record after the change.
+   *
+   * @throws NotFoundError when there is none, or the request may not see it: 404
+   * @throws ConcurrentModificationError when somebody else has changed it since it was read: 409
+   */
   update(id: Id, values: UpdateValues<M>, context: CrudContext<M>): Promise<R> {
     return result(context.repository.update(id, values));
   }
 
-  /** `DELETE /{id}` */
+  /**
+   * `DELETE /{id}`: deletes the record, softly where the model is paranoid. The answer is 204.
+   *
+   * @throws NotFoundError when there is none, or the request may not see it: 404
+   */
   remove(id: Id, context: CrudContext<M>): Promise<void> {
     return context.repository.delete(id);
   }
 
-  /** `POST /{id}/restore` */
+  /**
+   * `POST /{id}/restore`: brings a soft-deleted record back. The answer is 200 with the record.
+   *
+   * @throws NotFoundError when there is none, or the request may not see it: 404
+   * @throws NotDeletedError when it is not deleted: 409
+   */
   restore(id: Id, context: CrudContext<M>): Promise<R> {
     return result(context.repository.restore(id));
   }
 
-  /** `DELETE /{id}/purge` */
+  /**
+   * `DELETE /{id}/purge`: removes a soft-deleted record for good. The answer is 204.
+   *
+   * @throws NotFoundError when there is none, or the request may not see it: 404
+   * @throws NotDeletedError when it is not deleted: 409
+   */
   purge(id: Id, context: CrudContext<M>): Promise<void> {
     return context.repository.purge(id);
   }

@@ -19,9 +19,12 @@ import { compileRowView, type RowView } from '../../response/row-view.js';
 import { type BulkParser, compileBulkParser } from '../request/parse-bulk.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
-import { type CrudControllerClass, generateController } from './crud-controller.js';
+import { lineageOf } from './controller-metadata.js';
+import { CrudController, type CrudControllerClass, generateController } from './crud-controller.js';
 import type { Declaration } from './declare-resources.js';
+import { GENERATED_ROUTES } from './generated-routes.js';
 import type { KeySettings } from './key-settings.js';
+import { ownQueryParameters } from './resource-parameters.js';
 
 /** How the records of a model are shown, served or not. */
 export interface ShownModel extends ModelView {
@@ -118,7 +121,10 @@ function createResource(
   const access = compileRequestAccess(plan);
   const features = compileFeatures({ ...view, cursors, views, idempotency }, factories);
   const settings = { plan, features, access, bodyLimit };
-  const parsers = forEachOperation((operation) => compileParser(settings, operation));
+  const lineage = controller ? lineageOf(controller, CrudController) : [];
+  const parsers = forEachOperation((operation) =>
+    compileParser(settings, operation, ownQueryParameters(lineage, methodOf(operation))),
+  );
   return Object.freeze({
     ...view,
     repository,
@@ -133,6 +139,10 @@ function createResource(
       compileBulkParser(settings, endpoint, hasSingle),
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
   });
+}
+
+function methodOf(endpoint: Endpoint): string {
+  return GENERATED_ROUTES.find(({ operation }) => operation === endpoint)?.method ?? endpoint;
 }
 
 function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {

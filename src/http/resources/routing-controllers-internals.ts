@@ -11,7 +11,8 @@ const { version } = createRequire(__filename)('routing-controllers/package.json'
 const missing = missingFrom('routing-controllers', version);
 
 const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares';
-const DRIVER_METHODS = 'handleError handleSuccess registerMiddleware transformResult prepareMiddlewares';
+const DRIVER_METHODS =
+  'getParamFromRequest handleError handleSuccess registerMiddleware transformResult prepareMiddlewares';
 
 /** What the decorators of all classes of the process say. */
 export function routingStorage(): MetadataArgsStorage {

@@ -208,11 +208,14 @@ export function resolveSettings(
 
 /** Resolves what `crudRouter` has too; adds what is wrong to the problems. */
 export function resolveRouterOptions(options: RouterOptions, problems: string[]): RouterSettings {
-  const { fastPath = true, logger = defaultLogger, routing = {} } = options;
+  const { fastPath = true, logger, routing = {} } = options;
   problems.push(...flagProblems('fastPath', fastPath));
   return {
     bodyLimit: collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0),
-    logger: collectProblems(problems, () => adaptLogger(logger), defaultLogger),
+    logger:
+      logger === undefined
+        ? defaultLogger
+        : collectProblems(problems, () => adaptLogger(logger), defaultLogger),
     cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(options.cursorSecret), [])),
     fastPath,
     routing,

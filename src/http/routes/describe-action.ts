@@ -1,10 +1,9 @@
 /** What routing-controllers' decorators say of a route, as data for those who describe it. */
 import type { Class } from '../../metadata/crud-options.js';
-import { declaredParameters, lineageOf } from '../resources/controller-metadata.js';
-import { CrudController } from '../resources/crud-controller.js';
-import type { Resource } from '../resources/resource.js';
+import { declaredParameters } from '../resources/controller-metadata.js';
 import { type ResourceParameter, resourceParameters } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { type AnswerType, declaredAnswer } from './answers.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
 const SOURCES = ['param', 'query', 'queries', 'header', 'cookie', 'body', 'body-param'] as const;
@@ -24,6 +23,8 @@ export interface ActionDescription {
   readonly parameters: readonly ActionParameter[];
   /** What it takes of its resource. */
   readonly takes: ReadonlySet<ResourceParameter>;
+  /** What `@Answers` says. */
+  readonly answer: AnswerType | undefined;
   /** What `@HttpCode` says. */
   readonly successStatus: number | undefined;
   /** What `@OnUndefined` says. */
@@ -32,9 +33,8 @@ export interface ActionDescription {
   readonly refusedStatus: 401 | 403 | undefined;
 }
 
-/** Describes a method of a resource's controller. */
-export function describeAction({ controller }: Resource, method: string): ActionDescription {
-  const lineage = lineageOf(controller, CrudController);
+/** Describes a method of a controller, by the user's classes that it is made of. */
+export function describeAction(lineage: readonly object[], method: string): ActionDescription {
   const { responseHandlers } = routingStorage();
   const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
   // The nearest class decides, and of one class the last decorator.
@@ -49,6 +49,7 @@ export function describeAction({ controller }: Resource, method: string): Action
   return Object.freeze({
     parameters: Object.freeze(parametersOf(lineage, method)),
     takes: resourceParameters(lineage, method),
+    answer: declaredAnswer(lineage, method),
     successStatus: statusOf('success-code'),
     undefinedStatus: statusOf('on-undefined'),
     refusedStatus: refusedStatus(

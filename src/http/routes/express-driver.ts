@@ -12,20 +12,28 @@ import {
   getFromContainer,
   type MiddlewareMetadata,
   NotFoundError,
+  type ParamMetadata,
   type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
+import type { Class } from '../../metadata/crud-options.js';
 import {
   type SerializerRegistry,
   serializeResult,
   transformResult,
 } from '../../response/result-serializer.js';
+import { holdsUnsafeKey, isPlainObject } from '../../schema/json-value.js';
+import { bodyToInstance } from '../../schema/read-through-class.js';
+import { BodyError } from '../../schema/request-issue.js';
 import { setDefaultHeaders } from '../answer/default-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { answering, askForAnswer } from '../resources/application-access.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
+
+/** class-transformer takes an own `constructor` for the class of a value, and calls it. */
+const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
@@ -56,6 +64,26 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     const goOn = (): void => super.handleError(asError(error), action, options);
     const work = existingSessions(options.request);
     return work ? work.rollback(error).then(goOn) : goOn();
+  }
+
+  /** A body that becomes an instance, at a cost in proportion to its keys; routing-controllers leaves instances as they are. */
+  override getParamFromRequest(action: Action, param: ParamMetadata): unknown {
+    const value: unknown = super.getParamFromRequest(action, param);
+    const { type, isTargetObject, targetType, classTransform, actionMetadata } = param;
+    const isTransformed =
+      type === 'body' &&
+      isTargetObject &&
+      targetType !== Object &&
+      this.useClassTransformer &&
+      actionMetadata.options.transformRequest !== false;
+    // One that is required must not be empty, which an instance may not show.
+    if (!isTransformed || !isPlainObject(value) || Object.keys(value).length === 0) return value;
+    try {
+      if (holdsUnsafeKey(value)) throw new BodyError(400, 'unsafeKey', UNSAFE_BODY);
+      return bodyToInstance(targetType as Class, value, classTransform ?? this.plainToClassTransformOptions);
+    } catch (error) {
+      return failing(error);
+    }
   }
 
   override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
@@ -153,6 +181,18 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
       return isErrorHandler ? handler : settled(handler);
     });
   }
+}
+
+/** What throws when routing-controllers asks for its class: there, and not before, it hands errors to `handleError`. */
+function failing(error: unknown): object {
+  return new Proxy(
+    {},
+    {
+      getPrototypeOf() {
+        throw error;
+      },
+    },
+  );
 }
 
 /** A result as an answer that writes itself, which costs less than Express's way; undefined where more is asked for. */

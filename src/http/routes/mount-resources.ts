@@ -10,7 +10,11 @@ import { ConfigError } from '../../util/config-error.js';
 import { exceptionHandler } from '../error/exception-handler.js';
 import type { RowSecurity } from '../request/row-security.js';
 import { accessOfApplication } from '../resources/application-access.js';
-import { forgetControllers, type RegisteredController } from '../resources/controller-metadata.js';
+import {
+  forgetControllers,
+  type HandWrittenRoute,
+  type RegisteredController,
+} from '../resources/controller-metadata.js';
 import type { KeySettings } from '../resources/key-settings.js';
 import type { Resource } from '../resources/resource.js';
 import type { RouterSettings } from '../resources/settings.js';
@@ -36,6 +40,11 @@ export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' |
 export interface MountedRouter {
   readonly router: Router;
   readonly routes: readonly { readonly resource: Resource; readonly registered: RegisteredController }[];
+  /** Of the user's controllers that have no resource. */
+  readonly handWritten: readonly {
+    readonly controller: Class;
+    readonly routes: readonly HandWrittenRoute[];
+  }[];
 }
 
 /**
@@ -56,11 +65,11 @@ export function mountResources(plan: MountPlan): MountedRouter {
     resource,
     registered: registerResourceController(resource, driver, settings, resourceOf),
   }));
-  const registered = [
-    ...routes.map((route) => route.registered),
-    ...controllers.map((controller) => registerPlainController(controller, driver, settings)),
-  ];
-  const classes = registered.map(({ controller }) => controller);
+  const plain = controllers.map((controller) => registerPlainController(controller, driver, settings));
+  const handWritten = plain.map((each, index) => ({ ...each, controller: controllers[index] as Class }));
+  const classes = [...routes.map(({ registered }) => registered), ...plain].map(
+    ({ controller }) => controller,
+  );
   try {
     checkRoutes(routes);
     createServer(driver, {
@@ -77,14 +86,14 @@ export function mountResources(plan: MountPlan): MountedRouter {
   }
   closePaths(
     router,
-    registered.flatMap((controller) => controller.routes),
+    routes.flatMap(({ registered }) => registered.routes),
   );
   router.use(stopAfterAnswer, exceptionHandler(logger));
   warnOfInternals(logger);
   for (const { model } of resources.map((resource) => resource.plan)) {
     if (model.sequelize) giveLogger(model.sequelize, logger);
   }
-  return { router, routes };
+  return { router, routes, handWritten };
 }
 
 /** routing-controllers goes on after it has answered; a "not found" handler of the application would answer again. */

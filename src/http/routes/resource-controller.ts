@@ -25,6 +25,7 @@ import {
   applicationClass,
   declaredActions,
   declaredParameters,
+  type HandWrittenRoute,
   lineageOf,
   type RegisteredController,
   registerActions,
@@ -207,7 +208,7 @@ export function registerPlainController(
   base: Class,
   shaper: ResultShaper,
   settings: PathSettings,
-): RegisteredController {
+): Pick<RegisteredController, 'controller'> & { readonly routes: readonly HandWrittenRoute[] } {
   const storage = routingStorage();
   const lineage = lineageOf(base);
   const controller = applicationClass(base);
@@ -225,7 +226,14 @@ export function registerPlainController(
   for (const { method } of actions) askSettings(controller, method, settings, true);
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
-  return { controller, routes: [] };
+  const routes = declared.flatMap(({ route: prefix = '' }) =>
+    actions.map(({ type, route = '', method }) => ({
+      verb: type,
+      path: route instanceof RegExp ? route : `${prefix}${route}` || '/',
+      method,
+    })),
+  );
+  return { controller, routes };
 }
 
 /** Whether code of the user's may run in a request, before or behind our SQL. */

@@ -45,6 +45,7 @@ export function serveProblems(options: ServeOptions): string[] {
   const { port, host, lifespan } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port < 65_536;
   return [
+    ...runtimeProblems(process.versions),
     ...unknownOptions('serve', options, NAMES),
     ...(isPort ? [] : [`The port is ${inspect(port)}; use an integer from 0 to 65535.`]),
     ...(host === undefined || typeof host === 'string'
@@ -61,5 +62,14 @@ export function serveProblems(options: ServeOptions): string[] {
         ([name, value]) =>
           `${name} is ${inspect(value)}; use a number of milliseconds from 0 to ${LONGEST_WAIT}.`,
       ),
+  ];
+}
+
+/** Connections end in order by what Node does with them, and another runtime does not. */
+function runtimeProblems({ bun }: NodeJS.ProcessVersions): string[] {
+  if (bun === undefined) return [];
+  return [
+    `serve needs the HTTP server of Node, and this is Bun ${bun}; start the application with node, or use app.listen(port), which ` +
+      'cuts off requests when the process is stopped.',
   ];
 }

@@ -1,9 +1,11 @@
 /** `serve`: listens, and stops without losing a request. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Express } from 'express';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { tell } from '../../util/logger.js';
 import { loggerOf } from '../request/application-logger.js';
 import { createExpressServer } from './create-express-server.js';
 import { startDraining } from './draining.js';
@@ -11,7 +13,7 @@ import { endWithProcess } from './process-end.js';
 import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options.js';
 
 /**
- * Listens, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
+ * Listens, tells the logger of `bootstrap` where, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
  * `Connection: close` and what comes after it is not executed. After `drainDelay` no connection is accepted any more,
  * requests under way finish, and what is left is closed at `shutdownTimeout`. When every server of the process has stopped,
  * the engines are disposed, and the process ends with 0, or with 1 when requests had to be cut off or something could not
@@ -23,8 +25,8 @@ import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options
  * await bootstrap(app);
  * await serve(app, { port: 3000 });
  * ```
- * @throws ConfigError for an option that is unknown or has a value it cannot have, and when the port is taken or not
- * allowed
+ * @throws ConfigError for an option that is unknown or has a value it cannot have, when the port is taken or not allowed, and on
+ * Bun, which has no server that can stop so
  */
 export async function serve(app: Express, options: ServeOptions): Promise<Server> {
   throwProblems(serveProblems(options));
@@ -38,6 +40,7 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
     await dispose();
     throw error;
   }
+  tell(loggerOf(app), `Listening on ${addressOf(server)}`);
   const { drainDelay, shutdownTimeout } = shutdownTimes(options);
   const leave = endWithProcess({
     async stop() {
@@ -63,6 +66,14 @@ async function listen(server: Server, port: number, host: string | undefined): P
     if (advice) throw new ConfigError([`Port ${port} ${advice}.`]);
     throw error;
   }
+}
+
+/** Where a browser of this machine finds the server. */
+function addressOf(server: Server): string {
+  const { address, family, port } = server.address() as AddressInfo;
+  const isAny = address === '::' || address === '0.0.0.0';
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return `http://${isAny ? 'localhost' : host}:${port}${isAny ? ', and on all addresses of this machine' : ''}`;
 }
 
 function listenAdvice(code: string | undefined): string | null {

@@ -104,12 +104,13 @@ export class StatementRunner implements StatementTarget {
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
     // A pooler may not stand several executions under way.
     const canShare = this.#executor.canPipeline && isNaming;
-    this.#shares = new TableShares(canShare ? this.#source.maxReads : 1, {
+    // What limits a read goes before it: elsewhere that is three more round trips, and under load for half of all reads.
+    this.#shares = new TableShares(this.#executor.sendsTogether ? this.#source.maxReads : 1, {
       lanesInUse: () => this.#lanes.inUse,
       wake: () => this.#source.queues.read.wake(),
     });
     this.#slowReads = new SlowReads(this.#source.maxReads);
-    this.#isGrouping = canShare && isGrouping;
+    this.#isGrouping = this.#executor.sendsTogether && isNaming && isGrouping;
     this.#lanes = new Lanes(this.#source, this.#executor, canShare);
   }
 
@@ -170,7 +171,7 @@ export class StatementRunner implements StatementTarget {
 
   /** Whether `begin` may be called. */
   get canBegin(): boolean {
-    return this.#executor.canPipeline;
+    return this.#executor.sendsTogether;
   }
 
   /** A transaction with a connection of the queue. */
@@ -287,7 +288,8 @@ export class StatementRunner implements StatementTarget {
       else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
     const batch = { statement, executions: [{ values, context, trace, settle }], end };
-    const before = [...(isLimited ? [LIMIT_LOCKS] : []), ...(settings ? [settings] : [])];
+    const limits = isLimited ? [{ statement: this.#named.get(LIMIT_LOCKS), values: [] }] : [];
+    const before = settings ? [...limits, settings] : limits;
     try {
       this.#executor.execute(client, before.length > 0 ? { ...batch, before } : batch);
     } catch (error) {

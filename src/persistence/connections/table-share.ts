@@ -3,16 +3,11 @@
  * as nothing waits, a table may use all of them. Those beyond its share are told to wait for a lock only shortly, so that
  * they give their connections back.
  */
-import type { Preceding } from '../protocol/batch.js';
-import { PreparedStatement } from '../protocol/prepared-statement.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
-export const LIMIT_LOCKS: Preceding = {
-  statement: new PreparedStatement(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`),
-  values: [],
-};
+export const LIMIT_LOCKS = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
 
 /** What shares have to do with those who read. */
 export interface Readers {

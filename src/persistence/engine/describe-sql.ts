@@ -7,7 +7,7 @@ import { keyTablesOf } from '../sql/key-table.js';
 import { columnOf, type IndexInfo, type IndexKey } from '../sql/table-indexes.js';
 import { adviseIndexes } from './index-advice.js';
 import { modelsWritten } from './key-tables.js';
-import { adviseRelations, tablesRead } from './relation-advice.js';
+import { indexNeeds, tablesRead } from './relation-advice.js';
 
 /** The tables of ours, and the indexes that are missing as far as the models tell. */
 export function describeSql(plans: readonly ResourcePlan[]): string {
@@ -16,11 +16,8 @@ export function describeSql(plans: readonly ResourcePlan[]): string {
     tables.length === 0 ? [] : ['-- For the option idempotency of bootstrap.', ...tables.map(ended)];
   const infos = new Map(plans.flatMap(tablesRead).map((info) => [info.model, info]));
   const indexesOf = (model: ModelClass): readonly IndexInfo[] => declaredIndexes(infos.get(model));
-  const lines = plans.flatMap((plan) => [
-    ...adviseIndexes(plan, indexesOf(plan.model)),
-    ...adviseRelations(plan, indexesOf),
-  ]);
-  return `${[...keys, ...new Set(lines.map(asComment))].join('\n')}\n`;
+  const lines = adviseIndexes(plans.flatMap(indexNeeds), indexesOf);
+  return `${[...keys, ...lines.map(asComment)].join('\n')}\n`;
 }
 
 function ended(statement: string): string {

@@ -82,7 +82,8 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * engine; disposing the engine disconnects.
  *
  * Times out by default: connecting 3 s, waiting for a pooled connection 5 s, a lock 2 s, a statement 5 s, a query
- * 6 s (0.2 s late at most), an idle transaction 10 s. `dialectOptions` and `pool` change single values and keep the others.
+ * 6 s (0.2 s late at most), an idle transaction 10 s. `dialectOptions` and `pool` change single values and keep the others; 0 is no
+ * limit. Migrations take longer, so they have an instance of their own: `new Sequelize(dsn)`, which has no limits.
  *
  * @example
  * ```ts

@@ -1,4 +1,6 @@
-/** Which orders and filters no index can serve: on a large table each of them reads all rows. */
+/** What requests may ask that no index can serve, orders and filters first: on a large table each of them reads all rows. */
+import type { ModelClass } from '../../metadata/crud-options.js';
+import type { RecordInfo } from '../../model/model-info.js';
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
 import { quotedTable } from '../sql/quoted-table.js';
 import {
@@ -46,47 +48,89 @@ export function readIndex({ method, columns, options }: IndexRow): IndexInfo {
   return { method, keys };
 }
 
-/**
- * One line for each order and filter of a resource that no index serves, with the index that would. Where the rows are scoped, an
- * index begins with the columns of the scope.
- */
-export function adviseIndexes(plan: ResourcePlan, indexes: readonly IndexInfo[]): string[] {
-  const { info, access } = plan;
+/** What requests may ask of a table that an index can serve. */
+export interface IndexNeed {
+  readonly model: ModelClass;
+  /** For people: `City: no index serves the order 'name' (sortAllow)`. */
+  readonly text: string;
+  /** The table and the columns, as `CREATE INDEX ON` has them. */
+  readonly index: string;
+  /** The keys of that index. */
+  readonly keys: readonly IndexKey[];
+  serves(index: IndexInfo): boolean;
+}
+
+/** What the index of a need is: its keys, and how they are written. */
+export function indexOf(
+  info: RecordInfo,
+  terms: readonly SortTerm[],
+): Pick<IndexNeed, 'model' | 'index' | 'keys'> {
+  return {
+    model: info.model,
+    index: `${quotedTable(info.model)} (${indexColumns(info, terms)})`,
+    keys: terms.map(({ attribute, descending }) => ({ column: columnOf(info, attribute), descending })),
+  };
+}
+
+/** The indexes of a table; undefined where there is no such table. */
+export type IndexesOf = (model: ModelClass) => readonly IndexInfo[] | undefined;
+
+/** One line for each index that is missing, without those whose needs the others serve: in the other direction, too. */
+export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf): string[] {
+  const missing = needs.filter(
+    (need) => indexesOf(need.model)?.some((index) => need.serves(index)) === false,
+  );
+  const advised = new Set(
+    [...new Set(missing.map(({ model }) => model))].flatMap((model) => fewest(missing, model)),
+  );
+  return missing
+    .filter((need) => advised.has(need))
+    .map(({ text, index }) => `${text}; CREATE INDEX ON ${index};`);
+}
+
+/** Those of a table whose indexes serve the needs of all: the first and longest ones of those that can stand for others. */
+function fewest(needs: readonly IndexNeed[], model: ModelClass): readonly IndexNeed[] {
+  const own = needs.filter((need) => need.model === model);
+  let kept = own;
+  for (const need of own.toReversed().sort((one, other) => one.keys.length - other.keys.length)) {
+    const others = kept.filter((each) => each !== need);
+    const areServed = own.every(({ serves }) => others.some(({ keys }) => serves({ method: 'btree', keys })));
+    if (areServed) kept = others;
+  }
+  return kept;
+}
+
+/** The orders and filters of a resource. Where the rows are scoped, an index begins with the columns of the scope. */
+export function listNeeds(plan: ResourcePlan): IndexNeed[] {
+  const { info, access, name } = plan;
   const key = info.primaryKey.name;
   const scope = [...(access?.scope.keys() ?? [])];
   const within = scope.length > 0 ? ` within the scope of ${scope.join(', ')}` : '';
-  const orders = [
-    ...plan.sortable.map((attribute) => ({ option: 'sortAllow', terms: [{ attribute, descending: false }] })),
-    { option: 'defaultSort', terms: plan.defaultSort },
-  ];
-  const needs = [
-    ...orders
-      .filter(({ terms }) => !indexes.some((index) => servesOrder(info, index, scope, terms)))
-      .map(({ option, terms }) => {
-        const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
-        return { need: `the order '${names.join(',')}' (${option})`, terms };
-      }),
-    ...[...plan.filters.keys()]
-      .filter((attribute) => !indexes.some(({ keys }) => servesFilter(plan, keys, scope, attribute)))
-      .map((attribute) => ({
-        need: `a filter by '${attribute}' (filterAllow)`,
-        terms: [{ attribute, descending: false }],
-      })),
-  ];
-  // An attribute may be both sortable and filterable; one index serves both.
-  const lines = new Map<string, string>();
-  for (const { need, terms } of needs) {
+  const need = (what: string, terms: readonly SortTerm[], serves: IndexNeed['serves']): IndexNeed => {
     const ordered = terms.filter(({ attribute }) => !scope.includes(attribute));
     const isTotal = [...scope, ...ordered.map(({ attribute }) => attribute)].includes(key);
     const keys = [...scope.map(ascending), ...ordered, ...(isTotal ? [] : [ascending(key)])];
-    const index = `${quotedTable(plan.model)} (${indexColumns(info, keys)})`;
-    if (!lines.has(index))
-      lines.set(index, `${plan.name}: no index serves ${need}${within}; CREATE INDEX ON ${index};`);
-  }
-  return [...lines.values()];
+    return { ...indexOf(info, keys), text: `${name}: no index serves ${what}${within}`, serves };
+  };
+  const order = (option: string, terms: readonly SortTerm[]): IndexNeed => {
+    const names = terms.map(({ attribute, descending }) => `${descending ? '-' : ''}${attribute}`);
+    return need(`the order '${names.join(',')}' (${option})`, terms, (index) =>
+      servesOrder(info, index, scope, terms),
+    );
+  };
+  return [
+    ...plan.sortable.map((attribute) => order('sortAllow', [ascending(attribute)])),
+    order('defaultSort', plan.defaultSort),
+    ...[...plan.filters.keys()].map((attribute) =>
+      need(`a filter by '${attribute}' (filterAllow)`, [ascending(attribute)], ({ keys }) =>
+        servesFilter(plan, keys, scope, attribute),
+      ),
+    ),
+  ];
 }
 
-function ascending(attribute: string): SortTerm {
+/** A key as orders have it unless they say otherwise. */
+export function ascending(attribute: string): SortTerm {
   return { attribute, descending: false };
 }
 

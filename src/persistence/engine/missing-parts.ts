@@ -8,7 +8,7 @@ import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
 import { setIndexes } from '../sql/table-indexes.js';
 import { adviseIndexes, INDEXES, type IndexRow, readIndex } from './index-advice.js';
-import { adviseRelations, tablesRead } from './relation-advice.js';
+import { indexNeeds, tablesRead } from './relation-advice.js';
 import { adviseUnique, deletionColumn, UNIQUE_INDEXES, type UniqueRow } from './unique-advice.js';
 
 interface TableRow {
@@ -24,11 +24,15 @@ const TABLES = `
   FROM unnest($1::text[]) AS t(name) LEFT JOIN pg_class c ON c.oid = to_regclass(t.name)`;
 
 /**
- * Writes one error for each table or column that is missing, and one warning for each order, filter or relation that no index
- * serves, and for each unique index that holds soft-deleted rows. None of them stops the application, whose other resources work: a migration may be under way. A database that cannot be
- * asked now is not an error.
+ * Writes one error for each table or column that is missing, one warning with all indexes that are, and one for each unique index
+ * that holds soft-deleted rows. None of them stops the application, whose other resources work: a migration may be under way. A
+ * database that cannot be asked now is not an error.
  */
-export async function warnMissingParts(plans: readonly ResourcePlan[], logger: Logger): Promise<void> {
+export async function warnMissingParts(
+  plans: readonly ResourcePlan[],
+  logger: Logger,
+  indexAdvice: boolean,
+): Promise<void> {
   try {
     const models = new Map(plans.flatMap(tablesRead).map((info) => [info.model, info]));
     const tables = await askCatalog<TableRow>([...models.keys()], TABLES);
@@ -42,20 +46,22 @@ export async function warnMissingParts(plans: readonly ResourcePlan[], logger: L
       marked.map(({ model }) => model),
       UNIQUE_INDEXES,
     );
-    for (const plan of plans) {
-      const known = indexes.get(plan.model);
-      if (!known) continue;
-      setIndexes(plan.model, known);
-      const lines = [
-        ...adviseIndexes(plan, known),
-        ...adviseRelations(plan, (model) => indexes.get(model)),
-        ...adviseUnique(plan, unique.get(plan.model) ?? []),
-      ];
-      for (const line of lines) logger.warn(line);
-    }
+    for (const { model } of plans) setIndexes(model, indexes.get(model));
+    const lines = indexAdvice ? adviseIndexes(plans.flatMap(indexNeeds), (model) => indexes.get(model)) : [];
+    if (lines.length > 0) logger.warn([missingIndexes(lines.length), ...lines].join('\n  '));
+    for (const plan of plans)
+      for (const line of adviseUnique(plan, unique.get(plan.model) ?? [])) logger.warn(line);
   } catch {
     logger.debug('The tables and indexes could not be checked: the database did not answer, or refused it.');
   }
+}
+
+function missingIndexes(count: number): string {
+  const [are, them] = count === 1 ? ['index is', 'it'] : ['indexes are', 'them'];
+  return (
+    `${count} ${are} missing, and requests without ${them} read a whole table; create ${them}, or set indexAdvice: false in ` +
+    'bootstrap where the tables are small:'
+  );
 }
 
 /** Asks each database once about the tables of its models, on its primary: a replica may not have seen them yet. */

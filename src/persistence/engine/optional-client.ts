@@ -78,7 +78,8 @@ export function separateClickHouse(client: ClickHouseClient): OwnedClient<ClickH
 export function openCache(given: string | Redis | Cluster): OwnedClient<Redis> {
   // A cluster has the commands of a server, and a public type that cannot be one of either.
   if (typeof given !== 'string') return { client: given as Redis, close: async () => {} };
-  const { Redis: RedisClient } = load<typeof import('ioredis')>('cache');
+  // Some versions of ioredis 5 have it under this name only.
+  const { default: RedisClient } = load<typeof import('ioredis')>('cache');
   const client = new RedisClient(given, {
     maxRetriesPerRequest: 1,
     enableOfflineQueue: false,

@@ -1,18 +1,13 @@
 /** Which relations no index serves: what follows one of them from a record reads all rows of another table. */
-import type { ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import {
   everyInclude,
   type RelatedPlan,
   type RelationFilter,
   type ResourcePlan,
-  type SortTerm,
 } from '../../plan/resource-plan.js';
-import { quotedTable } from '../sql/quoted-table.js';
-import { type IndexInfo, indexColumns, servesOrder, startsWith } from '../sql/table-indexes.js';
-
-/** The indexes of a table; undefined where there is no such table. */
-export type IndexesOf = (model: ModelClass) => readonly IndexInfo[] | undefined;
+import { type IndexInfo, servesOrder, startsWith } from '../sql/table-indexes.js';
+import { ascending, type IndexNeed, indexOf, listNeeds } from './index-advice.js';
 
 /** The models whose tables are read for a resource and its relations. */
 export function tablesRead(plan: ResourcePlan): readonly RecordInfo[] {
@@ -23,18 +18,15 @@ export function tablesRead(plan: ResourcePlan): readonly RecordInfo[] {
   return [plan.info, ...related];
 }
 
-/** One line for each relation that may be asked for and that no index serves, with the index that would. */
-export function adviseRelations(plan: ResourcePlan, indexesOf: IndexesOf): string[] {
-  // Two relations may lead over the same rows.
-  const lines = new Map<string, string>();
-  for (const asked of relationsAsked(plan)) {
-    for (const index of missingIndexes(asked, indexesOf)) {
-      const need = `the relation '${asked.path}' (${asked.option})`;
-      const line = `${plan.name}: no index serves ${need}; CREATE INDEX ON ${index};`;
-      if (!lines.has(index)) lines.set(index, line);
-    }
-  }
-  return [...lines.values()];
+/** What may be asked of a resource: its lists, and its relations. */
+export function indexNeeds(plan: ResourcePlan): IndexNeed[] {
+  const relations = relationsAsked(plan).flatMap((asked) =>
+    needsOf(asked).map((need) => ({
+      ...need,
+      text: `${plan.name}: no index serves the relation '${asked.path}' (${asked.option})`,
+    })),
+  );
+  return [...listNeeds(plan), ...relations];
 }
 
 /** A relation that requests can follow, and the option that lets them. */
@@ -61,49 +53,33 @@ function filtersIn(filters: ReadonlyMap<string, RelationFilter>, prefix = ''): r
   ]);
 }
 
-function missingIndexes({ plan, option }: AskedRelation, indexesOf: IndexesOf): string[] {
+type UnnamedNeed = Omit<IndexNeed, 'text'>;
+
+function needsOf({ plan, option }: AskedRelation): UnnamedNeed[] {
   const { relation, target, through } = plan;
-  const between =
-    relation.through && through ? missingKey(through, relation.through.parentKey, indexesOf) : [];
+  const between = relation.through && through ? [keyNeed(through, relation.through.parentKey)] : [];
   // The rows behind others are found by their own key, and sorted then. A filter asks whether there is one.
   const isByKey = relation.isOne || through !== null || option === 'filterAllow';
-  return [
-    ...between,
-    ...(isByKey
-      ? missingKey(target.info, relation.targetKey, indexesOf, [...(target.access?.scope.keys() ?? [])])
-      : missingOrder(plan, indexesOf)),
-  ];
+  const scope = [...(target.access?.scope.keys() ?? [])];
+  return [...between, isByKey ? keyNeed(target.info, relation.targetKey, scope) : orderNeed(plan)];
 }
 
 /** Any index that begins with the key, alone or along with the scope; a primary or unique key has one. */
-function missingKey(
-  info: RecordInfo,
-  key: string,
-  indexesOf: IndexesOf,
-  scope: readonly string[] = [],
-): string[] {
-  const indexes = indexesOf(info.model);
+function keyNeed(info: RecordInfo, key: string, scope: readonly string[] = []): UnnamedNeed {
   const serves = ({ keys }: IndexInfo): boolean =>
     [[key], [...scope, key]].some((first) => startsWith(info, keys, first));
-  if (!indexes || indexes.some(serves)) return [];
-  return [`${quotedTable(info.model)} (${indexColumns(info, [ascending(key)])})`];
+  return { ...indexOf(info, [ascending(key)]), serves };
 }
 
 /** One that has the rows of a parent in their order, so that no more of them are read than are answered. */
-function missingOrder({ relation, target }: RelatedPlan, indexesOf: IndexesOf): string[] {
+function orderNeed({ relation, target }: RelatedPlan): UnnamedNeed {
   const { info, access, defaultSort } = target;
-  const indexes = indexesOf(relation.target);
   const within = [...(access?.scope.keys() ?? []), relation.targetKey];
   // The rows with one of several values have no order of their own.
   const fixed = Object.entries(relation.scope).flatMap(([name, value]) => (Array.isArray(value) ? [] : name));
   const equal = [...new Set([...within, ...fixed])];
   const serves = (index: IndexInfo): boolean =>
     [within, equal].some((first) => servesOrder(info, index, first, defaultSort));
-  if (!indexes || indexes.some(serves)) return [];
   const rest = defaultSort.filter(({ attribute }) => !equal.includes(attribute));
-  return [`${quotedTable(relation.target)} (${indexColumns(info, [...equal.map(ascending), ...rest])})`];
-}
-
-function ascending(attribute: string): SortTerm {
-  return { attribute, descending: false };
+  return { ...indexOf(info, [...equal.map(ascending), ...rest]), serves };
 }

@@ -25,6 +25,8 @@ export type FaultKind =
   | 'readOnly'
   | 'unavailable'
   | 'timeout'
+  | 'tooLarge'
+  | 'noMemory'
   | 'unexpected';
 
 /** A database error, understood. */
@@ -62,6 +64,11 @@ interface DriverError {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
+/** The state of our own error of a result, of class 54, which is that of limits. PostgreSQL has none with a Z. */
+export const RESULT_TOO_LARGE = '54Z01';
+/** The same of one that there is no memory for. */
+export const HEAP_FULL = '54Z02';
+
 const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '23505': 'unique',
   '23503': 'foreignKey',
@@ -73,6 +80,8 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '44000': 'invalid',
   // A value too long for an index, a row or its type.
   '54000': 'invalid',
+  [RESULT_TOO_LARGE]: 'tooLarge',
+  [HEAP_FULL]: 'noMemory',
   // What a function raises without a code of its own.
   P0001: 'refused',
   // Serialization failure (for a read on a replica: its recovery came into the way), deadlock.

@@ -74,9 +74,9 @@ async function findPage<Row, Range>(
   const rows = await findRows(source, walk, start, size + (start ? 2 : 1));
   const [first] = rows;
   const hasPlaceBefore = place !== null && !place.isInclusive && first !== undefined && source.isPlace(first);
-  if (hasPlaceBefore) rows.shift();
-  const items = rows.slice(0, size);
-  const far = rows.length > size ? placeOf(items.at(-1)) : null;
+  const begin = hasPlaceBefore ? 1 : 0;
+  const items = rows.slice(begin, begin + size);
+  const far = rows.length > begin + size ? placeOf(items.at(-1)) : null;
   // Behind an empty page lies everything up to the place, and the row it was made from if that is still there.
   const near = place && (placeOf(items[0]) ?? { values: place.values, isInclusive: !place.isInclusive });
   const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
@@ -117,10 +117,12 @@ async function findRows<Row, Range>(
   walk: readonly KeyTerm[],
   place: Keyset | null,
   limit: number,
-): Promise<Row[]> {
-  const rows: Row[] = [];
+): Promise<readonly Row[]> {
+  let rows: readonly Row[] = [];
   for (const range of source.ranges(walk, place)) {
-    rows.push(...(await source.find(range, limit - rows.length)));
+    const found = await source.find(range, limit - rows.length);
+    // Usually the first range has all of them, and they need no copy.
+    rows = rows.length === 0 ? found : [...rows, ...found];
     if (rows.length >= limit) break;
   }
   return rows;

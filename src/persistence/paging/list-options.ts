@@ -1,11 +1,12 @@
 /** What the methods of `Repository` read. */
-import type { Attributes, Includeable, Model, OrderItem, WhereOptions } from 'sequelize';
+import type { Attributes, Includeable, Model, OrderItem } from 'sequelize';
+import type { Where } from '../../metadata/attributes.js';
 import type { Deleted } from '../../query/list-query.js';
 import type { RelationsToLoad } from './relations-to-load.js';
 
 /** What `Repository.list` takes. */
 export interface ListOptions<M extends Model> {
-  where?: WhereOptions<Attributes<M>>;
+  where?: Where<M>;
   /** Default: the primary key, ascending. */
   order?: OrderItem[];
   limit?: number;

@@ -1,5 +1,6 @@
 /** Pages of rows, as a repository takes and returns them. */
-import type { Attributes, Model, WhereOptions } from 'sequelize';
+import type { Model } from 'sequelize';
+import type { Where } from '../../metadata/attributes.js';
 import type { CountRequest, TotalIs } from '../../metadata/count-options.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Keyset } from '../../query/keyset.js';
@@ -9,7 +10,7 @@ import type { RelationsToLoad } from './relations-to-load.js';
 /** Which rows, and in which order. */
 export interface RowCriteria<M extends Model = Model> {
   /** A condition of the caller's own; it and the filter must both hold. */
-  readonly where?: WhereOptions<Attributes<M>>;
+  readonly where?: Where<M>;
   /** A parsed `q`. */
   readonly filter?: Filter | null;
   /** Default: the primary key, ascending. The primary key is appended when absent. */

@@ -15,7 +15,8 @@ const NOTHING = Buffer.alloc(0);
 
 /** Who takes the answers to a query. */
 export interface BackendMessageHandler {
-  handleDataRow(message: { readonly fields: TextRow }): void;
+  /** The length is that of the message. */
+  handleDataRow(message: { readonly fields: TextRow; readonly length: number }): void;
   handleCommandComplete(message: { readonly text: string }): void;
 }
 
@@ -83,7 +84,8 @@ function beginsWithParseComplete(bytes: Buffer): boolean {
 }
 
 function give(taker: BackendMessageHandler, type: number, bytes: Buffer, start: number, end: number): void {
-  if (type === DATA_ROW) taker.handleDataRow({ fields: readRow(bytes, start + HEAD, end) });
+  if (type === DATA_ROW)
+    taker.handleDataRow({ fields: readRow(bytes, start + HEAD, end), length: end - start });
   // The text ends with a zero.
   else if (type === COMMAND_COMPLETE) {
     taker.handleCommandComplete({ text: bytes.toString('latin1', start + HEAD, end - 1) });

@@ -22,7 +22,9 @@ export interface DriverStream extends NodeJS.EventEmitter {
   cork(): void;
   uncork(): void;
   write(bytes: Buffer): unknown;
-  destroy(): void;
+  destroy(error?: Error): void;
+  pause(): unknown;
+  resume(): unknown;
 }
 
 /** pg's view of the socket, as far as it is used here. It tells every message of the server. */
@@ -52,14 +54,15 @@ export interface DriverClient extends PublicClient {
   readonly _queryQueue?: object[];
   readonly queryQueue?: object[];
   _pulseQueryQueue?(): void;
-  /** The query that is answered. Not every version has it; without it pg reads the answers. */
+  /** The query that is answered, under its name in this version. */
   _getActiveQuery?(): object | null;
+  readonly activeQuery?: object | null;
 }
 
 const CLIENT_FIELDS =
   'connection connectionParameters getTypeParser query _queryable _ending _pulseQueryQueue';
 const CONNECTION_FIELDS = 'stream close parse bind describe execute sync on';
-const STREAM_FIELDS = 'cork uncork write destroy listeners';
+const STREAM_FIELDS = 'cork uncork write destroy pause resume listeners';
 
 /** Whether this version's connections may have several queries under way. */
 export const HAS_PIPELINE = minorOf(PG_VERSION) >= PIPELINE_SINCE;
@@ -106,6 +109,12 @@ function fieldProblem(version: string): string | undefined {
 export function queryQueueOf(client: DriverClient): object[] | undefined {
   // pg warns of the old name where there is a new one.
   return client._queryQueue ?? client.queryQueue;
+}
+
+/** The query that is answered. */
+export function activeQueryOf(client: DriverClient): object | null | undefined {
+  // As with the queue.
+  return client._getActiveQuery ? client._getActiveQuery() : client.activeQuery;
 }
 
 function minorOf(version: string): number {

@@ -5,10 +5,17 @@
  */
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../errors/database-fault.js';
+import { ArrivingRows, ResultTooLargeError } from './arriving-rows.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
 import { type Batch, BatchAbortedError, type Preceding, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
-import { type DriverClient, type DriverConnection, HAS_PIPELINE, pgProblem } from './pg-internals.js';
+import {
+  activeQueryOf,
+  type DriverClient,
+  type DriverConnection,
+  HAS_PIPELINE,
+  pgProblem,
+} from './pg-internals.js';
 import { executePortably, type Fields, parsersOf } from './portable-executor.js';
 import { type Preparation, Preparations } from './preparation.js';
 import { isStale, type PreparedStatement } from './prepared-statement.js';
@@ -25,6 +32,8 @@ export interface Driver {
 export interface StatementExecutor {
   /** Whether a batch may have several executions, and several batches may be under way on a connection. */
   readonly canPipeline: boolean;
+  /** Whether all of a batch is one round trip. */
+  readonly sendsTogether: boolean;
   execute(client: DriverClient, batch: Batch): void;
 }
 
@@ -40,11 +49,12 @@ export function createExecutor(driver: Driver, onStale: (error: Error) => void):
       traceSending(batch);
       executePortably(client, batch);
     };
-    return { canPipeline: false, execute };
+    return { canPipeline: false, sendsTogether: false, execute };
   }
   const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
     canPipeline: HAS_PIPELINE,
+    sendsTogether: true,
     execute(client, batch) {
       traceSending(batch);
       const { connection, connectionParameters } = client;
@@ -88,8 +98,8 @@ function textQueryClass(
     readonly #client: DriverClient;
     readonly #batch: Batch;
     /** What the executions have given so far. Not `rows`: pg takes that for a limit. */
-    readonly #given: { readonly rows: readonly TextRow[]; readonly count: number }[] = [];
-    #found: TextRow[] = [];
+    readonly #given: { readonly rows: readonly TextRow[] | null; readonly count: number }[] = [];
+    readonly #rows: ArrivingRows;
     /** What is executed, whatever the connection prepares under the same name meanwhile. */
     #preparation: Preparation;
     /** The same of what comes first. */
@@ -105,6 +115,7 @@ function textQueryClass(
       this.text = statement.text;
       this.#beforeLeft = before.length;
       this.#client = client;
+      this.#rows = new ArrivingRows(client, statement.text);
       this.#batch = batch;
       this.#preparation = unprepared(statement);
       this.#before = before.map((preceding) => unprepared(preceding.statement));
@@ -141,7 +152,8 @@ function textQueryClass(
       const statements = [statement, ...before.map((preceding) => preceding.statement)];
       for (const unused of kept.makeRoom(statements)) connection.close({ type: 'S', name: unused });
       for (const [index, preceding] of before.entries()) {
-        if (!knownBefore[index]) prepare(connection, kept, this.#before[index] as Preparation);
+        // Behind a pooler, where the one was lost, it may be there already although this connection never prepared it.
+        if (!knownBefore[index]) prepare(connection, kept, this.#before[index] as Preparation, isLost);
         connection.bind({ statement: preceding.statement.name, values: preceding.values });
         connection.execute({});
       }
@@ -160,20 +172,19 @@ function textQueryClass(
       this.#preparation.parsers = parsersOf(this.#batch.statement, this.#client, message);
     }
 
-    handleDataRow({ fields }: { fields: TextRow }): void {
-      this.#found.push(fields);
+    handleDataRow({ fields, length }: { fields: TextRow; length: number }): void {
+      this.#rows.add(fields, length);
     }
 
     handleCommandComplete({ text }: { text: string }): void {
+      const rows = this.#rows.take();
       if (this.#beforeLeft > 0) {
         this.#beforeLeft -= 1;
-        this.#found = [];
         return;
       }
       // The tag ends with the number of rows: "UPDATE 1".
       const count = Number(text.slice(text.lastIndexOf(' ') + 1));
-      this.#given.push({ rows: this.#found, count });
-      this.#found = [];
+      this.#given.push({ rows, count });
     }
 
     handleEmptyQuery(): void {}
@@ -197,7 +208,8 @@ function textQueryClass(
       this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
       const { parsers } = this.#preparation;
       this.#given.forEach(({ rows, count }, index) => {
-        executions[index]?.settle(null, { rows, count, parsers });
+        if (rows) executions[index]?.settle(null, { rows, count, parsers });
+        else executions[index]?.settle(new ResultTooLargeError());
       });
     }
 
@@ -216,6 +228,7 @@ function textQueryClass(
     #end(error: Error | null): boolean {
       if (this.#isOver) return false;
       this.#isOver = true;
+      this.#rows.end();
       queryTimeouts.end(this);
       this.#batch.end(error);
       return true;
@@ -231,9 +244,15 @@ function unprepared(statement: PreparedStatement): Preparation {
   return { statement, parsers: null, isLost: false };
 }
 
-function prepare(connection: DriverConnection, kept: Preparations, preparation: Preparation): void {
+/** @param mayBeThere whether the name may be in use although this connection has not prepared it */
+function prepare(
+  connection: DriverConnection,
+  kept: Preparations,
+  preparation: Preparation,
+  mayBeThere = false,
+): void {
   const { text, name } = preparation.statement;
-  if (kept.has(name)) connection.close({ type: 'S', name });
+  if (name !== '' && (mayBeThere || kept.has(name))) connection.close({ type: 'S', name });
   connection.parse({ name, text, types: [] });
   kept.add(preparation);
 }
@@ -261,9 +280,9 @@ type AnswerTakerClass = new (...args: never[]) => BackendMessageHandler;
 function readAnswers(connection: DriverConnection, client: DriverClient, Taker: AnswerTakerClass): void {
   const { stream } = connection;
   const [listener, ...others] = stream.listeners('data') as ((bytes: Buffer) => void)[];
-  if (listener === undefined || others.length > 0 || !client._getActiveQuery) return;
+  if (listener === undefined || others.length > 0) return;
   const currentTaker = () => {
-    const query = client._getActiveQuery?.();
+    const query = activeQueryOf(client);
     return query instanceof Taker ? query : null;
   };
   const reader = new BackendMessageParser(currentTaker, listener);

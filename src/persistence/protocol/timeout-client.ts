@@ -5,12 +5,13 @@
  */
 import pg, { Client, type ClientConfig } from 'pg';
 import { QUERY_TIMEOUT } from '../errors/database-fault.js';
+import { watchHeap } from './heap-watch.js';
 import { queryTimeouts } from './query-timeouts.js';
 
 type Answer = (error: Error | null, result?: unknown) => void;
 
 /** Has a query given up that is not answered in time; pg is to tell the result what it says. */
-function inTime(client: WatchedClient, answer: Answer): Answer {
+function inTime(client: Client, limit: number, answer: Answer): Answer {
   let isOver = false;
   const end: Answer = (error, result) => {
     if (isOver) return;
@@ -25,7 +26,7 @@ function inTime(client: WatchedClient, answer: Answer): Answer {
       void client.end();
     },
   };
-  queryTimeouts.begin(client.queryTimeout, query);
+  queryTimeouts.begin(limit, query);
   return end;
 }
 
@@ -38,15 +39,17 @@ class WatchedClient extends Client {
     super(config);
     // Sequelize listens a little after the log-in; an end that comes with its answer would else be that of the process.
     this.on('error', () => {});
+    watchHeap(this);
     this.queryTimeout = limit ?? 0;
   }
 
   // `never` is what all the overloads of the base have in common; the value is theirs, unchanged.
   override query(config: unknown, values?: unknown, callback?: unknown): never {
     const query = super.query.bind(this) as (...args: readonly unknown[]) => never;
-    if (this.queryTimeout === 0 || !isPlain(config)) return query(config, values, callback);
+    const limit = limitOf(config, this.queryTimeout);
+    if (limit === 0) return query(config, values, callback);
     const [bound, answer] = typeof values === 'function' ? [undefined, values] : [values, callback];
-    const ask = (given: Answer) => query(config, bound, inTime(this, given));
+    const ask = (given: Answer) => query(config, bound, inTime(this, limit, given));
     if (typeof answer === 'function') return ask(answer as Answer);
     return new Promise((resolve, reject) => {
       ask((error, result) => (error ? reject(error) : resolve(result)));
@@ -54,11 +57,16 @@ class WatchedClient extends Client {
   }
 }
 
-/** Whether it is a text or a description of a query: objects that submit themselves have patience of their own. */
-function isPlain(config: unknown): boolean {
-  if (typeof config !== 'object' || config === null) return typeof config === 'string';
-  const { submit, callback, query_timeout: limit } = config as Record<string, unknown>;
-  return submit === undefined && callback === undefined && limit === undefined;
+/**
+ * Milliseconds that a query may take; 0 for no end. One that is described may have a limit of its own, which not every version
+ * of pg looks at. Objects that submit themselves have patience of their own.
+ */
+function limitOf(config: unknown, ofOthers: number): number {
+  if (typeof config === 'string') return ofOthers;
+  if (typeof config !== 'object' || config === null) return 0;
+  const { submit, callback, query_timeout: own } = config as Record<string, unknown>;
+  if (submit !== undefined || callback !== undefined) return 0;
+  return typeof own === 'number' ? own : ofOthers;
 }
 
 /** The module: pg, but for the connections. */

@@ -1,5 +1,5 @@
 /**
- * Shows statements to tracers. OpenTelemetry, dd-trace and others wrap pg's `Client.query`: a span begins with the call, in
+ * Shows statements to tracers. OpenTelemetry, dd-trace, Sentry and others wrap pg's `Client.query`: a span begins with the call, in
  * the async context of the caller, and ends with the query's own `callback`. A batch serves several requests with one query,
  * and is sent while the code of any of them runs. So each execution is shown as a query of its own, in the async context of
  * its request, to the wrapped method of a copy of the client that sends nothing. Whatever a tracer does to that query, the
@@ -32,16 +32,19 @@ const UNKNOWN =
 
 /** What pg's own method does, and none that wraps it. */
 const PG_OWN = /[qQ]ueryQueue\.push\(/;
+/** What it does in code that a tracer rewrites as it is loaded, around the same: Sentry does so. */
+const PUBLISHES = /\.runStores\(/;
 
 let judged: unknown;
 let isWrapped = false;
 
-/** Whether a tracer wraps pg's `Client.query`. It may come and go while the process runs. */
+/** Whether a tracer wraps or rewrites pg's `Client.query`. It may come and go while the process runs. */
 export function isTraced(): boolean {
   const { query } = Client.prototype;
   if (query !== judged) {
     judged = query;
-    isWrapped = !PG_OWN.test(Function.prototype.toString.call(query));
+    const code = Function.prototype.toString.call(query);
+    isWrapped = !PG_OWN.test(code) || PUBLISHES.test(code);
   }
   return isWrapped;
 }

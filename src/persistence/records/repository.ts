@@ -1,6 +1,6 @@
 /** Rows of one model: the data access that generated controllers use and that users subclass. */
-import type { Attributes, Model, WhereOptions } from 'sequelize';
-import type { CreateValues, UpdateValues } from '../../metadata/attributes.js';
+import type { Model } from 'sequelize';
+import type { CreateValues, UpdateValues, Where } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { Filter } from '../../query/list-query.js';
 import { MultipleResultsFound, noSuchRecord, notDeleted } from '../errors/errors.js';
@@ -96,7 +96,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotFoundError when no row matches
    * @throws MultipleResultsFound when several do
    */
-  async one(where: WhereOptions<Attributes<M>>): Promise<M> {
+  async one(where: Where<M>): Promise<M> {
     const [first, second] = await this.list({ where, limit: 2 });
     if (second) throw new MultipleResultsFound(`There is more than one such ${this.model.name}.`);
     return first ?? this.missing();

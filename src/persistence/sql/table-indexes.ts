@@ -18,9 +18,9 @@ export interface IndexInfo {
 
 const known = new WeakMap<ModelClass, readonly IndexInfo[]>();
 
-/** Remembers the indexes that a table was seen to have. */
-export function setIndexes(model: ModelClass, indexes: readonly IndexInfo[]): void {
-  known.set(model, indexes);
+/** Remembers the indexes that a table was seen to have, if it was seen. */
+export function setIndexes(model: ModelClass, indexes: readonly IndexInfo[] | undefined): void {
+  if (indexes) known.set(model, indexes);
 }
 
 /** The indexes of a table; undefined as long as nothing is known of them. */

@@ -1,4 +1,5 @@
 /** A transaction that begins when it is first needed, and ends once. */
+import { AsyncResource } from 'node:async_hooks';
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import { runCallbacks } from '../session/commit-callbacks.js';
@@ -113,9 +114,9 @@ export class DatabaseSession implements SessionScope {
     this.#isWork = true;
   }
 
-  /** Runs a callback after a commit that succeeded. */
+  /** Runs a callback after a commit that succeeded, with the async context of its own code: that of a request has its settings. */
   afterCommit(callback: () => unknown): void {
-    this.#callbacks.push(callback);
+    this.#callbacks.push(AsyncResource.bind(callback));
   }
 
   /** Runs a unit of work that is part of the session: when it throws, nothing of the session is committed. */

@@ -26,6 +26,13 @@ registerInstrumentations({
   ],
 });
 
+// Loaded when pg is instrumented.
+if (process.env['WITH_OWN_SPANS']) {
+  const { traceWithOpenTelemetry } =
+    require('../../../src/opentelemetry.js') as typeof import('../../../src/opentelemetry.js');
+  traceWithOpenTelemetry();
+}
+
 // As its instrumentation of HTTP does it: a span for each request, in whose context everything else runs.
 const { Server } = createRequire(__filename)('node:http') as typeof import('node:http');
 const { emit } = Server.prototype;

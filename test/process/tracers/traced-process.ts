@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import type { TracedSpan } from './traced-span.js';
 
 /** A tracer, and the variables that set it up. */
 export interface Tracer {
-  readonly file: 'opentelemetry.js' | 'datadog.js';
+  readonly file: 'opentelemetry.js' | 'datadog.js' | 'sentry.js';
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -37,7 +38,7 @@ export class TracedProcess implements AsyncDisposable {
 
   private constructor({ file, env }: Tracer, databaseUrl: string) {
     this.#child = fork(join(__dirname, 'application.js'), [databaseUrl], {
-      execArgv: ['--require', join(__dirname, file)],
+      execArgv: ['--import', pathToFileURL(join(__dirname, file)).href],
       env: { ...process.env, ...QUIET, ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -52,6 +53,11 @@ export class TracedProcess implements AsyncDisposable {
     const started = new TracedProcess(tracer, databaseUrl);
     await started.#untilOpen();
     return started;
+  }
+
+  /** What it has written to standard error. */
+  get errors(): string {
+    return this.#errors;
   }
 
   /** The status of the answer to a request, and its body. */

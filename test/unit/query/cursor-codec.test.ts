@@ -91,7 +91,13 @@ describe('a cursor', () => {
       }),
       { numRuns: 30 },
     );
-    expect(codec.decode(codec.encode(LONG, SCOPE), SCOPE, 'after').digest).to.be.a('string');
+    expect(codec.decode(codec.encode(LONG, SCOPE), SCOPE, 'after').digest).to.match(/^[\w-]{24}$/);
+  });
+
+  it('has all values where a digest would be one thing more', () => {
+    const key: Keyset = { values: [LONG.values[0] as string], isInclusive: false };
+    const scope = scopeOf({ sort: 'id' });
+    expect(codec.decode(codec.encode(key, scope), scope, 'after')).to.deep.equal(key);
   });
 
   it('is text that needs no encoding in an address', () => {
@@ -218,6 +224,27 @@ describe('a cursor', () => {
         expect(await refusal(codec.encode(PLACE, scope))).to.deep.equal(MISMATCH);
       });
     }
+
+    it('is refused where neither has a condition', async () => {
+      const all = ['name', '-name', 'age', 'age,name', '-age,name'].map((sort) => scopeOf({ sort, q: '' }));
+      const [first = SCOPE] = all;
+      const scopes: CursorScope[] = [
+        ...all,
+        { ...first, access: 'tenant 1' },
+        { ...first, access: 'tenant 2' },
+        { ...first, deleted: 'only' },
+        { ...first, deleted: 'with' },
+        { ...first, access: 'tenant 1', deleted: 'with' },
+      ];
+      for (const scope of scopes) {
+        const place: Keyset = { values: scope.sort.map(() => '7'), isInclusive: false };
+        const cursor = codec.encode(place, scope);
+        expect(codec.decode(cursor, scope, 'after')).to.deep.equal(place);
+        for (const other of scopes.filter((each) => each !== scope)) {
+          expect(await refusal(cursor, other)).to.deep.equal(MISMATCH);
+        }
+      }
+    });
 
     it('is taken where only the spelling is another', () => {
       for (const scope of [

@@ -21,9 +21,13 @@ const ALLOWED = {
   'country.continent.name': true,
   reviews: { rating: true, text: true, 'author.name': true },
   tags: ['name'],
+  'latest.rating': true,
+  'latest.text': true,
 };
 
-const { City, Country } = relatedModels();
+const { City, Country, Review } = relatedModels();
+// Nothing keeps a second row out.
+City.hasOne(Review, { as: 'latest', foreignKey: 'cityId' });
 const [plan] = compilePlan(
   [
     { model: City, options: { filterAllow: ALLOWED } as CrudOptions },
@@ -76,6 +80,9 @@ const FILTERABLE = [
   'country.continent.name',
   'reviews',
   'tags',
+  'latest',
+  'latest.rating',
+  'latest.text',
 ];
 
 describe('a filter by relations', () => {
@@ -115,6 +122,7 @@ describe('a filter by relations', () => {
       },
       'country.name==x,country=isnull=false': 'a Country',
       'country.name==x;country=isnull=false': { 'a Country': 'name==x' },
+      'country=isnull=false;country=isnull=false': 'a Country',
       'reviews=any=(rating==1),reviews=any=(rating==2,text==x)': {
         'a Review': { or: ['rating==1', 'rating==2', 'text==x'] },
       },
@@ -131,6 +139,10 @@ describe('a filter by relations', () => {
       'reviews=none=(rating==1),reviews=none=(text==x)': 'or',
       'reviews=any=(rating==1),reviews=none=(rating==1)': 'or',
       'country=isnull=true,country.name==x': 'or',
+      'country.name==x,reviews=any=(rating==1)': 'or',
+      'country.name==x;latest.rating==1': 'and',
+      'tags=any=(name==x);tags=any=(name==y)': 'and',
+      'latest.rating==1;latest.text==x': 'and',
     })) {
       it(`but not where that means something else: ${q}`, () => {
         expect(short(parse(q).filter))
@@ -230,6 +242,7 @@ describe('a filter by relations', () => {
     it('more conditions on relations than five, those inside of others among them', () => {
       const some = Array.from({ length: FILTER_LIMITS.relations }, (_, index) => `country.name==${index}`);
       expect(parse(some.join()).issues).to.deep.equal([]);
+      expect(parse(some.join().replaceAll('country', 'country.continent')).issues).to.deep.equal([]);
       const sixth = `reviews=any=(author.name==x;text==y),${some.slice(2).join()}`;
       expect(parse(sixth).issues).to.deep.equal([]);
       expect(issueOf(`${sixth},tags=isempty=true`)).to.include({
@@ -250,6 +263,8 @@ describe('a filter by relations', () => {
         'q.list-too-long',
       );
       expect(inside(`text==${'x'.repeat(2048)}`)).to.equal('q.too-long');
+      const own = Array.from({ length: 10 }, () => 'name==x').join(';');
+      expect(parse(`${own};country.name==x;country.continent.name==x`).issues).to.deep.equal([]);
       const both = issueOf(`reviews=any=(${many(6)}),reviews=any=(${many(5)})`);
       expect(both.detail).to.equal("At most 10 comparisons of 'text' are allowed.");
     });
@@ -288,6 +303,21 @@ describe('a filter by relations', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('tells no relation whose key not every request may read', () => {
+    const { City: Town, Review: Opinion } = relatedModels();
+    const [town] = compilePlan(
+      [
+        { model: Town, options: { filterAllow: { name: true, reviews: ['rating'] } } as CrudOptions },
+        { model: Opinion, options: { fields: { cityId: { read: () => true } } } as CrudOptions },
+      ],
+      decoratorReader,
+    );
+    const issues: RequestIssue[] = [];
+    const all = { target: OPEN_ACCESS, where: null, through: null };
+    if (town) filterReader(town)('nothing==x', OPEN_ACCESS.form, issues, () => all);
+    expect(issues.map(({ allowed }) => allowed)).to.deep.equal([['name']]);
   });
 
   it('is no rule of access', () => {

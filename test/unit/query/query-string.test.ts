@@ -57,6 +57,16 @@ describe('parseQueryString', () => {
     });
   }
 
+  it('leaves out what other code reads, whatever it is, and not what has no name to go by', () => {
+    const { parameters, issues } = parseQueryString('/cities?size=5&pa%67e=%ff&page=1&page=2&%ff=1', [
+      'page',
+    ]);
+    expect([...parameters]).to.deep.equal([['size', '5']]);
+    expect(issues).to.deep.equal([
+      { parameter: '%ff', code: 'encoding', detail: "Parameter '%ff' is not valid percent-encoded UTF-8." },
+    ]);
+  });
+
   it('keeps the first of a repeated parameter and reports every other one', () => {
     expect(parsed('/cities?page=1&page=2&size=5&pa%67e=3')).to.deep.equal({
       parameters: [

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { instanceToPlain, plainToInstance } from 'class-transformer';
-import { validate } from 'class-validator';
+import { Expose, instanceToPlain, plainToInstance } from 'class-transformer';
+import { IsEmail, validate } from 'class-validator';
 import { DataTypes, Model } from 'sequelize';
+import { classProperties } from '../../../src/schema/class-properties.js';
 import { createSchema, readSchema, updateSchema } from '../../../src/schema/model-schemas.js';
 import type { SchemaClass } from '../../../src/schema/synthesize-class.js';
 import { ConfigError } from '../../../src/util/config-error.js';
@@ -41,19 +42,38 @@ describe('readSchema, createSchema and updateSchema', () => {
     }
   });
 
-  it('refuse a model that is not attached, and take it when it is', () => {
+  it('can be extended before the model is attached, and refuse to be used before', async () => {
     class Late extends Model {}
-    for (const schema of [readSchema, createSchema, updateSchema]) {
-      expect(() => schema(Late)).to.throw(
-        ConfigError,
-        "Late is not attached to a Sequelize instance; list it in the engine's models, or in " +
-          'new Sequelize({ models: [...] }), before bootstrap is called.',
-      );
+    class LateForm extends createSchema(Late) {
+      @IsEmail()
+      email!: string;
     }
+    class LateView extends readSchema(Late) {
+      @Expose()
+      get loud(): string {
+        return 'LOUD';
+      }
+    }
+    expect(() => new LateForm()).to.throw(
+      ConfigError,
+      "Late is not attached to a Sequelize instance; list it in the engine's models, or in " +
+        'new Sequelize({ models: [...] }), before bootstrap is called.',
+    );
+    expect(() => classProperties(LateView, 'read')).to.throw(ConfigError, 'Late is not attached');
     const { sequelize } = Article;
     if (!sequelize) throw new Error('Article is not attached');
-    Late.init({ title: DataTypes.STRING }, { sequelize });
-    expect(createSchema(Late).name).to.equal('LateCreate');
+    const title = { type: DataTypes.STRING(5), allowNull: false };
+    Late.init({ title, note: DataTypes.STRING }, { sequelize, modelName: 'Later', timestamps: false });
+    expect(await failuresOf(LateForm, { title: 'too long' })).to.deep.equal([
+      'email: isEmail',
+      'title: maxLength',
+    ]);
+    expect({ ...new LateForm() }).to.deep.include({ note: null });
+    expect([...classProperties(LateForm, 'write')].sort()).to.deep.equal(['email', 'note', 'title']);
+    expect([...classProperties(LateView, 'read')].sort()).to.deep.equal(['id', 'loud', 'note', 'title']);
+    expect(Object.getPrototypeOf(LateForm))
+      .to.equal(createSchema(Late))
+      .and.have.property('name', 'LaterCreate');
   });
 
   it('refuse a model without a single primary key', () => {

@@ -64,7 +64,10 @@ describe('the log of failed requests', () => {
     log.add(failure);
     log.add({ ...failure, reason: new Error('other') });
     log.add({ ...failure, status: 504 });
-    expect(lines).to.have.lengthOf(3);
+    for (const code of ['57P01', '53300']) {
+      log.add({ ...failure, reason: Object.assign(new Refused(), { parent: { code } }) });
+    }
+    expect(lines).to.have.lengthOf(5);
   });
 
   it('tells each request that fails by a mistake', () => {

@@ -10,7 +10,7 @@ import {
   ValidationErrorItem,
 } from 'sequelize';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
-import { toProblem } from '../../../../src/http/error/problem.js';
+import { ofItem, type Problem, toProblem } from '../../../../src/http/error/problem.js';
 import {
   ConcurrentModificationError,
   MultipleResultsFound,
@@ -50,6 +50,11 @@ class User extends Model {
   @Exclude() @Column(DataType.STRING) declare secret: string;
 }
 const plan = planOf(attach(User));
+
+function readOnly(name: string): Problem {
+  const detail = `${name} is required, and this request may not set it.`;
+  return { status: 422, detail, errors: [{ pointer: `/${name}`, code: 'readOnly', detail }] };
+}
 
 describe('toProblem', () => {
   describe('of anything that can be thrown', () => {
@@ -272,6 +277,31 @@ describe('toProblem', () => {
       expect(pointers(planOf(User, { createSchema: WithSecret }))).to.deep.equal(['/secret', '/email']);
     });
 
+    it('says of what a row needs that the request may not set it, and of the first alone', () => {
+      const told = { hidden: new Set<string>(), unwritable: new Set(['email', 'teamId']) };
+      const absent = databaseError('23502', { column: 'team_id', table: 'users' });
+      expect(toProblem(absent, { plan, told })).to.deep.equal(readOnly('teamId'));
+      const rule = (path: string, name = 'is_null') =>
+        new ValidationErrorItem(
+          `${path} is wrong`,
+          'notnull violation',
+          path,
+          'x',
+          new User(),
+          name,
+          name,
+          [],
+        );
+      const both = new RuleError('', [rule('teamId'), rule('email')]);
+      expect(toProblem(both, { plan, told })).to.deep.equal(readOnly('email'));
+      const broken = toProblem(new RuleError('', [rule('email', 'isEmail')]), { plan, told });
+      expect(broken.errors?.map(({ code }) => code)).to.deep.equal(['isEmail']);
+      const allowed = { ...told, unwritable: new Set(['email']) };
+      expect(toProblem(absent, { plan, told: allowed })).to.have.nested.property('errors[0].code', 'invalid');
+      const taken = databaseError('23505', { constraint: 'users_email_key', table: 'users' });
+      expect(toProblem(taken, { plan, told })).to.have.nested.property('errors[0].code', 'unique');
+    });
+
     it('does not take the row of another table for this one', () => {
       const error = databaseError('23503', { constraint: 'users_team_id_fkey', table: 'posts' });
       expect(toProblem(error, { plan })).to.deep.equal({
@@ -312,6 +342,11 @@ describe('toProblem', () => {
         { pointer: '/seats', code: 'max', detail: 'Validation max on seats failed' },
         { pointer: '', code: 'complete', detail: 'something is missing' },
       ]);
+      expect(toProblem(error).errors).to.deep.include({
+        pointer: '/seats',
+        code: 'max',
+        detail: 'Validation max on seats failed',
+      });
     });
   });
 
@@ -332,6 +367,36 @@ describe('toProblem', () => {
     it('tells them by their shape, whatever else they have', () => {
       const error = { httpCode: 404, message: 'No such page.', parent: { id: 5 } };
       expect(toProblem(error)).to.deep.equal({ status: 404, detail: 'No such page.' });
+      expect(toProblem({ httpCode: 404 })).to.deep.equal({ status: 404, detail: 'Not Found' });
+      expect(toProblem({ ...error, errors: ['stranger'] })).to.deep.equal(toProblem(error));
+    });
+
+    it('says nothing of what has failed in the parameters where the server is at fault', async () => {
+      class Wrong {
+        @IsString() name: unknown = 5;
+      }
+      const error = Object.assign(new HttpError(500, 'Oops.'), { errors: await validate(new Wrong()) });
+      expect(toProblem(error)).to.deep.equal({ status: 500, detail: 'Oops.' });
+    });
+
+    it('says of a value without any rule that it is not known', async () => {
+      class Unknown {}
+      const errors = await validate(new Unknown(), { forbidUnknownValues: true });
+      expect(toProblem(Object.assign(new BadRequestError(), { errors })).errors).to.deep.equal([
+        { pointer: '', code: 'unknownValue', detail: 'an unknown value was passed to the validate function' },
+      ]);
+    });
+
+    it('says that there are more problems than it tells', () => {
+      const each = Object.assign(new ValidationError(), {
+        property: 'name',
+        constraints: { rule: 'is wrong' },
+      });
+      const { detail, errors } = toProblem(
+        Object.assign(new BadRequestError(), { errors: new Array(101).fill(each) }),
+      );
+      expect(errors).to.have.lengthOf(100);
+      expect(detail).to.equal('There are more problems than are told; errors has the first 100.');
     });
 
     it('tells what failed in the parameters of a hand-written route, without values', async () => {
@@ -386,6 +451,11 @@ describe('toProblem', () => {
         middlewareError({ status: 503 }, SECRET),
         { status: 503, detail: 'Service Unavailable' },
       ],
+      [
+        'a message that is empty',
+        middlewareError({ status: 413, expose: true }, ''),
+        { status: 413, detail: 'Payload Too Large' },
+      ],
       ['an unknown status', middlewareError({ status: 599 }, SECRET), { status: 599, detail: 'Error' }],
       [
         'JSON that cannot be parsed, which it would quote',
@@ -402,6 +472,42 @@ describe('toProblem', () => {
       it(`answers ${label}`, () => {
         expect(toProblem(error)).to.deep.equal(expected);
       });
+    }
+  });
+});
+
+describe('ofItem', () => {
+  const issue = { pointer: '/email', code: 'unique', detail: 'Taken.' };
+
+  it('puts what is wrong with an item into the body', () => {
+    expect(ofItem({ status: 409, detail: 'Taken.', errors: [issue] }, 3)).to.deep.equal({
+      status: 409,
+      detail: 'Taken.',
+      errors: [{ ...issue, pointer: '/3/email' }],
+    });
+    for (const [status, code] of [
+      [404, 'notFound'],
+      [418, 'refused'],
+    ] as const) {
+      expect(ofItem({ status, detail: 'None.' }, 3)).to.deep.equal({
+        status,
+        detail: 'None.',
+        errors: [{ pointer: '/3', code, detail: 'None.' }],
+      });
+    }
+  });
+
+  it('points to the whole body where nothing tells the item, and to nothing where nothing is told', () => {
+    const problem = { status: 409, detail: 'Taken.', errors: [issue] };
+    expect(ofItem(problem, 'unknown')).to.deep.equal({ ...problem, errors: [{ ...issue, pointer: '' }] });
+    const bare = { status: 409, detail: 'Taken.' };
+    expect(ofItem(bare, 'unknown')).to.equal(bare);
+  });
+
+  it('leaves what the server cannot do as it is', () => {
+    for (const status of [500, 503]) {
+      const problem = { status, detail: 'No.', retryAfter: 1 };
+      expect(ofItem(problem, 3)).to.equal(problem);
     }
   });
 });

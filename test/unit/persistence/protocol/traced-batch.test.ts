@@ -1,7 +1,8 @@
 import { expect } from 'chai';
+import { Client } from 'pg';
 import type { Batch } from '../../../../src/persistence/protocol/batch.js';
 import { PreparedStatement } from '../../../../src/persistence/protocol/prepared-statement.js';
-import { TracedBatch } from '../../../../src/persistence/protocol/traced-batch.js';
+import { isTraced, TracedBatch } from '../../../../src/persistence/protocol/traced-batch.js';
 
 describe('a batch that a tracer is shown', () => {
   const batch: Batch = {
@@ -17,5 +18,43 @@ describe('a batch that a tracer is shown', () => {
       traced.query({ limit: () => {}, handleError: resolve });
     });
     expect(error.message).to.include('use pg 8.23');
+  });
+});
+
+describe('a tracer', () => {
+  const prototype = Client.prototype as { query: unknown };
+  const { query } = prototype;
+
+  afterEach(() => {
+    prototype.query = query;
+  });
+
+  /** Code as loaders make it of pg's own: the same, within something else. */
+  function rewrite(head: string, tail: string): void {
+    const own = Function.prototype.toString.call(query).replace(/^query/, 'function');
+    prototype.query = new Function(
+      `return function () { ${head} (${own}).apply(this, arguments) ${tail} }`,
+    )();
+  }
+
+  it('is not seen in what pg does itself', () => {
+    expect(isTraced()).to.equal(false);
+  });
+
+  it('is seen in a method around that of pg', () => {
+    prototype.query = function traced(this: unknown, ...values: unknown[]) {
+      return Reflect.apply(query as () => unknown, this, values);
+    };
+    expect(isTraced()).to.equal(true);
+  });
+
+  it('is seen in code of pg that it has rewritten to publish to a channel', () => {
+    rewrite('return channel.start.runStores({}, () => ', ')');
+    expect(isTraced()).to.equal(true);
+  });
+
+  it('is not seen in code of pg that something else has rewritten', () => {
+    rewrite('counter.lines[7] += 1; return', '');
+    expect(isTraced()).to.equal(false);
   });
 });

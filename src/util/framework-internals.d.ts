@@ -1,4 +1,6 @@
-/** The part of class-transformer's metadata storage that is read here; the package ships no types under this path. */
+/** The parts of frameworks that are used here, under paths for which they ship no types, or private ones. */
+
+/** The part of class-transformer's metadata storage that is read here. */
 declare module 'class-transformer/cjs/storage.js' {
   import type {
     ExcludeOptions,
@@ -57,6 +59,8 @@ declare module 'class-transformer/cjs/TransformOperationExecutor.js' {
     ): unknown;
     /** The keys that are transformed, of an object or a map. */
     getKeys(target: unknown, value: object, isMap: boolean): string[];
+    /** What the `@Transform`s of a property make of a value. */
+    applyCustomTransformations(value: unknown, ...context: readonly unknown[]): unknown;
   }
 }
 
@@ -64,4 +68,33 @@ declare module 'class-transformer/cjs/constants/default-options.constant.js' {
   import type { ClassTransformOptions } from 'class-transformer';
 
   export const defaultOptions: ClassTransformOptions;
+}
+
+/** What carries out a validation. Every property of every object goes through `performValidations`. */
+declare module 'class-validator/cjs/validation/ValidationExecutor.js' {
+  import type { getMetadataStorage, ValidationError, Validator, ValidatorOptions } from 'class-validator';
+
+  export class ValidationExecutor {
+    constructor(validator: Validator, options: ValidatorOptions);
+    /** What validators promise, and the errors wait for. */
+    awaitingPromises: Promise<unknown>[];
+    metadataStorage: Pick<
+      ReturnType<typeof getMetadataStorage>,
+      | 'hasValidationMetaData'
+      | 'getTargetValidationMetadatas'
+      | 'groupByPropertyName'
+      | 'getTargetValidatorConstraints'
+    >;
+    execute(object: object, schema: string | undefined, errors: ValidationError[]): void;
+    /** Adds one error for the property, with no constraints and no children where nothing is wrong. */
+    performValidations(
+      object: unknown,
+      value: unknown,
+      property: string,
+      defined: readonly unknown[],
+      others: readonly unknown[],
+      errors: ValidationError[],
+    ): void;
+    stripEmptyErrors(errors: ValidationError[]): ValidationError[];
+  }
 }

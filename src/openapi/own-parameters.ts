@@ -1,0 +1,55 @@
+/** The parameters that the decorators of a method read from a request. */
+import type { ActionParameter } from '../http/routes/describe-action.js';
+import type { Class } from '../metadata/crud-options.js';
+import { classJsonSchema } from '../schema/class-json-schema.js';
+import type { JsonSchema } from '../schema/json-schema.js';
+import type { ParameterObject } from './openapi-object.js';
+
+/** Those of a method that are not described without it: where both read one, the generated reader refuses what it does not take. */
+export function ownParameters(
+  declared: readonly ActionParameter[],
+  described: readonly ParameterObject[],
+): ParameterObject[] {
+  const isDescribed = (own: ParameterObject): boolean =>
+    described.some(({ name, in: place }) => name === own.name && place === own.in);
+  return declared.flatMap(requestParameters).filter((own) => !isDescribed(own));
+}
+
+function requestParameters({ source, name, isRequired, type }: ActionParameter): ParameterObject[] {
+  switch (source) {
+    case 'query':
+    case 'header':
+    case 'cookie':
+      return [{ name, in: source, required: isRequired, schema: typeSchema(type) }];
+    case 'queries':
+      return isOwnClass(type) ? queryClass(type) : [];
+    default:
+      return [];
+  }
+}
+
+function queryClass(type: Class): ParameterObject[] {
+  const { properties = {}, required = [] } = classJsonSchema(type);
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
+  [String, { type: 'string' }],
+  [Number, { type: 'number' }],
+  [Boolean, { type: 'boolean' }],
+]);
+
+/** What a type that TypeScript emitted stands for; any value where it says nothing. */
+export function typeSchema(type: Class | undefined): JsonSchema {
+  return CONSTRUCTORS.get(type) ?? (isOwnClass(type) ? classJsonSchema(type) : {});
+}
+
+/** A class of the user's that declares properties, unlike `Object`, `Array` and `Date`. */
+function isOwnClass(type: Class | undefined): type is Class {
+  return typeof type === 'function' && Object.keys(classJsonSchema(type).properties ?? {}).length > 0;
+}

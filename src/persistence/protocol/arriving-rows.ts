@@ -1,0 +1,55 @@
+/** The rows of a query as they arrive. Those of a result with many bytes are kept as bytes, and there is a most that is kept. */
+import { RESULT_TOO_LARGE } from '../errors/database-fault.js';
+import type { TextRow } from './batch.js';
+import { LARGE_RESULT, LargeResult, MAX_RESULT } from './large-result.js';
+import type { DriverClient, DriverConnection } from './pg-internals.js';
+
+/** What is said of a result that is not kept. */
+export class ResultTooLargeError extends Error {
+  readonly severity = 'ERROR';
+  readonly code = RESULT_TOO_LARGE;
+
+  constructor() {
+    super(`The rows of a result have over ${MAX_RESULT} bytes.`);
+  }
+}
+
+/** The rows of one query, execution by execution. */
+export class ArrivingRows {
+  readonly #client: DriverClient;
+  readonly #most: number;
+  #rows: TextRow[] = [];
+  #bytes = 0;
+  #large: LargeResult | null = null;
+
+  constructor(client: DriverClient, sql: string) {
+    this.#client = client;
+    // What was written is told.
+    this.#most = sql.startsWith('SELECT') ? MAX_RESULT : Number.POSITIVE_INFINITY;
+  }
+
+  /** @param bytes of its message */
+  add(row: TextRow, bytes: number): void {
+    this.#bytes += bytes;
+    this.#rows.push(this.#bytes < LARGE_RESULT ? row : this.#keep(row, bytes));
+    if (this.#bytes > this.#most) this.#rows.length = 0;
+  }
+
+  /** Those of an execution that has ended; null where they are more than is kept. */
+  take(): readonly TextRow[] | null {
+    const rows = this.#bytes > this.#most ? null : this.#rows;
+    this.#rows = [];
+    this.#bytes = 0;
+    return rows;
+  }
+
+  /** No more arrive. */
+  end(): void {
+    this.#large?.end();
+  }
+
+  #keep(row: TextRow, bytes: number): TextRow {
+    this.#large ??= new LargeResult((this.#client.connection as DriverConnection).stream);
+    return this.#large.keep(row, bytes);
+  }
+}

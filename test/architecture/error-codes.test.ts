@@ -1,0 +1,80 @@
+/** The table of codes in the guide: it has each word that the source gives as the `code` of an error, and no other one. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { PACKAGE_ROOT } from '../support/package-root.js';
+import { readSourceTree } from './source-tree.js';
+
+const PAGE = 'docs/errors.md';
+/** Without the examples in comments. */
+const sources = new Map(
+  [...readSourceTree()].map(([file, source]) => [file, source.replaceAll(/^ *\*.*/gm, '')]),
+);
+
+/** How the source gives a code as a word. SQLSTATEs, which have digits, are none. */
+const WORDS: readonly RegExp[] = [
+  /\bcode: '([a-z][\w.-]*)'/gi,
+  /new (?:BodyError|FilterError|InvalidCursorError)\(\s*(?:\d+,\s*)?'([\w.-]+)'/g,
+  /\b(?:wrong|issue|refusal)\([^,()]+(?:\([^()]*\))?, '(\w+)'/g,
+  /\?\? '(refused)'/g,
+];
+
+/** Where more words are, because the code is a value there. Each of these files has to have some. */
+const ELSEWHERE: Readonly<Record<string, RegExp>> = {
+  'http/error/problem.ts': /^ {2}(?:\d{3}: '(\w+)',|(\w+): \{ status: 4\d\d)|^ {2}(\w+): \{\n {4}status: 4/gm,
+  'query/cursor-codec.ts': /^ {2}'(cursor\.\w+)':/gm,
+  'query/filter-error.ts': /^ {2}\| '(q\.[\w-]+)'/gm,
+  'schema/body-values.ts': /\bname: '(\w+)'/g,
+  'schema/column-rules.ts': /\b(?:rule|formRule)\(\s*'(\w+)'/g,
+  'schema/synthesize-class.ts': /\bname: '(\w+)'/g,
+};
+
+/** An error whose code is no word, by file. The word comes from the patterns above, or is the name of a user's rule. */
+const EXPRESSIONS: Readonly<Record<string, number>> = {
+  'http/error/problem.ts': 4,
+  'http/request/parse-item.ts': 1,
+  'http/request/parse-replacement.ts': 1,
+  'query/cursor-codec.ts': 1,
+  'query/filter-error.ts': 1,
+  'schema/body-schema.ts': 2,
+  'schema/body-values.ts': 1,
+  'schema/request-issue.ts': 1,
+};
+const EXPRESSION = /\b(?:pointer|parameter)\b[^{}]*?\bcode(?:,|: (?!')[^,]+,)/g;
+
+/** All matches of a pattern: what its first group that takes part has found. */
+function found(pattern: RegExp, source: string): readonly string[] {
+  return [...source.matchAll(pattern)].map(([, ...groups]) => groups.find((group) => group) ?? '');
+}
+
+function codesOfSource(): ReadonlySet<string> {
+  const words = [...sources.values()].flatMap((source) => WORDS.flatMap((pattern) => found(pattern, source)));
+  const others = Object.entries(ELSEWHERE).flatMap(([file, pattern]) => {
+    const own = found(pattern, sources.get(file) ?? '');
+    if (own.length === 0) throw new Error(`${file} has no codes any more; tell this test where they are.`);
+    return own;
+  });
+  return new Set([...words, ...others]);
+}
+
+/** The first cells of the tables under the heading. */
+function codesOfPage(text: string): ReadonlySet<string> {
+  const [, section = ''] = text.split('\n## Codes\n');
+  const [tables = ''] = section.split('\n## ');
+  const cells = [...tables.matchAll(/^\| (`[^|]+) \|/gm)].map(([, cell = '']) => cell);
+  return new Set(cells.flatMap((cell) => [...cell.matchAll(/`([\w.-]+)`/g)].map(([, code = '']) => code)));
+}
+
+describe('the codes of errors', () => {
+  it('are those of the guide', () => {
+    const page = codesOfPage(readFileSync(join(PACKAGE_ROOT, PAGE), 'utf8'));
+    expect([...page].sort(), PAGE).to.deep.equal([...codesOfSource()].sort());
+  });
+
+  it('are words in the source, except where this test knows the values', () => {
+    const counted = [...sources].map(
+      ([file, source]) => [file, source.match(EXPRESSION)?.length ?? 0] as const,
+    );
+    expect(Object.fromEntries(counted.filter(([, times]) => times > 0))).to.deep.equal(EXPRESSIONS);
+  });
+});

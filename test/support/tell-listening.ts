@@ -1,0 +1,9 @@
+/** Loaded before a program: its parent is told as soon as the program listens. */
+import { Server } from 'node:net';
+
+const prototype: { emit(...args: readonly unknown[]): boolean } = Server.prototype;
+const { emit } = prototype;
+prototype.emit = function (...args) {
+  if (args[0] === 'listening') process.send?.('listening');
+  return Reflect.apply(emit, this, args);
+};

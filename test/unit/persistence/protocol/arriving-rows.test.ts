@@ -1,0 +1,47 @@
+/** The rows of large results keep their values, whatever they are kept as. */
+import { PassThrough } from 'node:stream';
+import { expect } from 'chai';
+import { array, assert, constantFrom, nat, oneof, property, string } from 'fast-check';
+import { ArrivingRows } from '../../../../src/persistence/protocol/arriving-rows.js';
+import type { TextRow } from '../../../../src/persistence/protocol/batch.js';
+import type { DriverClient } from '../../../../src/persistence/protocol/pg-internals.js';
+
+/** A client, as far as rows need it. */
+function arriving(): ArrivingRows {
+  const client = { connection: { stream: new PassThrough() } };
+  return new ArrivingRows(client as unknown as DriverClient, 'SELECT');
+}
+
+const bytesOf = (row: TextRow) => row.reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), 0);
+
+describe('rows of a result of many bytes', () => {
+  const value = oneof(
+    constantFrom(null, '', 'a', 'é', '漢'.repeat(700), 'x'.repeat(5_000)),
+    string({ unit: 'grapheme', maxLength: 200 }),
+  );
+
+  it('have the values that arrived, however often they are read', () => {
+    assert(
+      property(array(array(value, { maxLength: 6 }), { maxLength: 40 }), nat(400_000), (rows, before) => {
+        const found = arriving();
+        // Rows of other results of the query do not count.
+        found.add(['1'], before);
+        expect(found.take()).to.have.length(1);
+        found.add(['y'.repeat(300_000)], 300_000);
+        for (const row of rows) found.add(row, bytesOf(row));
+        found.end();
+        const [, ...taken] = found.take() ?? [];
+        for (const _ of [1, 2]) expect(taken.map((row) => [...row])).to.deep.equal(rows);
+      }),
+    );
+  });
+
+  it('are kept as bytes from the first 256 kB on, where they are large', () => {
+    const found = arriving();
+    for (let index = 0; index < 4; index += 1) found.add(['z'.repeat(100_000)], 100_000);
+    found.add(['short'], 5);
+    found.end();
+    const isText = (row: TextRow) => 'value' in (Object.getOwnPropertyDescriptor(row, '0') ?? {});
+    expect(found.take()?.map(isText)).to.deep.equal([true, true, false, false, true]);
+  });
+});

@@ -1,0 +1,93 @@
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { plainToInstance, Type } from 'class-transformer';
+import {
+  validate as asItIs,
+  getMetadataStorage,
+  IsInt,
+  IsOptional,
+  IsString,
+  MaxLength,
+  Validate,
+  ValidateIf,
+  ValidateNested,
+  ValidatorConstraint,
+  type ValidatorConstraintInterface,
+} from 'class-validator';
+import fc from 'fast-check';
+import { validate } from '../../../src/schema/class-validator-internals.js';
+
+const STRICT = { forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true };
+
+@ValidatorConstraint({ async: true })
+class IsFree implements ValidatorConstraintInterface {
+  async validate(value: unknown): Promise<boolean> {
+    await null;
+    return value !== 'taken';
+  }
+}
+
+class Base {
+  @IsOptional()
+  @IsInt({ context: { told: 1 } })
+  declare count?: number;
+}
+
+class Part extends Base {
+  @IsString()
+  @MaxLength(3)
+  @Validate(IsFree)
+  declare name: string;
+
+  @ValidateIf((part: Part) => part.name !== 'a')
+  @ValidateNested({ each: true })
+  @Type(() => Part)
+  declare parts?: Part[];
+
+  @IsOptional()
+  @IsInt({ each: true })
+  declare numbers?: number[];
+}
+
+const { part } = fc.letrec<{ part: object; value: unknown }>((tie) => ({
+  value: fc.oneof(
+    fc.constantFrom<unknown>(null, undefined, 'a', 'taken', 'taken too', 7, 1.5, [], [1, 'a'], {}),
+    tie('part'),
+    fc.array(tie('part'), { maxLength: 3 }),
+  ),
+  part: fc.dictionary(
+    fc.constantFrom('name', 'count', 'parts', 'numbers', 'unknown', 'toString'),
+    tie('value'),
+    {
+      maxKeys: 4,
+      noNullPrototype: true,
+    },
+  ),
+}));
+
+describe('validation of a body', () => {
+  it("gives the errors of class-validator's own", () =>
+    fc.assert(
+      fc.asyncProperty(part, async (values) => {
+        const given = () => plainToInstance(Part, structuredClone(values));
+        expect(await validate(given(), STRICT)).to.deep.equal(await asItIs(given(), STRICT));
+      }),
+    ));
+
+  it('looks up the decorators of each class once, however many objects there are', async () => {
+    const storage = getMetadataStorage();
+    const { getTargetValidationMetadatas } = storage;
+    const asked: unknown[] = [];
+    storage.getTargetValidationMetadatas = (...question) => {
+      asked.push(question[0]);
+      return getTargetValidationMetadatas.apply(storage, question);
+    };
+    try {
+      const parts = Array.from({ length: 50 }, () => ({ name: 'b', parts: [{ name: 'a' }] }));
+      expect(await validate(plainToInstance(Part, { name: 'b', parts }), STRICT)).to.deep.equal([]);
+    } finally {
+      storage.getTargetValidationMetadatas = getTargetValidationMetadatas;
+    }
+    expect(asked).to.deep.equal([Part]);
+  });
+});
