@@ -21,6 +21,7 @@ export class ArrivingRows {
   #rows: TextRow[] = [];
   #bytes = 0;
   #large: LargeResult | null = null;
+  #isOver = false;
 
   constructor(client: DriverClient, sql: string) {
     this.#client = client;
@@ -30,9 +31,11 @@ export class ArrivingRows {
 
   /** @param bytes of its message */
   add(row: TextRow, bytes: number): void {
+    // Those of a query that was given up still arrive, until its connection is closed.
+    if (this.#isOver) return;
     this.#bytes += bytes;
-    this.#rows.push(this.#bytes < LARGE_RESULT ? row : this.#keep(row, bytes));
-    if (this.#bytes > this.#most) this.#rows.length = 0;
+    if (this.#bytes > this.#most) this.#drop();
+    else this.#rows.push(this.#bytes < LARGE_RESULT ? row : this.#keep(row, bytes));
   }
 
   /** Those of an execution that has ended; null where they are more than is kept. */
@@ -40,12 +43,21 @@ export class ArrivingRows {
     const rows = this.#bytes > this.#most ? null : this.#rows;
     this.#rows = [];
     this.#bytes = 0;
+    this.#large?.end();
+    this.#large = null;
     return rows;
   }
 
-  /** No more arrive. */
+  /** No more are looked for. */
   end(): void {
+    this.#isOver = true;
+    this.#drop();
     this.#large?.end();
+  }
+
+  #drop(): void {
+    this.#rows = [];
+    this.#large?.forget();
   }
 
   #keep(row: TextRow, bytes: number): TextRow {

@@ -31,7 +31,7 @@ interface Kept {
 /** Rows that nothing will read, because they are gone. */
 const forgotten = new FinalizationRegistry<Kept>((result) => free(result, result.bytes));
 
-/** The large rows of one query. */
+/** The large rows of one execution. */
 export class LargeResult {
   readonly #stream: Pick<DriverStream, 'pause' | 'resume'>;
   readonly #kept: Kept = { bytes: 0 };
@@ -55,6 +55,11 @@ export class LargeResult {
     }
     this.flow();
     return slim;
+  }
+
+  /** Nothing will read the rows that have arrived. */
+  forget(): void {
+    free(this.#kept, this.#kept.bytes);
   }
 
   /** No more rows arrive. */

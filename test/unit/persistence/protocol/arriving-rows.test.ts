@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { array, assert, constantFrom, nat, oneof, property, string } from 'fast-check';
 import { ArrivingRows } from '../../../../src/persistence/protocol/arriving-rows.js';
 import type { TextRow } from '../../../../src/persistence/protocol/batch.js';
+import { MAX_RESULT } from '../../../../src/persistence/protocol/large-result.js';
 import type { DriverClient } from '../../../../src/persistence/protocol/pg-internals.js';
 
 /** A client, as far as rows need it. */
@@ -29,8 +30,8 @@ describe('rows of a result of many bytes', () => {
         expect(found.take()).to.have.length(1);
         found.add(['y'.repeat(300_000)], 300_000);
         for (const row of rows) found.add(row, bytesOf(row));
-        found.end();
         const [, ...taken] = found.take() ?? [];
+        found.end();
         for (const _ of [1, 2]) expect(taken.map((row) => [...row])).to.deep.equal(rows);
       }),
     );
@@ -40,8 +41,26 @@ describe('rows of a result of many bytes', () => {
     const found = arriving();
     for (let index = 0; index < 4; index += 1) found.add(['z'.repeat(100_000)], 100_000);
     found.add(['short'], 5);
-    found.end();
     const isText = (row: TextRow) => 'value' in (Object.getOwnPropertyDescriptor(row, '0') ?? {});
     expect(found.take()?.map(isText)).to.deep.equal([true, true, false, false, true]);
+    found.end();
+  });
+
+  it('are not looked at when the query was given up', () => {
+    const found = arriving();
+    found.add(['a'], 400_000);
+    found.end();
+    for (const bytes of [1, 400_000]) found.add(['late'.repeat(1_000)], bytes);
+    expect(found.take()).to.deep.equal([]);
+  });
+
+  it('are given up by the execution that has too many, and not by the next one', () => {
+    const found = arriving();
+    found.add(['x'.repeat(300_000)], MAX_RESULT + 1);
+    found.add(['a'], 1);
+    expect(found.take()).to.equal(null);
+    found.add(['b'], 1);
+    expect(found.take()).to.deep.equal([['b']]);
+    found.end();
   });
 });
