@@ -13,10 +13,14 @@ const ROWS = 100;
 const LONG = 800 * HEAP;
 const TOO_LONG = 10_000 * HEAP;
 const AT_ONCE = 6;
+/** Bytes of a text of which a page is large, and takes a small part of the memory that is left when most of it is taken. */
+const LARGE = 5_000;
 
 const END = `"total":${ROWS},"page":1,"size":${ROWS},"pages":1,"has_next":false,"has_prev":false}`;
 
-describe('pages of large rows in a process with little memory', () => {
+describe('pages of large rows in a process with little memory', function () {
+  // Some hundred megabytes go through it, on any machine.
+  this.timeout(300_000);
   let database: TestDatabase;
   let fixture: FixtureProcess;
   before(async () => {
@@ -77,6 +81,14 @@ describe('pages of large rows in a process with little memory', () => {
       body: '{"detail":"There is no memory for so many large records at once; ask for fewer, or try again."}',
     });
     expect((await fixture.get('/hook?size=2')).status).to.equal(200);
+  });
+
+  it('are answered beside a cache that fills most of the memory, whatever reads them', async () => {
+    await fill(`"${'x'.repeat(LARGE)}"`);
+    await using full = await FixtureProcess.start({}, { DATABASE_URL: database.url }, PROGRAM);
+    expect((await full.get('/fill')).status).to.equal(200);
+    for (const path of ['/page', '/cursor', '/schema', '/getter', '/hook'])
+      expect((await full.get(`${path}?size=${ROWS}`)).status, path).to.equal(200);
   });
 
   it('are refused where their rows do not fit beside the memory, either', async () => {

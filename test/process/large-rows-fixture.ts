@@ -2,6 +2,7 @@
 import '../support/express-version.js';
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { Expose, Transform } from 'class-transformer';
 import express, { type Express } from 'express';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
@@ -13,6 +14,10 @@ import {
   type ModelClass,
   serve,
 } from '../../src/index.js';
+import { HEAP_LIMIT } from '../../src/persistence/protocol/heap-limit.js';
+
+/** Milliseconds of a statement: how fast the machine is does not matter here. */
+const PATIENCE = 50_000;
 
 /** A resource over the table, under its name in lower case. */
 function serveAs(name: string, options: CrudOptions = {}): ModelClass {
@@ -37,6 +42,12 @@ class Read {
   declare value: unknown;
 }
 
+/** Bytes of objects that have lasted. */
+function usedByLasting(): number {
+  const lasting = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
+  return lasting.reduce((bytes, { space_used_size: used }) => bytes + used, 0);
+}
+
 async function main(): Promise<void> {
   const getter = serveAs('Getter');
   Column({ type: DataType.VIRTUAL, get: () => undefined })(getter.prototype, 'nothing');
@@ -49,7 +60,14 @@ async function main(): Promise<void> {
     hook,
   ];
   const app: Express = express();
-  await engineLifespan(String(process.env['DATABASE_URL']), { models, createAll: true })(app);
+  const dialectOptions = { statement_timeout: PATIENCE, query_timeout: PATIENCE };
+  const engine = { models, createAll: true, dialectOptions, pool: { acquire: PATIENCE } };
+  await engineLifespan(String(process.env['DATABASE_URL']), engine)(app);
+  const cache: number[][] = [];
+  app.get('/fill', (_request, response) => {
+    while (usedByLasting() < 0.84 * HEAP_LIMIT) cache.push(Array<number>(10_000).fill(1.5));
+    response.json(cache.length);
+  });
   hook.addHook('afterFind', () => {});
   await bootstrap(app, { models });
   const server = await serve(app, { port: 0 });

@@ -11,7 +11,12 @@ import { activeQueryOf, type DriverClient } from './pg-internals.js';
 /** Bytes of rows after which the heap is looked at again. */
 const STEP = 64 * 1024;
 /** V8 begins to do little but collect garbage when there is less room. */
-const FULL = 0.8 * HEAP_LIMIT;
+const LITTLE_ROOM = 0.2 * HEAP_LIMIT;
+/** Values take up to twenty times the bytes of their rows: `{}` in JSON is an object of 56 bytes. */
+const SWELL = 20;
+
+/** Bytes of the rows of all queries that are watched and under way. */
+let arriving = 0;
 
 /** What is said of a result whose values do not fit into the heap. */
 class HeapFullError extends Error {
@@ -23,22 +28,30 @@ class HeapFullError extends Error {
   }
 }
 
-/** Ends a connection whose query the heap has no room for. Queries of ours keep their rows elsewhere. */
+/**
+ * Ends a connection whose query the heap has no room for. A heap that other code fills is no reason: the rows under way have to be
+ * enough to fill the rest. Queries of ours keep their rows elsewhere.
+ */
 export function watchHeap(client: object): void {
   const { connection } = client as DriverClient;
   let bytes = 0;
   let nextLook = LARGE_RESULT;
-  connection?.on('dataRow', ({ length }: { readonly length: number }) => {
-    bytes += length;
-    if (bytes < nextLook) return;
-    nextLook = bytes + STEP;
-    if (usedByLasting() < FULL || isOurs(client as DriverClient)) return;
-    connection.stream.destroy(new HeapFullError());
-  });
-  connection?.on('readyForQuery', () => {
+  const forget = (): void => {
+    arriving -= bytes;
     bytes = 0;
     nextLook = LARGE_RESULT;
+  };
+  connection?.on('dataRow', ({ length }: { readonly length: number }) => {
+    bytes += length;
+    arriving += length;
+    if (bytes < nextLook) return;
+    nextLook = bytes + STEP;
+    const room = HEAP_LIMIT - usedByLasting();
+    if (room > LITTLE_ROOM || room > arriving * SWELL || isOurs(client as DriverClient)) return;
+    connection.stream.destroy(new HeapFullError());
   });
+  connection?.on('readyForQuery', forget);
+  connection?.on('end', forget);
 }
 
 /** Bytes of objects that have lasted. Young ones are mostly garbage that will be collected before there is no room. */
