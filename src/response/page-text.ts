@@ -5,6 +5,8 @@ import { JsonBytes } from './json-bytes.js';
 
 /** Characters of a page that is written at once, but for the last record. */
 const SHORT = 256 * 1024;
+/** Characters of a piece, but for the last record: each costs about as much as a short record. */
+const PIECE = 64 * 1024;
 /** Milliseconds of a slice, but for the last record. */
 const SLICE = 5;
 
@@ -47,7 +49,7 @@ async function writeOn(
   { size, write, forget }: PageTexts,
 ): Promise<JsonBytes> {
   const bytes = new JsonBytes();
-  bytes.add(text);
+  let piece = text;
   for (let index = 0; index < from; index += 1) forget(index);
   let started = 0;
   for (let index = from; index < size; index += 1) {
@@ -55,9 +57,12 @@ async function writeOn(
       await nextTurn();
       started = performance.now();
     }
-    bytes.add(`,${write(index)}`);
+    piece += `,${write(index)}`;
     forget(index);
+    if (piece.length < PIECE) continue;
+    bytes.add(piece);
+    piece = '';
   }
-  bytes.add(end);
+  bytes.add(piece + end);
   return bytes;
 }

@@ -16,7 +16,7 @@ const SHORT = 2_000;
 export const ETAG_DIGITS = 27;
 
 /** What Express takes away where there is no body. */
-const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
+export const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
 
 /** Whether nothing of the user's stands between `response.json()` and the socket that would see a value. */
 export function writesPlainJson(response: Response): boolean {
@@ -122,14 +122,17 @@ function etagOf({ app }: Response, body: string | Buffer, length: number): strin
 }
 
 /** Whether an answer has a body whatever is in it, and no header that is not Express's own. */
-export function isUsual(response: Response): boolean {
+function isUsual(response: Response): boolean {
   const { headers, method } = response.req;
   const isConditional = headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
+  return !isConditional && method !== 'HEAD' && hasUsualHeaders(response);
+}
+
+/** Whether the headers that are about the body are to be Express's own. */
+export function hasUsualHeaders(response: Response): boolean {
   // A function of the user's is given bytes.
   const hasOwnTag = typeof response.app.get('etag') === 'function';
   return (
-    !isConditional &&
-    method !== 'HEAD' &&
     !hasOwnTag &&
     response.statusCode < 204 &&
     !response.hasHeader('Content-Type') &&
