@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Expose, Transform, Type } from 'class-transformer';
 import { IsArray, IsOptional, IsString, ValidateNested } from 'class-validator';
-import { Body, JsonController, Post } from 'routing-controllers';
+import { Body, BodyParam, JsonController, Post } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { SqlLog } from '../support/sql-log.js';
@@ -92,6 +92,11 @@ class LetterController {
   write(@Body() _letter: Letter) {
     return {};
   }
+
+  @Post('/answers')
+  writeAnswer(@BodyParam('letter') _letter: Letter) {
+    return {};
+  }
 }
 
 const LENGTH = 95_000;
@@ -128,6 +133,12 @@ const BODIES: readonly (readonly [label: string, body: unknown, status: number, 
   ['a long text in the place of a moment', { moments: [`2026-01-31T08:00:00.${'0'.repeat(LENGTH)}`] }, 422],
   ['unknown properties of many records', ITEMS, 422],
   ["properties of JSON for a route of the user's", { note: keysOf(9_000) }, 200, '/letters'],
+  [
+    'properties of JSON in a member of its body',
+    { letter: { note: keysOf(9_000) } },
+    200,
+    '/letters/answers',
+  ],
 ];
 
 describe('answering in little time', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Expose, Transform, Type } from 'class-transformer';
 import { IsEmail, IsInt, IsNotEmptyObject, IsOptional, IsString, ValidateNested } from 'class-validator';
-import { BadRequestError, Body, JsonController, Post } from 'routing-controllers';
+import { BadRequestError, Body, BodyParam, JsonController, Post } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -185,6 +185,11 @@ class Letter {
   @IsInt({ each: true })
   @Type(() => Number)
   declare sizes?: number[];
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => Letter)
+  declare answer?: Letter;
 }
 
 @JsonController('/letters')
@@ -192,6 +197,11 @@ class LetterController {
   @Post('/')
   write(@Body() letter: Letter) {
     return letter;
+  }
+
+  @Post('/answers')
+  writeAnswer(@BodyParam('letter') letter: Letter) {
+    return { letter };
   }
 }
 
@@ -424,15 +434,21 @@ describe('sending hard values', () => {
       ['{"name":"a","sizes":[{"toString":1}]}', 400],
       ['{"name":"a","sizes":[1,2]}', 200],
       ['{}', 400],
+      [`${'{"name":"a","answer":'.repeat(30)}{"name":"a"}${'}'.repeat(30)}`, 200],
+      [`${'{"name":"a","answer":'.repeat(3_000)}{"name":"a"}${'}'.repeat(3_000)}`, 400],
       ['{"name":"a","settings":{"toJSON":1,"then":2,"hasOwnProperty":3,"length":4}}', 200],
     ] as const) {
-      it(`answers ${body} with ${status}`, async () => {
+      it(`answers ${body.slice(0, 80)} with ${status}`, async () => {
         const answer = await write('post', '/letters', body);
         expect([answer.status, answer.type]).to.deep.equal([
           status,
           status === 200 ? 'application/json' : 'application/problem+json',
         ]);
         if (status === 200) expect(answer.text).to.equal(body);
+        const member = `{"letter":${body}}`;
+        const inMember = await write('post', '/letters/answers', member);
+        expect(inMember.status).to.equal(status);
+        if (status === 200) expect(inMember.text).to.equal(member);
       });
     }
 

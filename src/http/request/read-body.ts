@@ -31,10 +31,14 @@ export async function readBody(request: Request, limits: BodyLimits): Promise<un
   if (!hasBody(request)) throw new BodyError(400, 'missing', 'The request has no body; send a JSON object.');
   checkMediaType(request, limits);
   const body = isRead(request) ? takeReadBody(request) : parseJson(await readOnce(request, limits.limit));
-  if (isDeeper(body, MAX_DEPTH)) {
-    throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
-  }
+  refuseDepth(body);
   return body;
+}
+
+/** @throws BodyError 400 for a body that what walks through it may have no stack for */
+export function refuseDepth(body: unknown): void {
+  if (!isDeeper(body, MAX_DEPTH)) return;
+  throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
 }
 
 const TEXT = Symbol('text of the body');

@@ -28,6 +28,7 @@ import { BodyError } from '../../schema/request-issue.js';
 import { setDefaultHeaders } from '../answer/default-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
+import { refuseDepth } from '../request/read-body.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { answering, askForAnswer } from '../resources/application-access.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
@@ -66,12 +67,15 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     return work ? work.rollback(error).then(goOn) : goOn();
   }
 
-  /** A body that becomes an instance, at a cost in proportion to its keys; routing-controllers leaves instances as they are. */
+  /**
+   * A body, or a member of one, that becomes an instance, at a cost in proportion to its keys and without a stack that overflows;
+   * routing-controllers leaves instances as they are.
+   */
   override getParamFromRequest(action: Action, param: ParamMetadata): unknown {
     const value: unknown = super.getParamFromRequest(action, param);
     const { type, isTargetObject, targetType, classTransform, actionMetadata } = param;
     const isTransformed =
-      type === 'body' &&
+      (type === 'body' || type === 'body-param') &&
       isTargetObject &&
       targetType !== Object &&
       this.useClassTransformer &&
@@ -79,6 +83,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     // One that is required must not be empty, which an instance may not show.
     if (!isTransformed || !isPlainObject(value) || Object.keys(value).length === 0) return value;
     try {
+      refuseDepth(value);
       if (holdsUnsafeKey(value)) throw new BodyError(400, 'unsafeKey', UNSAFE_BODY);
       return bodyToInstance(targetType as Class, value, classTransform ?? this.plainToClassTransformOptions);
     } catch (error) {
