@@ -132,15 +132,17 @@ function queryReader(
     return { names: some.map(({ name }) => name), read: inputReader(some) };
   };
   return (target, access, others = [], { related, allowed } = NOTHING_ASKED) => {
-    const query = parseQueryString(target, others);
+    const { names, read } = allowed.size === 0 ? usual : allowedBy(allowed);
+    // What both read is not theirs alone.
+    const skipped = others.filter((name) => !names.includes(name));
+    const query = parseQueryString(target, skipped);
     const { parameters, issues } = query;
     const absent = absentFor(access.form);
     if (parameters.size === 0 && issues.length === 0) return absent;
-    const { names, read } = allowed.size === 0 ? usual : allowedBy(allowed);
     return read({
       textOf: (name) => parameters.get(name),
       inputs: absent,
-      issues: parameterIssues(plan, query, others.length > 0 ? [...names, ...others] : names),
+      issues: parameterIssues(plan, query, skipped.length > 0 ? [...names, ...skipped] : names),
       access,
       related,
     });

@@ -466,6 +466,27 @@ describe('overriding a method', () => {
       ]);
     });
 
+    it('shares query parameters with the list, which refuses what it does not take', async () => {
+      class Songs extends crudController(Song) {
+        override list(
+          query: OffsetListQuery,
+          { repository, response }: CrudContext<Song>,
+          @QueryParam('size') size?: number,
+        ): Promise<Page<Song>> {
+          response.set('X-Size', String(size));
+          return repository.page(query);
+        }
+      }
+      const { agent } = await buildApp({ models: [Song], controllers: [Songs], logger });
+      const found = await agent.get('/songs?size=7');
+      expect([found.body.size, found.get('X-Size')]).to.deep.equal([7, '7']);
+      expectIssue(await agent.get('/songs?size=0'), 400, {
+        parameter: 'size',
+        code: 'range',
+        detail: "Parameter 'size' is '0'; it accepts an integer from 1 to 100.",
+      });
+    });
+
     it('keeps a route of its own for a generated method', async () => {
       class Songs extends crudController(Song) {
         @Get('/by-number/:id')
