@@ -90,7 +90,9 @@ const SCHEMA = `
   CREATE VIEW traces AS SELECT id FROM items WHERE note();
 `;
 
-describe('a replica whose recovery ends reads', () => {
+describe('a replica whose recovery ends reads', function () {
+  // Two servers are made for it, and reads are asked again until each has met a recovery.
+  this.timeout(300_000);
   const logger = new CapturedLog();
   let primary: OwnPostgres;
   let replica: OwnPostgres;

@@ -162,8 +162,8 @@ describe('answering in little time', () => {
     it(`is done with ${label}`, async () => {
       const text = JSON.stringify(body);
       let least = Number.POSITIVE_INFINITY;
-      // Code that runs for the first time takes longer, and garbage may be collected at any time.
-      for (let trial = 0; trial < 6 && least > LIMIT; trial += 1) {
+      // Code that runs for the first time takes longer, garbage may be collected at any time, and others may use the processor's caches.
+      for (let trial = 0; trial < 20 && least > LIMIT; trial += 1) {
         const start = process.cpuUsage();
         expect((await site.agent.post(path).type('json').send(text)).status).to.equal(status);
         const { user, system } = process.cpuUsage(start);

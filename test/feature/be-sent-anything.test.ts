@@ -19,6 +19,7 @@ import {
   HandController,
   Piece,
   ProfileModel,
+  RIGHT_LETTERS,
   RIGHT_PIECES,
   RIGHT_PROFILES,
 } from '../support/fragile-models.js';
@@ -156,6 +157,19 @@ except({ session: DECORATED }).describe(
       );
     });
 
+    it('is taken where it is right, by routes written by hand, too', async () => {
+      const [letter] = fc.sample(RIGHT_LETTERS, { numRuns: 1, seed: SEED });
+      for (const [method, path, body] of [
+        ['POST', '/hand', letter],
+        ['POST', '/hand/parts', { letter }],
+        ['PUT', '/hand/1', letter],
+      ] as const) {
+        const headers = { 'content-type': 'application/json' };
+        const answer = await send({ method, path, headers, body: Buffer.from(JSON.stringify(body)) });
+        expect(answer.status, answer.text).to.equal(200);
+      }
+    });
+
     /** A record that was created is read as it was sent, and as it was answered. */
     async function expectStored({ method, path, headers, body }: AnyRequest, answer: Answer): Promise<void> {
       const { location } = answer.headers;
@@ -226,10 +240,11 @@ function targetsOf(path: string, model: ModelClass, names: readonly string[]): r
 }
 
 function handTargets(names: readonly string[]): readonly Target[] {
-  const profile = withOneMistake(RIGHT_PROFILES, names);
+  const letter = withOneMistake(RIGHT_LETTERS, names);
   return [
-    { method: 'POST', path: '/hand', body: profile },
-    { method: 'PUT', path: '/hand/:id', body: profile },
+    { method: 'POST', path: '/hand', body: letter },
+    { method: 'POST', path: '/hand/parts', body: letter.map((text) => `{"letter":${text}}`) },
+    { method: 'PUT', path: '/hand/:id', body: letter },
     { method: 'GET', path: '/hand/:id', body: null },
     { method: 'GET', path: '/health/ready', body: null },
     { method: 'GET', path: '/openapi.json', body: null },

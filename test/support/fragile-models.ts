@@ -15,7 +15,17 @@ import {
   ValidateNested,
 } from 'class-validator';
 import fc from 'fast-check';
-import { Body, Get, HeaderParam, JsonController, Param, Post, Put, QueryParam } from 'routing-controllers';
+import {
+  Body,
+  BodyParam,
+  Get,
+  HeaderParam,
+  JsonController,
+  Param,
+  Post,
+  Put,
+  QueryParam,
+} from 'routing-controllers';
 import {
   AutoIncrement,
   BelongsTo,
@@ -421,12 +431,14 @@ export class ProfileModel extends Model {
   declare shapes: object[] | null;
 }
 
+const point = fc.record({ x: fc.integer(), y: fc.constantFrom(0, '1') });
+
 const part = fc.letrec<{ part: object }>((tie) => ({
   part: fc.record(
     {
       name: fc.string(),
       note: SAFE_JSON,
-      points: fc.array(fc.record({ x: fc.integer(), y: fc.constantFrom(0, '1') }), { maxLength: 3 }),
+      points: fc.array(point, { maxLength: 3 }),
       next: fc.option(tie('part'), { depthIdentifier: 'part', maxDepth: 3 }),
     },
     { requiredKeys: [] },
@@ -498,7 +510,7 @@ class Letter {
   @IsObject()
   declare settings?: object;
 
-  @Expose()
+  @IsOptional()
   declare anything?: unknown;
 
   @IsOptional()
@@ -507,12 +519,30 @@ class Letter {
   declare points?: Point[];
 }
 
+/** For `Letter`. */
+export const RIGHT_LETTERS: fc.Arbitrary<object> = fc.record(
+  {
+    name: fc.string({ maxLength: 40 }),
+    age: fc.constantFrom(1, '2'),
+    mails: fc.array(mail, { maxLength: 3 }),
+    settings,
+    anything: SAFE_JSON,
+    points: fc.array(point, { maxLength: 3 }),
+  },
+  { requiredKeys: ['name'] },
+);
+
 /** Routes written by hand, whose parameters routing-controllers reads. */
 @JsonController('/hand')
 export class HandController {
   @Post('/')
   make(@Body() letter: Letter) {
     return { name: letter.name };
+  }
+
+  @Post('/parts')
+  makePart(@BodyParam('letter') letter: Letter) {
+    return { name: letter?.name };
   }
 
   @Put('/:id')
