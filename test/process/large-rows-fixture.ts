@@ -16,7 +16,7 @@ import {
 } from '../../src/index.js';
 import { HEAP_LIMIT } from '../../src/persistence/protocol/heap-limit.js';
 
-/** Milliseconds of a statement: how fast the machine is does not matter here. */
+/** Milliseconds of a connection and a statement: how fast the machine is does not matter here. */
 const PATIENCE = 50_000;
 
 /** A resource over the table, under its name in lower case. */
@@ -60,7 +60,11 @@ async function main(): Promise<void> {
     hook,
   ];
   const app: Express = express();
-  const dialectOptions = { statement_timeout: PATIENCE, query_timeout: PATIENCE };
+  const dialectOptions = {
+    connectionTimeoutMillis: PATIENCE,
+    statement_timeout: PATIENCE,
+    query_timeout: PATIENCE,
+  };
   const engine = { models, createAll: true, dialectOptions, pool: { acquire: PATIENCE } };
   await engineLifespan(String(process.env['DATABASE_URL']), engine)(app);
   const cache: number[][] = [];
