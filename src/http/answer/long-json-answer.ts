@@ -1,4 +1,5 @@
 /** An answer of many bytes, in pieces that nothing copies. They are counted until the client has taken them, or is gone. */
+import type { Socket } from 'node:net';
 import type { Response } from 'express';
 import type { JsonBytes } from '../../response/json-bytes.js';
 import { BODY_HEADERS, ETAG_DIGITS, hasUsualHeaders, JsonAnswer } from './json-answer.js';
@@ -52,16 +53,26 @@ function sendBytes(response: Response, bytes: JsonBytes): void {
   response.end();
 }
 
+/** What ends with a connection: an answer behind others does not hear of its end. One listener for any number of answers. */
+const untilClosed = new WeakMap<Socket, Set<() => void>>();
+
 function countUnsent(response: Response, bytes: JsonBytes): void {
   const { socket } = response.req;
   if (socket.destroyed) return;
+  const waiting = untilClosed.get(socket) ?? watch(socket);
   const end = bytes.send();
-  const over = () => {
-    response.off('close', over);
-    socket.off('close', over);
-    end();
-  };
-  response.once('close', over);
-  // An answer behind others on the connection does not hear of its end.
-  socket.once('close', over);
+  waiting.add(end);
+  response.once('close', () => {
+    if (waiting.delete(end)) end();
+  });
+}
+
+function watch(socket: Socket): Set<() => void> {
+  const waiting = new Set<() => void>();
+  untilClosed.set(socket, waiting);
+  socket.once('close', () => {
+    for (const end of waiting) end();
+    waiting.clear();
+  });
+  return waiting;
 }

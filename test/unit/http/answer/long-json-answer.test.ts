@@ -69,6 +69,20 @@ describe('a long answer', () => {
     expect(body).to.equal(TEXT);
   });
 
+  it('adds no listener to its connection for each that waits behind another one', async () => {
+    const app = express();
+    const listeners: number[] = [];
+    app.get('/', (request, response) => {
+      new LongJsonAnswer(bytesOf(TEXT), null, {}).pipe(response);
+      listeners.push(request.socket.listenerCount('close'));
+    });
+    await using target = await listen(app);
+    const requests = requestHead('GET /').repeat(12) + requestHead('GET /', { Connection: 'close' });
+    const { body } = await exchange(target, requests);
+    expect(body.split(TEXT)).to.have.length(14);
+    expect(new Set(listeners).size).to.equal(1);
+  });
+
   it('waits a minute for a client that takes nothing', async () => {
     const app = express();
     app.get('/', (_request, response) => {
