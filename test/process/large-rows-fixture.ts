@@ -2,7 +2,6 @@
 import '../support/express-version.js';
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
-import { getHeapSpaceStatistics } from 'node:v8';
 import { Expose, Transform } from 'class-transformer';
 import express, { type Express } from 'express';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
@@ -15,6 +14,7 @@ import {
   serve,
 } from '../../src/index.js';
 import { HEAP_LIMIT } from '../../src/persistence/protocol/heap-limit.js';
+import { usedByLasting } from '../../src/persistence/protocol/heap-watch.js';
 
 /** Milliseconds of a connection and a statement: how fast the machine is does not matter here. */
 const PATIENCE = 50_000;
@@ -40,12 +40,6 @@ class Read {
   @Expose()
   @Transform(({ value }) => value)
   declare value: unknown;
-}
-
-/** Bytes of objects that have lasted. */
-function usedByLasting(): number {
-  const lasting = getHeapSpaceStatistics().filter(({ space_name: name }) => !name.startsWith('new_'));
-  return lasting.reduce((bytes, { space_used_size: used }) => bytes + used, 0);
 }
 
 async function main(): Promise<void> {

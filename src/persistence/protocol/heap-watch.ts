@@ -55,7 +55,7 @@ export function watchHeap(client: object): void {
 }
 
 /** Bytes of objects that have lasted. Young ones are mostly garbage that will be collected before there is no room. */
-function usedByLasting(): number {
+export function usedByLasting(): number {
   let bytes = 0;
   for (const { space_name: name, space_used_size: used } of getHeapSpaceStatistics()) {
     if (!name.startsWith('new_')) bytes += used;
