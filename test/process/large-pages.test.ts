@@ -20,7 +20,7 @@ const END = `"total":${ROWS},"page":1,"size":${ROWS},"pages":1,"has_next":false,
 
 describe('pages of large rows in a process with little memory', function () {
   // Some hundred megabytes go through it, on any machine.
-  this.timeout(300_000);
+  this.timeout(600_000);
   let database: TestDatabase;
   let fixture: FixtureProcess;
   before(async () => {

@@ -17,7 +17,7 @@ import { HEAP_LIMIT } from '../../src/persistence/protocol/heap-limit.js';
 import { usedByLasting } from '../../src/persistence/protocol/heap-watch.js';
 
 /** Milliseconds of a connection and a statement: how fast the machine is does not matter here. */
-const PATIENCE = 50_000;
+const PATIENCE = 250_000;
 
 /** A resource over the table, under its name in lower case. */
 function serveAs(name: string, options: CrudOptions = {}): ModelClass {
