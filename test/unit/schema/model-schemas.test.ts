@@ -42,6 +42,16 @@ describe('readSchema, createSchema and updateSchema', () => {
     }
   });
 
+  it('refuse what is no model, such as a class that a circular import has not loaded yet', () => {
+    class Form {}
+    const refusal = (given: unknown) => () => createSchema(given as typeof Article);
+    expect(refusal(Form)).to.throw(ConfigError, 'createSchema expects a model class; got the class Form.');
+    expect(refusal(undefined)).to.throw(
+      ConfigError,
+      'createSchema expects a model class; got undefined, which a class is as long as a circular import loads it.',
+    );
+  });
+
   it('can be extended before the model is attached, and refuse to be used before', async () => {
     class Late extends Model {}
     class LateForm extends createSchema(Late) {
