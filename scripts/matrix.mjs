@@ -6,14 +6,15 @@
 import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { updateTable } from './compatibility-table.mjs';
+import { compile } from './compile.mjs';
 import { checkOut, installNode, nameOf, versionIn } from './edge-checkout.mjs';
 import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
-import { programs, root, runScript, StepFailed, step } from './step.mjs';
+import { root, StepFailed, step } from './step.mjs';
 
 const PACKAGE = 'dist/test/package/**/*.test.js';
 
 export async function matrix(names) {
-  await step('Compile', () => runScript(programs.tsc));
+  await step('Compile', compile);
   const { EDGES, RUNS, together, UNPOOLED } = await import('../dist/test/support/matrix-edges.js');
   const asked = names.map((name) => name.split('+'));
   const unknown = asked.flat().find((name) => !Object.hasOwn(EDGES, name));
