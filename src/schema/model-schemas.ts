@@ -7,7 +7,9 @@ import { foundInstead, isModelClass } from '../model/given-model.js';
 import { isAttached } from '../model/introspect-model.js';
 import { describeModel } from '../plan/describe-model.js';
 import { ConfigError } from '../util/config-error.js';
-import { shapeBodyClass } from './derive-body-class.js';
+import { bodyProperty } from './body-json-schema.js';
+import { rememberProperties } from './class-properties.js';
+import { shapeBodyClass, writableAttributes } from './derive-body-class.js';
 import { shapeReadClass } from './derive-read-class.js';
 import { describeExposure } from './model-decorators.js';
 import { finishClass, lazyClass, type SchemaClass, type SchemaKind, schemaName } from './synthesize-class.js';
@@ -75,6 +77,10 @@ function shape(model: ModelClass, kind: SchemaKind, target: SchemaClass) {
   Object.defineProperty(target, 'name', { value: schemaName(info, kind) });
   // What is wrong with the decorators is reported by the compile phase, with everything else.
   const exposure = describeExposure(info, () => {});
-  const shapeClass = kind === 'read' ? shapeReadClass(info, exposure) : shapeBodyClass(info, exposure, kind);
-  return shapeClass(target);
+  if (kind === 'read') return shapeReadClass(info, exposure)(target);
+  rememberProperties(target, () => {
+    const attributes = writableAttributes(info, exposure, kind);
+    return new Map(attributes.map((each) => [each.name, bodyProperty(info, each, kind)]));
+  });
+  return shapeBodyClass(info, exposure, kind)(target);
 }
