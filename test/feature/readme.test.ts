@@ -27,7 +27,7 @@ const AGAINST = 'run against the application above';
 const COMPILED = /^compiled by test\/feature\/readme\.test\.ts(?:, behind:\n([\s\S]*))?$/;
 /** Of code that is tested, here or elsewhere. */
 const TESTED: Readonly<Record<string, RegExp>> = {
-  ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|${COMPILED.source}`),
+  ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|^run by npm run setups: |${COMPILED.source}`),
   console: /^(?:run against|printed by) /,
 };
 
