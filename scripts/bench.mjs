@@ -1,5 +1,6 @@
 /** `npm run bench`: compiles, installs the peers in a package of their own, and measures. */
 import path from 'node:path';
+import { compile } from './compile.mjs';
 import { installPackages } from './set-up.mjs';
 import { programs, root, runScript } from './step.mjs';
 
@@ -9,7 +10,7 @@ const PEERS = path.join(root, 'bench/peers');
 const WITHOUT_PEERS = /^--(help|compare|scaling)\b/;
 
 export async function bench(args) {
-  await runScript(programs.tsc);
+  await compile();
   if (!args.some((arg) => WITHOUT_PEERS.test(arg))) await preparePeers();
   await runScript('dist/bench/main.js', args);
 }

@@ -3,8 +3,9 @@
  * A failure does not end it; a table at the end shows all. Arguments are the names of the combinations that are wanted.
  */
 import process from 'node:process';
+import { compile } from './compile.mjs';
 import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
-import { programs, runScript, StepFailed, step } from './step.mjs';
+import { StepFailed, step } from './step.mjs';
 
 /** Which `npm test` runs whole. */
 const WHOLE = ['fast', 'general'];
@@ -23,7 +24,7 @@ const SHORT = [
 ].map((name) => `dist/test/feature/${name}.test.js`);
 
 export async function combinations(names) {
-  await step('Compile', () => runScript(programs.tsc));
+  await step('Compile', compile);
   const known = await combinationNames();
   const unknown = names.find((name) => !known.includes(name));
   if (unknown) throw new StepFailed(`There is no combination ${unknown}. They are: ${known.join(', ')}.`);

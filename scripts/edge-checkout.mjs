@@ -1,4 +1,4 @@
-/** What the edges of `npm run matrix` run in: checkouts in which some packages have another version, and versions of Node. */
+/** What the edges of `npm run matrix` run in: checkouts in which some packages have another version, and programs from packages. */
 import {
   copyFileSync,
   linkSync,
@@ -63,12 +63,12 @@ export function versionIn(folder, name) {
  *
  * @returns its `node_modules`
  */
-async function install(name, specs) {
+export async function install(name, specs) {
   const folder = path.join(FOLDER, 'packages', fileName(name));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // The package of Node gets the program for this machine when it is installed.
-  const manifest = { private: true, allowScripts: { node: true } };
+  // These packages get the program for this machine when they are installed.
+  const manifest = { private: true, allowScripts: { node: true, bun: true } };
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   // The edge tries what other packages say of their peers, too: routing-controllers asks for class-validator 0.14.

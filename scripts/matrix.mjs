@@ -5,15 +5,22 @@
  */
 import { execFileSync } from 'node:child_process';
 import process from 'node:process';
-import { updateTable } from './compatibility-table.mjs';
+import { compile } from './compile.mjs';
 import { checkOut, installNode, nameOf, versionIn } from './edge-checkout.mjs';
 import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
-import { programs, root, runScript, StepFailed, step } from './step.mjs';
+import { updateTable } from './result-table.mjs';
+import { root, StepFailed, step } from './step.mjs';
 
 const PACKAGE = 'dist/test/package/**/*.test.js';
+const TABLE = {
+  page: 'docs/compatibility.md',
+  command: 'matrix',
+  head: ['Run', 'Versions', 'Passed', 'Failed', 'Skipped', 'Date', 'Revision'],
+  rule: ['---', '---', '--:', '--:', '--:', '---', '---'],
+};
 
 export async function matrix(names) {
-  await step('Compile', () => runScript(programs.tsc));
+  await step('Compile', compile);
   const { EDGES, RUNS, together, UNPOOLED } = await import('../dist/test/support/matrix-edges.js');
   const asked = names.map((name) => name.split('+'));
   const unknown = asked.flat().find((name) => !Object.hasOwn(EDGES, name));
@@ -26,7 +33,7 @@ export async function matrix(names) {
     const name = run.join(' + ');
     results.push(await runEdge(name, together(run), Object.keys(UNPOOLED), seen));
     // At once: the whole takes long.
-    updateTable(results.at(-1).row);
+    updateTable(TABLE, results.at(-1).row);
   }
   for (const { counts } of results) printFailures(counts);
   for (const { row, isRight } of results)
@@ -82,7 +89,7 @@ function versionsOf({ node, packages, isPooled }, program, folder) {
 
 /** The commit, and whether there was more than that. */
 function revision() {
-  const others = ['status', '--porcelain', '--', '.', ':!docs/compatibility.md'];
+  const others = ['status', '--porcelain', '--', '.', `:!${TABLE.page}`];
   const hasChanges = output('git', ['-C', root, ...others]) !== '';
   return output('git', ['-C', root, 'rev-parse', '--short', 'HEAD']) + (hasChanges ? ' and changes' : '');
 }

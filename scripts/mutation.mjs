@@ -3,8 +3,9 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
+import { compile } from './compile.mjs';
 import { installPackages } from './set-up.mjs';
-import { programs, root, runScript, StepFailed } from './step.mjs';
+import { programs, root, StepFailed } from './step.mjs';
 
 const PACKAGE = path.join(root, 'test/mutation');
 /** Of runs: git and Biome leave it out. */
@@ -79,7 +80,7 @@ export async function mutation(args) {
     throw new StepFailed(
       `Usage: npm run mutation -- <files in one of ${Object.keys(TESTS).join(', ')}> [--unit]`,
     );
-  await runScript(programs.tsc);
+  await compile();
   await installPackages('Stryker', PACKAGE);
   await withPostgres(() => runStryker(folders[0], mutate, args.includes('--unit')));
 }

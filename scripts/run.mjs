@@ -1,4 +1,4 @@
-/** `npm start`, `npm test` and `npm run` with `combinations`, `matrix`, `mutation`, `soak`, `tracers`, `bench` or `docs`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `combinations`, `matrix`, `setups`, `mutation`, `soak`, `tracers`, `bench` or `docs`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { bench } from './bench.mjs';
 import { combinations } from './combinations.mjs';
@@ -6,13 +6,14 @@ import { docs } from './docs.mjs';
 import { matrix } from './matrix.mjs';
 import { mutation } from './mutation.mjs';
 import { setUp } from './set-up.mjs';
+import { setups } from './setups.mjs';
 import { soak } from './soak.mjs';
 import { start } from './start.mjs';
 import { StepFailed } from './step.mjs';
 import { test } from './test.mjs';
 import { tracers } from './tracers.mjs';
 
-const commands = { start, test, combinations, matrix, mutation, soak, tracers, bench, docs };
+const commands = { start, test, combinations, matrix, setups, mutation, soak, tracers, bench, docs };
 
 const command = commands[process.argv[2]];
 if (!command) {

@@ -1,7 +1,8 @@
 /** `npm start`: compiles, and runs the sample atlas until it is stopped. */
-import { programs, runScript } from './step.mjs';
+import { compile } from './compile.mjs';
+import { runScript } from './step.mjs';
 
 export async function start() {
-  await runScript(programs.tsc);
+  await compile();
   await runScript('dist/sample/atlas/main.js');
 }

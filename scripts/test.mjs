@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { shortCombinations } from './combinations.mjs';
+import { compile } from './compile.mjs';
 import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
 import { programs, root, runScript, step } from './step.mjs';
 
@@ -18,7 +19,7 @@ export async function test() {
   const counts = noCounts();
   try {
     await step('Format and lint', lint);
-    await step('Compile', compile);
+    await step('Compile', compileAnew);
     remove(COVERAGE);
     await step(
       'Test on Express 5, and beside it on Express 4, with one connection, on the general path; then all else',
@@ -37,9 +38,9 @@ async function lint() {
 }
 
 /** From scratch: the compiled tests of a file that was renamed or removed must not run. */
-async function compile() {
+async function compileAnew() {
   remove('dist');
-  await runScript(programs.tsc);
+  await compile();
 }
 
 /** The longest run comes first, so that both ends of the work come at about the same time. */

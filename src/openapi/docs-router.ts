@@ -1,11 +1,14 @@
 /** The routes of the OpenAPI document and its page: Swagger UI, which loads nothing from anywhere else. */
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import express, { type Request, type Response, type Router } from 'express';
 import { writesPlainJson } from '../http/answer/json-answer.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
 import type { ResolvedDocs } from './docs-options.js';
 import type { LazyDocument } from './lazy-document.js';
 import type { OpenAPIObject } from './openapi-object.js';
+
+/** The files of Swagger UI that are packed with this package. */
+const ASSETS = join(__dirname, '../../swagger-ui');
 
 /** Milliseconds for which a browser keeps the files of Swagger UI. */
 const ASSET_AGE = 3_600_000;
@@ -29,8 +32,7 @@ export function docsRouter(
   for (const name of PAGE_ASSETS) {
     router.get(`${path}/${name}`, (_request, response, next) => {
       response.set('X-Content-Type-Options', 'nosniff');
-      const root = dirname(require.resolve('swagger-ui-dist/package.json'));
-      response.sendFile(name, { root, maxAge: ASSET_AGE }, (error) => {
+      response.sendFile(name, { root: ASSETS, maxAge: ASSET_AGE }, (error) => {
         // It is called when all is sent as well, and when the browser has gone meanwhile.
         if (error && !response.headersSent) next(error);
       });

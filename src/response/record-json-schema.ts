@@ -6,10 +6,10 @@ import type { ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { columnSchema, withComment, withRules } from '../schema/body-json-schema.js';
-import { classProperty, type JsonProperty, objectSchema } from '../schema/class-json-schema.js';
+import { classProperty, objectSchema } from '../schema/class-json-schema.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-read-class.js';
-import { type JsonSchema, orNull } from '../schema/json-schema.js';
+import { type JsonProperty, type JsonSchema, orNull } from '../schema/json-schema.js';
 import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 
 /** Any value, or none: only the user's code knows. */

@@ -3,10 +3,10 @@ import type { AccessRule } from '../metadata/access-options.js';
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import type { AccessPlan, FieldPlan } from '../plan/access-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import { classJsonSchema, type JsonProperty, objectSchema } from './class-json-schema.js';
+import { classJsonSchema, objectSchema } from './class-json-schema.js';
 import { attributeRules, type ColumnRule, columnRules } from './column-rules.js';
 import { type BodyKind, presenceOf, writableAttributes } from './derive-body-class.js';
-import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
+import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, hasTransform } from './model-decorators.js';
 import { propertyRules } from './validator-schema.js';
 
@@ -42,7 +42,8 @@ export function withComment(schema: JsonSchema, { model }: ModelInfo, name: stri
   return description === undefined ? schema : { description, ...schema };
 }
 
-function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: BodyKind): JsonProperty {
+/** What an attribute is in a body. */
+export function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: BodyKind): JsonProperty {
   const presence = presenceOf(attribute, kind);
   const schema = valueSchema(info, attribute);
   return {

@@ -1,15 +1,9 @@
 /** A class of the user's -> the JSON Schema of what its decorators let in. */
 import type { Class } from '../metadata/crud-options.js';
-import { classProperties, shownName } from './class-properties.js';
-import { bothSchemas, type JsonSchema, orNull } from './json-schema.js';
+import { classProperties, inheritedProperty, shownName } from './class-properties.js';
+import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, isTransformed } from './model-decorators.js';
 import { propertyRules } from './validator-schema.js';
-
-/** One property of an object. */
-export interface JsonProperty {
-  readonly schema: JsonSchema;
-  readonly isRequired: boolean;
-}
 
 /** What an answer of the class holds. */
 export function answerJsonSchema(target: Class): JsonSchema {
@@ -36,6 +30,8 @@ export function classJsonSchema(target: Class, parents: readonly Class[] = []): 
 
 /** What the decorators of a class say of one property's value in a body. */
 export function classProperty(target: Class, name: string, parents: readonly Class[] = []): JsonProperty {
+  const inherited = inheritedProperty(target, name);
+  if (inherited) return inherited;
   // What the user's function makes valid, only it knows.
   if (isTransformed(target, name, 'write')) return { schema: {}, isRequired: false };
   const { schema, isRequired, isOptional, nested } = propertyRules(target, name);

@@ -2,7 +2,13 @@
 import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
+import type { JsonProperty } from './json-schema.js';
 import { finishClass } from './synthesize-class.js';
+
+/** Describes the properties of a derived class by their names. */
+type DescribeProperties = () => ReadonlyMap<string, JsonProperty>;
+
+const DESCRIPTIONS = new WeakMap<object, DescribeProperties>();
 
 /**
  * The properties that may pass in this direction: those with a class-validator decorator or `@Expose()`, without
@@ -43,4 +49,29 @@ export function choosesProperties(target: Class): boolean {
     transformerStorage.getExposedProperties(target, DIRECTIONS.write).length > 0 ||
     transformerStorage.getExcludedProperties(target, DIRECTIONS.write).length > 0
   );
+}
+
+/** Remembers how the properties of a derived class are described. */
+export function rememberProperties(derived: object, describe: DescribeProperties): void {
+  DESCRIPTIONS.set(derived, describe);
+}
+
+/** Undefined where no derived class has the property, and where a decorator of the user's is on it. */
+export function inheritedProperty(target: Class, name: string): JsonProperty | undefined {
+  const derived = nearestDerived(target);
+  if (derived === undefined) return undefined;
+  const type = transformerStorage.findTypeMetadata(target, name);
+  const decorators = [
+    ...validatorsOf(target, name),
+    ...transformerStorage.findTransformMetadatas(target, name, DIRECTIONS.write),
+    ...(type ? [type] : []),
+  ];
+  const isUntouched = decorators.every((decorator) => decorator.target === derived);
+  return isUntouched ? DESCRIPTIONS.get(derived)?.().get(name) : undefined;
+}
+
+function nearestDerived(target: object): object | undefined {
+  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each))
+    if (DESCRIPTIONS.has(each)) return each;
+  return undefined;
 }

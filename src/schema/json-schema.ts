@@ -34,6 +34,12 @@ export interface JsonSchema {
   readonly not?: JsonSchema;
 }
 
+/** One property of an object. */
+export interface JsonProperty {
+  readonly schema: JsonSchema;
+  readonly isRequired: boolean;
+}
+
 /** A schema that holds where both hold. What one of them cannot say beside the other stands in `allOf`. */
 export function bothSchemas(first: JsonSchema, second: JsonSchema): JsonSchema {
   const merged: Record<string, unknown> = { ...first };

@@ -3,9 +3,13 @@
  * Sequelize instance has them, too, to be extended: they get their properties when they are first used.
  */
 import type { ModelClass } from '../metadata/crud-options.js';
+import { foundInstead, isModelClass } from '../model/given-model.js';
 import { isAttached } from '../model/introspect-model.js';
 import { describeModel } from '../plan/describe-model.js';
-import { shapeBodyClass } from './derive-body-class.js';
+import { ConfigError } from '../util/config-error.js';
+import { bodyProperty } from './body-json-schema.js';
+import { rememberProperties } from './class-properties.js';
+import { shapeBodyClass, writableAttributes } from './derive-body-class.js';
 import { shapeReadClass } from './derive-read-class.js';
 import { describeExposure } from './model-decorators.js';
 import { finishClass, lazyClass, type SchemaClass, type SchemaKind, schemaName } from './synthesize-class.js';
@@ -20,7 +24,7 @@ const schemas = new WeakMap<ModelClass, Partial<Record<SchemaKind, SchemaClass>>
  * ```ts
  * const ArticleRead = readSchema(Article); // class ArticleRead
  * ```
- * @throws ConfigError when the model has no single primary key
+ * @throws ConfigError when the model is none, or has no single primary key
  */
 export function readSchema(model: ModelClass): SchemaClass {
   return derived(model, 'read');
@@ -37,7 +41,7 @@ export function readSchema(model: ModelClass): SchemaClass {
  * }
  * const errors = await validate(plainToInstance(createSchema(Article), { title: 'Hello' }));
  * ```
- * @throws ConfigError when the model has no single primary key
+ * @throws ConfigError when the model is none, or has no single primary key
  */
 export function createSchema(model: ModelClass): SchemaClass {
   return derived(model, 'create');
@@ -51,13 +55,15 @@ export function createSchema(model: ModelClass): SchemaClass {
  * ```ts
  * const errors = await validate(plainToInstance(updateSchema(Article), { title: null })); // title must not be null
  * ```
- * @throws ConfigError when the model has no single primary key
+ * @throws ConfigError when the model is none, or has no single primary key
  */
 export function updateSchema(model: ModelClass): SchemaClass {
   return derived(model, 'update');
 }
 
 function derived(model: ModelClass, kind: SchemaKind): SchemaClass {
+  if (!isModelClass(model))
+    throw new ConfigError([`${kind}Schema expects a model class; got ${foundInstead(model)}.`]);
   const known = schemas.get(model) ?? {};
   schemas.set(model, known);
   known[kind] ??= lazyClass(schemaName(model, kind), (target) => shape(model, kind, target));
@@ -71,6 +77,10 @@ function shape(model: ModelClass, kind: SchemaKind, target: SchemaClass) {
   Object.defineProperty(target, 'name', { value: schemaName(info, kind) });
   // What is wrong with the decorators is reported by the compile phase, with everything else.
   const exposure = describeExposure(info, () => {});
-  const shapeClass = kind === 'read' ? shapeReadClass(info, exposure) : shapeBodyClass(info, exposure, kind);
-  return shapeClass(target);
+  if (kind === 'read') return shapeReadClass(info, exposure)(target);
+  rememberProperties(target, () => {
+    const attributes = writableAttributes(info, exposure, kind);
+    return new Map(attributes.map((each) => [each.name, bodyProperty(info, each, kind)]));
+  });
+  return shapeBodyClass(info, exposure, kind)(target);
 }

@@ -28,13 +28,18 @@ declare module 'class-transformer/cjs/storage.js' {
       target: unknown,
       property: string,
     ):
-      | { readonly typeFunction: (type?: TypeHelpOptions) => unknown; readonly options?: TypeOptions }
+      | {
+          readonly target: object;
+          readonly typeFunction: (type?: TypeHelpOptions) => unknown;
+          readonly options?: TypeOptions;
+        }
       | undefined;
     findTransformMetadatas(
       target: unknown,
       property: string,
       direction: number,
     ): readonly {
+      readonly target: object;
       readonly transformFn: (params: TransformFnParams) => unknown;
       readonly options?: TransformOptions;
     }[];

@@ -1,12 +1,13 @@
 /** What the README and the guide show, done: their programs are compiled and run, and their commands are sent. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { findFreePort } from '../../sample/support/free-port.js';
+import { caughtError } from '../support/caught-error.js';
+import { type ListeningProgram, startProgram } from '../support/listening-program.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
-import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { execute, freshDatabase, type TestDatabase } from '../support/postgres.js';
 import {
   answersAsWritten,
   type CodeBlock,
@@ -26,11 +27,9 @@ const AGAINST = 'run against the application above';
 const COMPILED = /^compiled by test\/feature\/readme\.test\.ts(?:, behind:\n([\s\S]*))?$/;
 /** Of code that is tested, here or elsewhere. */
 const TESTED: Readonly<Record<string, RegExp>> = {
-  ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|${COMPILED.source}`),
+  ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|^run by npm run setups: |${COMPILED.source}`),
   console: /^(?:run against|printed by) /,
 };
-
-const TELL_LISTENING = join(__dirname, '../support/tell-listening.js');
 
 /** A whole application of a page, and the commands that follow it. */
 interface Application {
@@ -42,6 +41,11 @@ interface Application {
   readonly hasEnd: boolean;
   readonly commands: readonly ConsoleExample[];
 }
+
+/** Every `CREATE TABLE` of the database takes 200 ms. */
+const SLOW_TABLES = `
+  CREATE FUNCTION take_time() RETURNS event_trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.2); END';
+  CREATE EVENT TRIGGER take_time ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION take_time()`;
 
 const applications = guidePages().flatMap(applicationsOf);
 
@@ -82,7 +86,7 @@ suite('the applications in the documentation', () => {
     if (hasEnd) {
       it(`has a program in ${page} that ends well`, async () => {
         const database = await freshDatabase();
-        const program = spawn(process.execPath, [join(folder, 'dist', `${name}.js`)], {
+        const program = spawn(process.execPath, [fileOf(name)], {
           env: { ...process.env, DATABASE_URL: database.url },
           stdio: ['ignore', 'ignore', 'inherit'],
         });
@@ -94,36 +98,42 @@ suite('the applications in the documentation', () => {
     }
     describe(`that of ${page}`, () => {
       let database: TestDatabase;
-      let application: ChildProcess;
-      let base: string;
+      let application: ListeningProgram;
 
       before(async () => {
         database = await freshDatabase();
-        const port = await findFreePort();
-        base = `http://localhost:${port}`;
-        application = spawn(process.execPath, ['-r', TELL_LISTENING, join(folder, 'dist', `${name}.js`)], {
-          env: { ...process.env, DATABASE_URL: database.url, PORT: String(port) },
-          stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-        });
-        const [said] = await Promise.race([once(application, 'message'), once(application, 'close')]);
-        expect(said).to.equal('listening');
+        application = await startProgram(fileOf(name), database.url);
       });
 
       after(async () => {
-        if (application.exitCode === null) {
-          application.kill();
-          await once(application, 'close');
-        }
+        await application.stop();
         await database.drop();
       });
 
       for (const { command, output } of commands) {
         it(`answers as written to ${command}`, async () => {
-          const answer = await runCurl(command, base);
+          const answer = await runCurl(command, application.base);
           expect(answersAsWritten(answer, output), answer).to.equal(true);
         });
       }
     });
+  }
+
+  it('has migrations in docs/recipes.md that may take longer than any statement of the database', async () => {
+    const { name = '' } = applications.find(({ program }) => program.includes(" from 'umzug'")) ?? {};
+    const database = await freshDatabase();
+    const { pathname } = new URL(database.url);
+    await execute(database.url, SLOW_TABLES);
+    await execute(database.url, `ALTER DATABASE "${pathname.slice(1)}" SET statement_timeout = 50`);
+    const refusal = await caughtError(() => execute(database.url, 'CREATE TABLE too_slow ()'));
+    expect(refusal).to.have.property('code', '57014');
+    const application = await startProgram(fileOf(name), database.url);
+    await application.stop();
+    await database.drop();
+  });
+
+  function fileOf(name: string): string {
+    return join(folder, 'dist', `${name}.js`);
   }
 });
 

@@ -82,7 +82,9 @@ describe('the packed package', function () {
   it('holds the sources, what was compiled from them, and documents', () => {
     const others = tarball.files.filter(
       (file) =>
-        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|docs\/\w[\w-]*\.md)$/.test(file),
+        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|dist\/swagger-ui\/[\w.-]+|docs\/\w[\w-]*\.md)$/.test(
+          file,
+        ),
     );
     expect(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'package.json']).to.include.members(
       others,
@@ -97,7 +99,7 @@ describe('the packed package', function () {
       ['.js', '.d.ts', '.js.map'].map((end) => `dist/${file.replace(/\.ts$/, end)}`),
     );
     expect(sources).to.include('src/index.ts');
-    expect(tarball.files.filter((file) => file.startsWith('dist/'))).to.have.members(compiled);
+    expect(tarball.files.filter((file) => file.startsWith('dist/src/'))).to.have.members(compiled);
   });
 
   it('holds the file that each source map points to', async () => {
@@ -108,6 +110,19 @@ describe('the packed package', function () {
       const targets = sources.map((source: string) => posix.join(posix.dirname(file), source));
       expect(tarball.files, file).to.include.members(targets);
     }
+  });
+
+  it('holds the files of Swagger UI that the page of the documentation loads, and their licenses', () => {
+    expect(tarball.files.filter((file) => file.startsWith('dist/swagger-ui/'))).to.deep.equal(
+      [
+        'LICENSE',
+        'NOTICE',
+        'favicon-32x32.png',
+        'swagger-ui-bundle.js',
+        'swagger-ui-bundle.js.LICENSE.txt',
+        'swagger-ui.css',
+      ].map((name) => `dist/swagger-ui/${name}`),
+    );
   });
 
   it('has nothing that publint complains about', async () => {
@@ -202,7 +217,7 @@ describe('the packed package', function () {
     expect(everything).to.include(`Type '"nmae"' is not assignable`);
   });
 
-  it('installs with the line of the README, which conflicts with no peer', async function () {
+  it('installs with the line of the README, which conflicts with no peer and runs no script', async function () {
     const target = join(folder.path, 'install');
     mkdirSync(target);
     writeFileSync(join(target, 'package.json'), JSON.stringify({ private: true }));
@@ -229,6 +244,9 @@ describe('the packed package', function () {
     expect(Object.keys(packages)).to.include.members(
       requiredPeers(manifest).map((peer) => `node_modules/${peer}`),
     );
+    // pnpm ends an installation with an error where a package has one, and npm warns of it.
+    const withScripts = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
+    expect(withScripts).to.deep.equal([]);
     // A copy of its own would be a second storage of metadata.
     const copies = Object.keys(packages).filter((path) => path.startsWith(`node_modules/${manifest.name}/`));
     expect(copies).to.deep.equal([]);

@@ -65,7 +65,8 @@ async function startOwnServer(): Promise<TestServer> {
   };
 }
 
-async function execute(url: string, statement: string): Promise<void> {
+/** Sends one statement, or several, on a connection of its own. */
+export async function execute(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   await client.query(statement).finally(() => client.end());

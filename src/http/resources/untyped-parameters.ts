@@ -24,8 +24,8 @@ const DECORATORS: Readonly<Partial<Record<ParameterArgs['type'], string>>> = {
 
 const ADVICE =
   'The types of parameters are in compiled code only where the compiler emits them: tsc with "emitDecoratorMetadata": true, ' +
-  'swc with "decoratorMetadata": true (unplugin-swc for vitest, @swc-node/register for node). tsx, esbuild and vitest ' +
-  'alone cannot. A circular import loses them, too. By hand: @Body({ type: ArticleForm }), and for decorators without a ' +
+  'swc with "decoratorMetadata": true (@swc-node/register for node, unplugin-swc for Vite before 8). tsx and esbuild ' +
+  'cannot. A circular import loses them, too. By hand: @Body({ type: ArticleForm }), and for decorators without a ' +
   "type @Reflect.metadata('design:paramtypes', [Number, ArticleForm]) on the method.";
 
 /** One line for each route with such parameters, and one that says what to do. */

@@ -1,5 +1,7 @@
 /** `@Answers`: what a method of the user's answers, for the document. */
 import type { Class } from '../../metadata/crud-options.js';
+import { foundInstead } from '../../model/given-model.js';
+import { ConfigError } from '../../util/config-error.js';
 
 /** A class, or a list of its instances. */
 export type AnswerType = Class | readonly [Class];
@@ -19,8 +21,14 @@ const ANSWERS = new WeakMap<object, Map<string | symbol, AnswerType>>();
  *   return cities.list({ where: { isCapital: true } });
  * }
  * ```
+ * @throws ConfigError when it is neither a class nor an array of one
  */
 export function Answers(type: AnswerType): MethodDecorator {
+  const [only, ...others] = Array.isArray(type) ? type : [type];
+  if (typeof only !== 'function' || others.length > 0) {
+    const found = Array.isArray(type) ? `an array of ${type.length}` : foundInstead(type);
+    throw new ConfigError([`@Answers expects a class, or an array of one class; got ${found}.`]);
+  }
   return (prototype, method) => {
     const ofClass = ANSWERS.get(prototype.constructor) ?? new Map<string | symbol, AnswerType>();
     ANSWERS.set(prototype.constructor, ofClass);

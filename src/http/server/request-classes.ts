@@ -26,12 +26,15 @@ export function requestClasses(app: Express): RequestClasses {
       `requestClasses takes an application of Express, and was given ${inspect(app, { depth: -1 })}; use that of express().`,
     );
   }
-  // Functions, not classes: only a function's prototype can be replaced by the application's.
-  function ExpressRequest(this: IncomingMessage, socket: Socket): void {
-    IncomingMessage.call(this, socket);
+  // Functions, not classes: only a function's prototype can be replaced by the application's. Bun gives them more than Node does.
+  function ExpressRequest(this: IncomingMessage, ...given: [socket: Socket]): void {
+    Reflect.apply(IncomingMessage, this, given);
   }
-  function ExpressResponse(this: ServerResponse, request: IncomingMessage, options: object): void {
-    Reflect.apply(ServerResponse, this, [request, options]);
+  function ExpressResponse(
+    this: ServerResponse,
+    ...given: [request: IncomingMessage, options: object]
+  ): void {
+    Reflect.apply(ServerResponse, this, given);
   }
   return {
     IncomingMessage: withPrototype(ExpressRequest, IncomingMessage, app.request) as typeof IncomingMessage,

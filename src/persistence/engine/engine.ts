@@ -12,6 +12,8 @@ import { checkClients, openCache, openClickHouse } from './optional-client.js';
 
 /** Connections to the back ends. Closing it closes them, when the callbacks after commits have ended or take long. */
 export interface Engine extends AsyncDisposable {
+  // Test runners ask for a Promise; the type that this extends is a PromiseLike.
+  [Symbol.asyncDispose](): Promise<void>;
   readonly sequelize: Sequelize;
   readonly clickhouse?: ClickHouseClient;
   /** Where a `Cluster` was given, it is that one: the commands are the same. */

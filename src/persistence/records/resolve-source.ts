@@ -1,6 +1,7 @@
 /** What `crudController`, `crudRouter` and `repository` accept as the source of rows, and `repository` itself. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { foundInstead, isModelClass } from '../../model/given-model.js';
 import { ConfigError } from '../../util/config-error.js';
 import { Repository } from './repository.js';
 
@@ -15,10 +16,11 @@ export function resolveSource<M extends Model>(source: Source<M>): Repository<M>
   if (source instanceof Repository) return source;
   if (typeof source === 'function') {
     if (source.prototype instanceof Repository) return new (source as RepositoryClass<M>)();
-    if ('getTableName' in source) return new Repository(source as ModelClass<M>);
+    if (isModelClass(source)) return new Repository(source as ModelClass<M>);
   }
-  const found = typeof source === 'function' ? `the class ${source.name}` : String(source);
-  throw new ConfigError([`Expected a model class, a Repository or a subclass of Repository; got ${found}.`]);
+  throw new ConfigError([
+    `Expected a model class, a Repository or a subclass of Repository; got ${foundInstead(source)}.`,
+  ]);
 }
 
 /**

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import { Expose, instanceToPlain, plainToInstance } from 'class-transformer';
+import { Expose, instanceToPlain, plainToInstance, Transform } from 'class-transformer';
 import { IsEmail, validate } from 'class-validator';
 import { DataTypes, Model } from 'sequelize';
+import { classJsonSchema } from '../../../src/schema/class-json-schema.js';
 import { classProperties } from '../../../src/schema/class-properties.js';
 import { createSchema, readSchema, updateSchema } from '../../../src/schema/model-schemas.js';
 import type { SchemaClass } from '../../../src/schema/synthesize-class.js';
+import { WIRE_PATTERNS } from '../../../src/schema/wire-value.js';
 import { ConfigError } from '../../../src/util/config-error.js';
 import { defineModel } from '../../support/offline-models.js';
 
@@ -40,6 +42,36 @@ describe('readSchema, createSchema and updateSchema', () => {
       expect(schema(Article)).to.equal(schema(Article));
       expect(schema(Other)).not.to.equal(schema(Article));
     }
+  });
+
+  it('refuse what is no model, such as a class that a circular import has not loaded yet', () => {
+    class Form {}
+    const refusal = (given: unknown) => () => createSchema(given as typeof Article);
+    expect(refusal(Form)).to.throw(ConfigError, 'createSchema expects a model class; got the class Form.');
+    expect(refusal(undefined)).to.throw(
+      ConfigError,
+      'createSchema expects a model class; got undefined, which a class is as long as a circular import loads it.',
+    );
+  });
+
+  it('describe their rules in classes that extend them, but for properties with decorators there', () => {
+    class Draft extends createSchema(Article) {
+      @IsEmail()
+      author!: string;
+
+      @Transform(({ value }) => String(value))
+      declare subtitle: string;
+    }
+    const { properties, required } = classJsonSchema(Draft);
+    expect(properties).to.deep.equal({
+      title: { type: 'string', maxLength: 255 },
+      subtitle: {},
+      status: { type: 'string', maxLength: 255 },
+      rating: { type: ['integer', 'null'], format: 'int32', minimum: -2147483648, maximum: 2147483647 },
+      publishedAt: { type: ['string', 'null'], format: 'date-time', pattern: WIRE_PATTERNS.timestamp },
+      author: { type: 'string', format: 'email' },
+    });
+    expect(required).to.have.members(['title', 'author']);
   });
 
   it('can be extended before the model is attached, and refuse to be used before', async () => {

@@ -31,7 +31,7 @@ describe('resolveSource', () => {
 
   for (const [source, found] of [
     [class Stranger {}, 'the class Stranger'],
-    [undefined, 'undefined'],
+    [undefined, 'undefined, which a class is as long as a circular import loads it'],
     ['City', 'City'],
     [null, 'null'],
   ] as const) {

@@ -1,0 +1,2 @@
+npm install --save-dev jest @jest/globals @swc/jest @swc/core supertest @types/supertest
+npx jest

@@ -1,0 +1,5 @@
+module.exports = {
+  roots: ['<rootDir>/src'],
+  transform: { '\\.ts$': '@swc/jest' },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+};

@@ -1,0 +1,3 @@
+npm init -y
+npm install crud-controllers express routing-controllers class-validator@^0.14.2 class-transformer sequelize sequelize-typescript pg reflect-metadata
+npm install --save-dev typescript @types/node @types/express

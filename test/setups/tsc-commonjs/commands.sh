@@ -1,0 +1,2 @@
+npx tsc
+node dist/main.js

@@ -1,0 +1,3 @@
+npm pkg set type=module
+npx tsc
+node dist/main.js

@@ -1,0 +1,2 @@
+npm install --save-dev tsx
+npx tsx src/main.ts

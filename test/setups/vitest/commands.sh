@@ -1,0 +1,2 @@
+npm install --save-dev vitest supertest @types/supertest
+npx vitest run
