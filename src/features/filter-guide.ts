@@ -1,8 +1,8 @@
 /** What `q` accepts on a resource, for people: a table of fields and operators, and examples that work. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import type { ColumnType } from '../model/column-type.js';
+import { type ColumnType, comparedType } from '../model/column-type.js';
 import type { RecordInfo } from '../model/model-info.js';
-import { relationOperators } from '../plan/filter-operators.js';
+import { ELEMENT_OPERATORS, relationOperators, TRUTH_OPERATORS } from '../plan/filter-operators.js';
 import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import { columnSchema } from '../schema/body-json-schema.js';
@@ -17,6 +17,7 @@ const SHOWN_FIRST: readonly CanonicalFilterOperator[] = [
   '=ilike=',
   '=in=',
   '=between=',
+  '=contains=',
 ];
 const MAX_EXAMPLES = 3;
 /** What RSQL reserves; other values need no quotes. */
@@ -32,6 +33,7 @@ interface Filterable {
 /** What `q` is, in Markdown. */
 export function filterDescription(plan: ResourcePlan): string {
   const examples = filterExamples(plan).map((example) => `\`${example}\``);
+  const own = filterableOf(plan);
   const isToMany = [...plan.relations.filters.values()].some(({ related }) => !related.relation.isOne);
   return [
     'Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with',
@@ -40,10 +42,13 @@ export function filterDescription(plan: ResourcePlan): string {
     ...(isToMany
       ? ['`=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.']
       : []),
+    ...(hasArrays(own)
+      ? ['`=contains=(a,b)` is an array with all of the values, `=overlaps=(a,b)` one with any of them.']
+      : []),
     '',
     '| field | type | operators |',
     '| --- | --- | --- |',
-    ...rowsOf(filterableOf(plan), ''),
+    ...rowsOf(own, ''),
     ...(examples.length > 0 ? ['', `For example ${examples.join(', ')}.`] : []),
   ].join('\n');
 }
@@ -56,10 +61,17 @@ function behind({ related, filters, relations }: RelationFilter): Filterable {
   return { info: related.target.info, filters, relations };
 }
 
+function hasArrays({ filters, relations }: Filterable): boolean {
+  return (
+    [...filters.values()].flat().some((operator) => ELEMENT_OPERATORS.has(operator)) ||
+    [...relations.values()].some((filter) => hasArrays(behind(filter)))
+  );
+}
+
 /** @param within where the names stand, if not by themselves */
 function rowsOf({ info, filters, relations }: Filterable, prefix: string, within = ''): readonly string[] {
   const own = [...filters].map(([name, operators]) =>
-    tableRow(`${prefix}${name}`, within, typeName(info, name), operators),
+    tableRow(`${prefix}${name}`, within, typeName(info.attributes.get(name)?.type), operators),
   );
   const others = [...relations].flatMap(([name, filter]) => {
     const path = `${prefix}${name}`;
@@ -117,13 +129,15 @@ function exampleOf(
 }
 
 function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string | undefined {
-  if (operator === '=isnull=') return 'false';
-  const example = exampleValue(columnSchema(type));
+  if (TRUTH_OPERATORS.has(operator)) return 'false';
+  const example = exampleValue(columnSchema(comparedType(type)));
   if (example === undefined) return undefined;
   const value = PLAIN.test(String(example)) ? String(example) : JSON.stringify(String(example));
   switch (operator) {
     case '=in=':
     case '=out=':
+    case '=contains=':
+    case '=overlaps=':
       return `(${value})`;
     case '=between=':
     case '=notbetween=':
@@ -138,8 +152,8 @@ function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string 
   }
 }
 
-function typeName(info: RecordInfo, name: string): string {
-  const type = info.attributes.get(name)?.type;
+function typeName(type: ColumnType | undefined): string {
+  if (type?.kind === 'array') return `array of ${typeName(type.element)}`;
   if (type?.kind === 'enum')
     return type.values.map((value) => `\`${value.replaceAll('|', '\\|')}\``).join(' ');
   return type?.kind ?? '';

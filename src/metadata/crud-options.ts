@@ -34,6 +34,9 @@ export const FILTER_OPERATORS = [
   '=notlike=',
   '=ilike=',
   '=inotlike=',
+  '=contains=',
+  '=overlaps=',
+  '=isempty=',
   '=isnull=',
 ] as const;
 

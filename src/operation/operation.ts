@@ -29,7 +29,7 @@ export interface Comparison {
   readonly kind: 'comparison';
   readonly attribute: string;
   readonly operator: CanonicalFilterOperator;
-  /** Those of `=in=` and `=out=` are bound, or one slot with the text of an array; that of `=isnull=` is bound. */
+  /** Those of a list are bound, or one slot with the text of an array; that of `=isnull=` and `=isempty=` is bound. */
   readonly values: readonly Value[];
 }
 

@@ -41,7 +41,7 @@ export function compileFilter(
 ): readonly CanonicalFilterOperator[] | null {
   const attribute = visibleAttribute(check, 'filterAllow', name, relationNames(check.info.model));
   if (!attribute) return null;
-  const available = operatorsOf(attribute.type.kind);
+  const available = operatorsOf(attribute.type);
   const problem = available.length > 0 ? spellingProblem(name) : 'whose type cannot be filtered; remove it';
   if (problem === undefined) return wanted === true ? available : narrowOperators(check, attribute, wanted);
   const { owner = check.info.name, prefix = '' } = check;
@@ -54,7 +54,7 @@ function narrowOperators(
   { name, type }: AttributeInfo,
   wanted: unknown,
 ): readonly CanonicalFilterOperator[] {
-  const available = operatorsOf(type.kind);
+  const available = operatorsOf(type);
   const option = `${owner}: filterAllow.${prefix}${name}`;
   if (!Array.isArray(wanted) || wanted.length === 0) {
     report(`${option} is ${showValue(wanted)}; use true or a list of operators.`);

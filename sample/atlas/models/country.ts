@@ -14,7 +14,7 @@ export type Region = (typeof REGIONS)[number];
   tags: ['Countries'],
   description: 'Countries, under their ISO 3166-1 alpha-3 codes.',
   pageSize: { default: 50, max: 250 },
-  filterAllow: ['name', 'region', 'subregion', 'area', 'independent'],
+  filterAllow: ['name', 'region', 'subregion', 'area', 'independent', 'borders'],
   sortAllow: ['code', 'name', 'region', 'area'],
   include: { cities: { size: { default: 5, max: 20 } } },
   subresources: ['cities'],
@@ -31,6 +31,8 @@ export type Region = (typeof REGIONS)[number];
     { fields: ['subregion'] },
     { fields: ['area'] },
     { fields: ['independent'] },
+    // The elements of an array are in a GIN index.
+    { fields: ['borders'], using: 'gin' },
   ],
 })
 export class Country extends Model {

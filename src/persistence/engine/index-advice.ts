@@ -3,6 +3,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
 import { quotedTable } from '../sql/quoted-table.js';
+import { identifier } from '../sql/sql-fragment.js';
 import {
   columnOf,
   type IndexInfo,
@@ -48,25 +49,21 @@ export function readIndex({ method, columns, options }: IndexRow): IndexInfo {
   return { method, keys };
 }
 
-/** What requests may ask of a table that an index can serve. */
-export interface IndexNeed {
+/** What requests may ask of a table that an index can serve, and that index. */
+export interface IndexNeed extends IndexInfo {
   readonly model: ModelClass;
   /** For people: `City: no index serves the order 'name' (sortAllow)`. */
   readonly text: string;
   /** The table and the columns, as `CREATE INDEX ON` has them. */
   readonly index: string;
-  /** The keys of that index. */
-  readonly keys: readonly IndexKey[];
   serves(index: IndexInfo): boolean;
 }
 
 /** What the index of a need is: its keys, and how they are written. */
-export function indexOf(
-  info: RecordInfo,
-  terms: readonly SortTerm[],
-): Pick<IndexNeed, 'model' | 'index' | 'keys'> {
+export function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 'text' | 'serves'> {
   return {
     model: info.model,
+    method: 'btree',
     index: `${quotedTable(info.model)} (${indexColumns(info, terms)})`,
     keys: terms.map(({ attribute, descending }) => ({ column: columnOf(info, attribute), descending })),
   };
@@ -94,7 +91,7 @@ function fewest(needs: readonly IndexNeed[], model: ModelClass): readonly IndexN
   let kept = own;
   for (const need of own.toReversed().sort((one, other) => one.keys.length - other.keys.length)) {
     const others = kept.filter((each) => each !== need);
-    const areServed = own.every(({ serves }) => others.some(({ keys }) => serves({ method: 'btree', keys })));
+    const areServed = own.every(({ serves }) => others.some((each) => serves(each)));
     if (areServed) kept = others;
   }
   return kept;
@@ -121,12 +118,31 @@ export function listNeeds(plan: ResourcePlan): IndexNeed[] {
   return [
     ...plan.sortable.map((attribute) => order('sortAllow', [ascending(attribute)])),
     order('defaultSort', plan.defaultSort),
-    ...[...plan.filters.keys()].map((attribute) =>
-      need(`a filter by '${attribute}' (filterAllow)`, [ascending(attribute)], ({ keys }) =>
-        servesFilter(plan, keys, scope, attribute),
-      ),
+    ...[...plan.filters].map(([attribute, operators]) =>
+      isArray(plan, attribute) && operators.some((operator) => operator !== '=isnull=')
+        ? elementNeed(plan, attribute)
+        : need(`a filter by '${attribute}' (filterAllow)`, [ascending(attribute)], ({ keys }) =>
+            servesFilter(plan, keys, scope, attribute),
+          ),
     ),
   ];
+}
+
+function isArray({ info }: ResourcePlan, attribute: string): boolean {
+  return info.attributes.get(attribute)?.type.kind === 'array';
+}
+
+/** A GIN index has the elements of arrays. It takes columns in any order, and those of a scope by an extension only. */
+function elementNeed({ info, name }: ResourcePlan, attribute: string): IndexNeed {
+  const key = { column: columnOf(info, attribute), descending: false };
+  return {
+    model: info.model,
+    text: `${name}: no index serves a filter by '${attribute}' (filterAllow)`,
+    method: 'gin',
+    keys: [key],
+    index: `${quotedTable(info.model)} USING gin (${identifier(key.column)})`,
+    serves: ({ method, keys }) => method === 'gin' && keys.some(({ column }) => column === key.column),
+  };
 }
 
 /** A key as orders have it unless they say otherwise. */

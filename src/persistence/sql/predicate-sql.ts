@@ -128,6 +128,13 @@ function compileComparison({ operator, values }: Comparison, column: SqlFragment
       return sql`${column} ILIKE ${first}`;
     case '=inotlike=':
       return sql`${column} NOT ILIKE ${first}`;
+    // Named in full: the extension intarray has operators of the same names, which fail where an element is NULL.
+    case '=contains=':
+      return sql`${column} OPERATOR(pg_catalog.@>) ${arrayValue(values)}`;
+    case '=overlaps=':
+      return sql`${column} OPERATOR(pg_catalog.&&) ${arrayValue(values)}`;
+    case '=isempty=':
+      return first === 'true' ? sql`${column} = '{}'` : sql`${column} <> '{}'`;
     case '=isnull=':
       return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
   }

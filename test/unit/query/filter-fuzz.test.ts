@@ -19,6 +19,8 @@ const ATTRIBUTES = {
   key: DataTypes.UUID,
   grade: DataTypes.ENUM('good', 'bad'),
   data: DataTypes.JSONB,
+  tags: DataTypes.ARRAY(DataTypes.STRING(5)),
+  counts: DataTypes.ARRAY(DataTypes.INTEGER),
 };
 const NAMES = Object.keys(ATTRIBUTES);
 const plan = planOf(defineModel('Thing', ATTRIBUTES), { filterAllow: NAMES });
@@ -44,7 +46,7 @@ function expectFilterOrIssues(text: string): void {
 }
 
 const OPERATORS =
-  '== != < <= > >= =lt= =le= =gt= =ge= =in= =out= =between= =notbetween= =like= =notlike= =ilike= =inotlike= =isnull= =has= = ~ !';
+  '== != < <= > >= =lt= =le= =gt= =ge= =in= =out= =between= =notbetween= =like= =notlike= =ilike= =inotlike= =isnull= =contains= =overlaps= =isempty= =has= = ~ !';
 const VALUES =
   '1 -1 01 1.5 1e400 1e-400 9223372036854775808 99999999999999999999 true null NaN good 2026-02-30 2026-01-31T08:00:00Z 2026-01-31T08:00:00+02:00 25:00 * ** \\ \\* \\q a*b*c*d*e* 00000000-0000-0000-0000-000000000000 "x y" \'\' ( ) (1,2) (1) ☃ 🙂';
 
