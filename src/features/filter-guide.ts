@@ -1,9 +1,8 @@
 /** What `q` accepts on a resource, for people: a table of fields and operators, and examples that work. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import { type ColumnType, comparedType } from '../model/column-type.js';
-import type { RecordInfo } from '../model/model-info.js';
 import { ELEMENT_OPERATORS, relationOperators, TRUTH_OPERATORS } from '../plan/filter-operators.js';
-import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
+import type { FilterPlan, RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import { columnSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
@@ -25,7 +24,6 @@ const PLAIN = /^[^"'();,=!~<>\s]+$/;
 
 /** What may be filtered by: of a resource, or behind a relation. */
 interface Filterable {
-  readonly info: RecordInfo;
   readonly filters: ResourcePlan['filters'];
   readonly relations: ReadonlyMap<string, RelationFilter>;
 }
@@ -53,25 +51,25 @@ export function filterDescription(plan: ResourcePlan): string {
   ].join('\n');
 }
 
-function filterableOf({ info, filters, relations }: ResourcePlan): Filterable {
-  return { info, filters, relations: relations.filters };
+function filterableOf({ filters, relations }: ResourcePlan): Filterable {
+  return { filters, relations: relations.filters };
 }
 
-function behind({ related, filters, relations }: RelationFilter): Filterable {
-  return { info: related.target.info, filters, relations };
+function behind({ filters, relations }: RelationFilter): Filterable {
+  return { filters, relations };
 }
 
 function hasArrays({ filters, relations }: Filterable): boolean {
   return (
-    [...filters.values()].flat().some((operator) => ELEMENT_OPERATORS.has(operator)) ||
+    [...filters.values()].some(({ operators }) => operators.some((each) => ELEMENT_OPERATORS.has(each))) ||
     [...relations.values()].some((filter) => hasArrays(behind(filter)))
   );
 }
 
 /** @param within where the names stand, if not by themselves */
-function rowsOf({ info, filters, relations }: Filterable, prefix: string, within = ''): readonly string[] {
-  const own = [...filters].map(([name, operators]) =>
-    tableRow(`${prefix}${name}`, within, typeName(info.attributes.get(name)?.type), operators),
+function rowsOf({ filters, relations }: Filterable, prefix: string, within = ''): readonly string[] {
+  const own = [...filters].map(([name, { type, operators }]) =>
+    tableRow(`${prefix}${name}`, within, typeName(type), operators),
   );
   const others = [...relations].flatMap(([name, filter]) => {
     const path = `${prefix}${name}`;
@@ -113,18 +111,13 @@ export function filterExamples(plan: ResourcePlan): readonly string[] {
   return [...some, ...(some.length > 1 ? [some.join(';')] : []), ...shown];
 }
 
-function examplesOf({ info, filters }: Filterable): readonly string[] {
-  return [...filters].flatMap(([name, operators]) => exampleOf(info, name, operators) ?? []);
+function examplesOf({ filters }: Filterable): readonly string[] {
+  return [...filters].flatMap(([name, filter]) => exampleOf(name, filter) ?? []);
 }
 
-function exampleOf(
-  info: RecordInfo,
-  name: string,
-  operators: readonly CanonicalFilterOperator[],
-): string | undefined {
+function exampleOf(name: string, { type, operators }: FilterPlan): string | undefined {
   const operator = SHOWN_FIRST.find((each) => operators.includes(each)) ?? operators[0];
-  const type = info.attributes.get(name)?.type;
-  const operand = operator && type && operandOf(operator, type);
+  const operand = operator && operandOf(operator, type);
   return operand === undefined ? undefined : `${name}${operator}${operand}`;
 }
 
@@ -152,9 +145,9 @@ function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string 
   }
 }
 
-function typeName(type: ColumnType | undefined): string {
-  if (type?.kind === 'array') return `array of ${typeName(type.element)}`;
-  if (type?.kind === 'enum')
+function typeName(type: ColumnType): string {
+  if (type.kind === 'array') return `array of ${typeName(type.element)}`;
+  if (type.kind === 'enum')
     return type.values.map((value) => `\`${value.replaceAll('|', '\\|')}\``).join(' ');
-  return type?.kind ?? '';
+  return type.kind;
 }

@@ -6,6 +6,7 @@ import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
 import { canonicalOperator, operatorSpellings, operatorsOf } from './filter-operators.js';
+import type { FilterPlan } from './resource-plan.js';
 
 /** What is said of names, whether they stand in a list or in an object. */
 export function filterEntries(allow: object): readonly (readonly [name: string, wanted: unknown])[] {
@@ -17,12 +18,12 @@ export function isRelated({ info: { model, attributes } }: Pick<OptionCheck, 'in
   return !attributes.has(name) && (name.includes('.') || relationNames(model).includes(name));
 }
 
-/** The attributes a client may filter by, each with its operators. Those behind relations are compiled when all resources are. */
-export function compileFilters(check: OptionCheck): ReadonlyMap<string, readonly CanonicalFilterOperator[]> {
-  const filters = new Map<string, readonly CanonicalFilterOperator[]>();
+/** What a client may filter by. What is behind relations is compiled when all resources are. */
+export function compileFilters(check: OptionCheck): ReadonlyMap<string, FilterPlan> {
+  const filters = new Map<string, FilterPlan>();
   for (const [name, wanted] of filterEntries(check.options.filterAllow ?? [])) {
-    const operators = isRelated(check, name) ? null : compileFilter(check, name, wanted);
-    if (operators) filters.set(name, operators);
+    const filter = isRelated(check, name) ? null : compileFilter(check, name, wanted);
+    if (filter) filters.set(name, filter);
   }
   return filters;
 }
@@ -33,17 +34,17 @@ export function spellingProblem(name: string): string | undefined {
   return 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it';
 }
 
-/** The operators of one attribute; null where it cannot be filtered by, which is reported. */
-export function compileFilter(
-  check: AttributeCheck,
-  name: string,
-  wanted: unknown,
-): readonly CanonicalFilterOperator[] | null {
+/** One attribute; null where it cannot be filtered by, which is reported. */
+export function compileFilter(check: AttributeCheck, name: string, wanted: unknown): FilterPlan | null {
   const attribute = visibleAttribute(check, 'filterAllow', name, relationNames(check.info.model));
   if (!attribute) return null;
-  const available = operatorsOf(attribute.type);
+  const { type } = attribute;
+  const available = operatorsOf(type);
   const problem = available.length > 0 ? spellingProblem(name) : 'whose type cannot be filtered; remove it';
-  if (problem === undefined) return wanted === true ? available : narrowOperators(check, attribute, wanted);
+  if (problem === undefined) {
+    const operators = wanted === true ? available : narrowOperators(check, attribute, wanted);
+    return Object.freeze({ attribute: name, type, operators });
+  }
   const { owner = check.info.name, prefix = '' } = check;
   check.report(`${owner}: filterAllow names '${prefix}${name}', ${problem}.`);
   return null;

@@ -104,8 +104,8 @@ class FilterTyping {
   #comparison(level: Level, syntax: ComparisonNode): NamedFilter {
     const named = this.#names.find(level, syntax.selector);
     if (named.kind === 'relation') return this.#presence(named, syntax);
-    const { attribute, allowed, hops, name } = named;
-    const operator = findOperator(allowed, attribute, syntax.operator);
+    const { attribute, filter, hops, name } = named;
+    const operator = findOperator(filter.operators, attribute, syntax.operator);
     checkArity(operator, syntax);
     const values = syntax.values.map((value) => parseOperand(attribute, operator, value));
     return behind(
@@ -127,8 +127,8 @@ class FilterTyping {
   #quantified(level: Level, syntax: QuantifiedNode): NamedFilter {
     const named = this.#names.find(level, syntax.selector);
     if (named.kind === 'attribute') {
-      const { allowed, attribute } = named;
-      throw operatorError(allowed, attribute, syntax.operator);
+      const { filter, attribute } = named;
+      throw operatorError(filter.operators, attribute, syntax.operator);
     }
     const { hops, last } = named;
     checkRelationOperator(last, syntax);

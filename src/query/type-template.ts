@@ -27,9 +27,14 @@ export function typeTemplate(
 ): Filter | null {
   if (template.values.flat().some((value) => value === null || value === undefined)) return null;
   const syntax = fill(info, syntaxOf(template.texts, source), template, source);
-  const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type)]));
+  const filters = new Map(
+    [...info.attributes].map(([attribute, { type }]) => [
+      attribute,
+      { attribute, type, operators: operatorsOf(type) },
+    ]),
+  );
   const issues: RequestIssue[] = [];
-  const filter = typeFilter({ info, filters }, syntax, issues);
+  const filter = typeFilter({ filters }, syntax, issues);
   if (filter) return filter;
   // What is wrong may quote a value.
   const [problem] = issues;

@@ -118,18 +118,14 @@ export function listNeeds(plan: ResourcePlan): IndexNeed[] {
   return [
     ...plan.sortable.map((attribute) => order('sortAllow', [ascending(attribute)])),
     order('defaultSort', plan.defaultSort),
-    ...[...plan.filters].map(([attribute, operators]) =>
-      isArray(plan, attribute) && operators.some((operator) => operator !== '=isnull=')
+    ...[...plan.filters.values()].map(({ attribute, type, operators }) =>
+      type.kind === 'array' && operators.some((operator) => operator !== '=isnull=')
         ? elementNeed(plan, attribute)
         : need(`a filter by '${attribute}' (filterAllow)`, [ascending(attribute)], ({ keys }) =>
             servesFilter(plan, keys, scope, attribute),
           ),
     ),
   ];
-}
-
-function isArray({ info }: ResourcePlan, attribute: string): boolean {
-  return info.attributes.get(attribute)?.type.kind === 'array';
 }
 
 /** A GIN index has the elements of arrays. It takes columns in any order, and those of a scope by an extension only. */

@@ -151,13 +151,17 @@ describe('the option filterAllow', () => {
   const pattern = ['=like=', '=notlike=', '=ilike=', '=inotlike='];
   const array = ['=contains=', '=overlaps=', '=isempty=', '=isnull='];
 
+  /** The operators by name. */
+  const operatorsIn = (filterAllow: object) =>
+    new Map([...planOf(City, { filterAllow }).filters].map(([name, { operators }]) => [name, operators]));
+
   it('is nothing by default', () => {
     expect(planOf(City).filters).to.deep.equal(new Map());
   });
 
   it('gives each named attribute the operators of its type', () => {
     const filterAllow = ['name', 'population', 'isCapital', 'founded', 'area', 'tags', 'details'];
-    expect(planOf(City, { filterAllow }).filters).to.deep.equal(
+    expect(operatorsIn(filterAllow)).to.deep.equal(
       new Map([
         ['name', [...equality, ...order, ...pattern]],
         ['population', [...equality, ...order]],
@@ -176,7 +180,7 @@ describe('the option filterAllow', () => {
       population: ['<', '=lt=', '>=', '<=', '>'],
       isCapital: true,
     };
-    expect(planOf(City, { filterAllow }).filters).to.deep.equal(
+    expect(operatorsIn(filterAllow)).to.deep.equal(
       new Map([
         ['name', ['==', '=like=']],
         ['population', ['=lt=', '=ge=', '=le=', '=gt=']],
@@ -233,8 +237,8 @@ describe('the option filterAllow', () => {
   });
 
   it('knows every operator of the documentation for some type', () => {
-    const { filters } = planOf(City, { filterAllow: ['name', 'tags'] });
-    expect([...new Set([...filters.values()].flat())]).to.have.members(FILTER_OPERATORS);
+    const operators = [...operatorsIn(['name', 'tags']).values()].flat();
+    expect([...new Set(operators)]).to.have.members(FILTER_OPERATORS);
   });
 });
 
