@@ -1707,6 +1707,7 @@ export interface operations {
                  *     | `area` | decimal | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `independent` | boolean | `==` `!=` `=in=` `=out=` `=isnull=` |
                  *     | `borders` | array of string | `=contains=` `=overlaps=` `=isempty=` `=isnull=` |
+                 *     | `languages.fra` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
                  *     For example `name==text`, `region==Africa`, `name==text;region==Africa`.
                  */

@@ -8,6 +8,7 @@ import type {
   CrudOptions,
   Dependency,
   Endpoint,
+  JsonType,
   ModelClass,
 } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
@@ -40,7 +41,10 @@ export interface CountPlan {
 export interface FilterPlan {
   /** The attribute that tells it. */
   readonly attribute: string;
+  /** Of the attribute, or of the values inside of it. */
   readonly type: ColumnType;
+  /** What the values are where the name is a path into JSON: `details.size`. */
+  readonly jsonType?: JsonType;
   readonly operators: readonly CanonicalFilterOperator[];
 }
 

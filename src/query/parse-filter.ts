@@ -107,11 +107,10 @@ class FilterTyping {
     const { attribute, filter, hops, name } = named;
     const operator = findOperator(filter.operators, attribute, syntax.operator);
     checkArity(operator, syntax);
-    const values = syntax.values.map((value) => parseOperand(attribute, operator, value));
-    return behind(
-      hops,
-      Object.freeze({ kind: 'comparison', attribute: name, operator, values: Object.freeze(values) }),
-    );
+    const values = Object.freeze(syntax.values.map((value) => parseOperand(attribute, operator, value)));
+    const { jsonType } = filter;
+    const inside = jsonType ? { jsonType } : {};
+    return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
   }
 
   /** `country=isnull=true`, `reviews=isempty=true`: whether there is a related row. */

@@ -65,7 +65,13 @@ class Seat extends Model {
 
 @Crud({
   scope: { hall: () => 1 },
-  filterAllow: { tags: true, sizes: ['=isnull='], marks: ['=isempty='] },
+  filterAllow: {
+    tags: true,
+    sizes: ['=isnull='],
+    marks: ['=isempty='],
+    'details.colour': 'string',
+    'details.deep.size': 'number',
+  },
 } as object)
 @Table({ tableName: 'labels', timestamps: false })
 class Label extends Model {
@@ -84,6 +90,9 @@ class Label extends Model {
 
   @Column(DataType.ARRAY(DataType.UUID))
   declare marks: string[] | null;
+
+  @Column({ type: DataType.JSONB, field: 'the details' })
+  declare details: unknown;
 }
 
 @Crud()
@@ -342,11 +351,40 @@ describe('advising indexes', () => {
     const sizes = told('sizes', '("hall", "sizes", "id")', within);
     const order = `Label: no index serves the order 'id' (sortAllow)${within}; CREATE INDEX ON "labels" ("hall", "id");`;
     const arrays = async (...indexes: readonly string[]) =>
-      (await adviceFor(Label, ...indexes)).filter((line) => line.includes('filterAllow'));
-    expect(await adviceFor(Label)).to.have.members([order, tags, sizes, marks]);
+      (await adviceFor(Label, ...indexes)).filter((line) => /filterAllow(?!.*details)/.test(line));
+    const lines = await adviceFor(Label);
+    expect(lines.filter((line) => !line.includes('details'))).to.have.members([order, tags, sizes, marks]);
     expect(await arrays('USING gin ("the tags")', 'USING gin (marks)')).to.deep.equal([sizes]);
     expect(await arrays('USING gin (marks, "the tags")', '(hall, sizes)')).to.deep.equal([]);
     expect(await arrays('("the tags")', 'USING hash (marks)')).to.have.members([tags, sizes, marks]);
+  });
+
+  it('asks for indexes of expressions for values inside of JSON', async () => {
+    const told = (path: string, expression: string) =>
+      `Label: no index serves a filter by '${path}' (filterAllow) within the scope of hall; ` +
+      `CREATE INDEX ON "labels" ("hall", ${expression});`;
+    const colour = told('details.colour', `("the details" ->> 'colour')`);
+    const size = told('details.deep.size', `("the details" -> 'deep' -> 'size')`);
+    const inside = async (...indexes: readonly string[]) =>
+      (await adviceFor(Label, ...indexes)).filter((line) => line.includes('details'));
+    expect(await inside()).to.have.members([colour, size]);
+    const followed = [colour, size].map((line) => /CREATE INDEX ON "labels" (.*);$/.exec(line)?.[1] ?? '');
+    expect(await inside(...followed)).to.deep.equal([]);
+    const served = [
+      `(hall, ("the details"->>'colour'), id)`,
+      `(hall DESC, (("the details"->'deep')->'size') DESC)`,
+    ];
+    expect(await inside(...served)).to.deep.equal([]);
+    for (const index of [
+      'USING gin ("the details")',
+      `(hall, lower("the details" ->> 'colour'))`,
+      `(hall, ("the details" -> 'colour'))`,
+      `(hall, ("the details" #>> '{colour}'))`,
+      `(hall, id, ("the details" ->> 'colour'))`,
+      `(("the details" ->> 'colour'))`,
+      `(hall, ("the details" ->> 'colour')) WHERE id > 1`,
+    ])
+      expect(await inside(index), index).to.have.members([colour, size]);
   });
 
   describe('for relations', () => {

@@ -187,19 +187,55 @@ export const KINDS = {
 export const NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[];
 /** Those that can be equal to a value, and be sorted by. */
 export const COMPARABLE = Object.keys(SCALARS) as (keyof typeof SCALARS)[];
-export const COMPARATORS = Object.fromEntries(NAMES.map((name) => [name, KINDS[name].compare]));
+
+/** Values inside of the column `data`. Their texts are sorted by the language of the database, so that no test can tell how. */
+export const PATHS = {
+  'data.word': {
+    jsonType: 'string',
+    operators: [...EQUALITY, ...PATTERN],
+    compare: byText,
+    values: text.values,
+  },
+  'data.size': {
+    jsonType: 'number',
+    operators: [...EQUALITY, ...ORDER],
+    compare: byFloat,
+    values: ['0', '-0', '1', '1.50', '1.5', '15e-1', '1e3', '1000', '-1e-7', '9', '10'],
+  },
+  'data.deep.on': { jsonType: 'boolean', operators: EQUALITY, compare: byText, values: ['true', 'false'] },
+} as const;
+
+/** What may be filtered by. */
+export type FilterName = keyof typeof KINDS | keyof typeof PATHS;
+export const FILTERS: Readonly<Record<FilterName, Omit<Kind, 'type'>>> = { ...KINDS, ...PATHS };
+export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
+export const COMPARATORS = Object.fromEntries(FILTER_NAMES.map((name) => [name, FILTERS[name].compare]));
 
 /** Every value of every type in some row, in mixtures that a multiplication makes, and every third place NULL. */
 export const ROWS: readonly TextRow[] = Array.from({ length: 120 }, (_, row) =>
   Object.fromEntries(
-    NAMES.map((name, column) => {
-      const kind: Kind = KINDS[name];
+    FILTER_NAMES.map((name, column) => {
+      const kind = FILTERS[name];
       const values = [...kind.values, ...(kind.stored ?? [])];
       const choice = (row * (column * 2 + 7) + row * row) % Math.ceil(values.length * 1.4);
       return [name, values[choice] ?? null];
     }),
   ),
 );
+
+/** What stands in the place of a value that a row does not have. */
+const OTHERS = ['null', '"other"', '12', 'true', '{}', '["a", 1, true]', '{"on": true}'];
+
+/** The column `data` of a row, which has what the paths say, and something else where they say nothing. */
+export function dataOf(row: number): string | null {
+  const other = (type: string) =>
+    OTHERS.filter((each) => typeof JSON.parse(each) !== type)[row % 5] ?? 'null';
+  const { 'data.word': word, 'data.size': size, 'data.deep.on': on } = ROWS[row] ?? {};
+  if (!word && !size && !on) return [null, 'null', '[]', '"a"', '{}'][row % 5] ?? null;
+  const deep = on ? `{"on": ${on}}` : row % 2 === 0 ? `{"on": ${other('boolean')}}` : other('object');
+  const text = word == null ? other('string') : JSON.stringify(word);
+  return `{"word": ${text}, "size": ${size ?? other('number')}, "deep": ${deep}}`;
+}
 
 /** A pattern that is not a star alone. */
 export const pattern = fc
@@ -228,14 +264,14 @@ export function isListOperator(operator: string): boolean {
 }
 
 /** A filter over some of the attributes. */
-export function expressionOver(names: readonly (keyof typeof KINDS)[]): fc.Arbitrary<Expression> {
+export function expressionOver(names: readonly FilterName[]): fc.Arbitrary<Expression> {
   const comparison: fc.Arbitrary<Expression> = fc
     .constantFrom(...names)
     .chain((attribute) =>
-      fc.tuple(fc.constant(attribute), fc.constantFrom<string>(...KINDS[attribute].operators)),
+      fc.tuple(fc.constant(attribute), fc.constantFrom<string>(...FILTERS[attribute].operators)),
     )
     .chain(([attribute, operator]) =>
-      valuesFor(KINDS[attribute], operator).map((values) => ({
+      valuesFor(FILTERS[attribute], operator).map((values) => ({
         kind: 'comparison' as const,
         attribute,
         operator,

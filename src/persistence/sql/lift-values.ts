@@ -86,11 +86,13 @@ class Lifting {
     return { ...lifted, where: condition };
   }
 
-  #comparison({ kind, attribute, operator, values }: Comparison): Comparison {
+  #comparison(comparison: Comparison): Comparison {
+    const { attribute, jsonType, operator, values } = comparison;
     this.shape += `${attribute}${END}${operator}`;
+    if (jsonType) this.shape += `${jsonType}${END}`;
     if (TRUTH_OPERATORS.has(operator)) {
       this.shape += `${values[0]}${END}`;
-      return { kind, attribute, operator, values };
+      return comparison;
     }
     const [first] = values;
     if (operator === '==' && typeof first === 'object' && !this.#isInOr) this.slotted.push(attribute);
@@ -99,7 +101,7 @@ class Lifting {
       this.#lift(value),
     );
     this.shape += END;
-    return { kind, attribute, operator, values: lifted };
+    return { ...comparison, values: lifted };
   }
 
   #lift(value: Value): Slot {

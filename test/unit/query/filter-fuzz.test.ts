@@ -22,8 +22,10 @@ const ATTRIBUTES = {
   tags: DataTypes.ARRAY(DataTypes.STRING(5)),
   counts: DataTypes.ARRAY(DataTypes.INTEGER),
 };
-const NAMES = Object.keys(ATTRIBUTES);
-const plan = planOf(defineModel('Thing', ATTRIBUTES), { filterAllow: NAMES });
+const INSIDE = { 'data.text': 'string', 'data.size': 'number', 'data.deep.on': 'boolean' };
+const NAMES = [...Object.keys(ATTRIBUTES), ...Object.keys(INSIDE)];
+const filterAllow = { ...Object.fromEntries(Object.keys(ATTRIBUTES).map((name) => [name, true])), ...INSIDE };
+const plan = planOf(defineModel('Thing', ATTRIBUTES), { filterAllow });
 
 const CODES = new Set(
   'syntax unclosed unknown-field unknown-operator operator-not-allowed arity type range bad-escape too-long too-complex too-deep list-too-long encoding'
