@@ -25,6 +25,7 @@ export type {
   Dependency,
   FilterAllow,
   FilterOperator,
+  JsonType,
   OperatorAllow,
   RelatedFilterAllow,
   IdType,

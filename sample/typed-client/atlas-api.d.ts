@@ -1697,6 +1697,7 @@ export interface operations {
                  * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
                  *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
                  *     `*` is a wildcard in `=like=` and its relatives only.
+                 *     `=contains=(a,b)` is an array with all of the values, `=overlaps=(a,b)` one with any of them.
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
@@ -1705,6 +1706,8 @@ export interface operations {
                  *     | `subregion` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `area` | decimal | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `independent` | boolean | `==` `!=` `=in=` `=out=` `=isnull=` |
+                 *     | `borders` | array of string | `=contains=` `=overlaps=` `=isempty=` `=isnull=` |
+                 *     | `languages.fra` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
                  *     For example `name==text`, `region==Africa`, `name==text;region==Africa`.
                  */

@@ -1,9 +1,8 @@
 /** What `q` accepts on a resource, for people: a table of fields and operators, and examples that work. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import type { ColumnType } from '../model/column-type.js';
-import type { RecordInfo } from '../model/model-info.js';
-import { relationOperators } from '../plan/filter-operators.js';
-import type { RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
+import { type ColumnType, comparedType } from '../model/column-type.js';
+import { ELEMENT_OPERATORS, relationOperators, TRUTH_OPERATORS } from '../plan/filter-operators.js';
+import type { FilterPlan, RelationFilter, ResourcePlan } from '../plan/resource-plan.js';
 import { FILTER_LIMITS } from '../query/filter-syntax.js';
 import { columnSchema } from '../schema/body-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
@@ -17,6 +16,7 @@ const SHOWN_FIRST: readonly CanonicalFilterOperator[] = [
   '=ilike=',
   '=in=',
   '=between=',
+  '=contains=',
 ];
 const MAX_EXAMPLES = 3;
 /** What RSQL reserves; other values need no quotes. */
@@ -24,7 +24,6 @@ const PLAIN = /^[^"'();,=!~<>\s]+$/;
 
 /** What may be filtered by: of a resource, or behind a relation. */
 interface Filterable {
-  readonly info: RecordInfo;
   readonly filters: ResourcePlan['filters'];
   readonly relations: ReadonlyMap<string, RelationFilter>;
 }
@@ -32,6 +31,7 @@ interface Filterable {
 /** What `q` is, in Markdown. */
 export function filterDescription(plan: ResourcePlan): string {
   const examples = filterExamples(plan).map((example) => `\`${example}\``);
+  const own = filterableOf(plan);
   const isToMany = [...plan.relations.filters.values()].some(({ related }) => !related.relation.isOne);
   return [
     'Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with',
@@ -40,26 +40,36 @@ export function filterDescription(plan: ResourcePlan): string {
     ...(isToMany
       ? ['`=any=(…)` has a condition that one of many records meets, `=none=(…)` one that none meets.']
       : []),
+    ...(hasArrays(own)
+      ? ['`=contains=(a,b)` is an array with all of the values, `=overlaps=(a,b)` one with any of them.']
+      : []),
     '',
     '| field | type | operators |',
     '| --- | --- | --- |',
-    ...rowsOf(filterableOf(plan), ''),
+    ...rowsOf(own, ''),
     ...(examples.length > 0 ? ['', `For example ${examples.join(', ')}.`] : []),
   ].join('\n');
 }
 
-function filterableOf({ info, filters, relations }: ResourcePlan): Filterable {
-  return { info, filters, relations: relations.filters };
+function filterableOf({ filters, relations }: ResourcePlan): Filterable {
+  return { filters, relations: relations.filters };
 }
 
-function behind({ related, filters, relations }: RelationFilter): Filterable {
-  return { info: related.target.info, filters, relations };
+function behind({ filters, relations }: RelationFilter): Filterable {
+  return { filters, relations };
+}
+
+function hasArrays({ filters, relations }: Filterable): boolean {
+  return (
+    [...filters.values()].some(({ operators }) => operators.some((each) => ELEMENT_OPERATORS.has(each))) ||
+    [...relations.values()].some((filter) => hasArrays(behind(filter)))
+  );
 }
 
 /** @param within where the names stand, if not by themselves */
-function rowsOf({ info, filters, relations }: Filterable, prefix: string, within = ''): readonly string[] {
-  const own = [...filters].map(([name, operators]) =>
-    tableRow(`${prefix}${name}`, within, typeName(info, name), operators),
+function rowsOf({ filters, relations }: Filterable, prefix: string, within = ''): readonly string[] {
+  const own = [...filters].map(([name, { type, operators }]) =>
+    tableRow(`${prefix}${name}`, within, typeName(type), operators),
   );
   const others = [...relations].flatMap(([name, filter]) => {
     const path = `${prefix}${name}`;
@@ -101,29 +111,26 @@ export function filterExamples(plan: ResourcePlan): readonly string[] {
   return [...some, ...(some.length > 1 ? [some.join(';')] : []), ...shown];
 }
 
-function examplesOf({ info, filters }: Filterable): readonly string[] {
-  return [...filters].flatMap(([name, operators]) => exampleOf(info, name, operators) ?? []);
+function examplesOf({ filters }: Filterable): readonly string[] {
+  return [...filters].flatMap(([name, filter]) => exampleOf(name, filter) ?? []);
 }
 
-function exampleOf(
-  info: RecordInfo,
-  name: string,
-  operators: readonly CanonicalFilterOperator[],
-): string | undefined {
+function exampleOf(name: string, { type, operators }: FilterPlan): string | undefined {
   const operator = SHOWN_FIRST.find((each) => operators.includes(each)) ?? operators[0];
-  const type = info.attributes.get(name)?.type;
-  const operand = operator && type && operandOf(operator, type);
+  const operand = operator && operandOf(operator, type);
   return operand === undefined ? undefined : `${name}${operator}${operand}`;
 }
 
 function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string | undefined {
-  if (operator === '=isnull=') return 'false';
-  const example = exampleValue(columnSchema(type));
+  if (TRUTH_OPERATORS.has(operator)) return 'false';
+  const example = exampleValue(columnSchema(comparedType(type)));
   if (example === undefined) return undefined;
   const value = PLAIN.test(String(example)) ? String(example) : JSON.stringify(String(example));
   switch (operator) {
     case '=in=':
     case '=out=':
+    case '=contains=':
+    case '=overlaps=':
       return `(${value})`;
     case '=between=':
     case '=notbetween=':
@@ -138,9 +145,9 @@ function operandOf(operator: CanonicalFilterOperator, type: ColumnType): string 
   }
 }
 
-function typeName(info: RecordInfo, name: string): string {
-  const type = info.attributes.get(name)?.type;
-  if (type?.kind === 'enum')
+function typeName(type: ColumnType): string {
+  if (type.kind === 'array') return `array of ${typeName(type.element)}`;
+  if (type.kind === 'enum')
     return type.values.map((value) => `\`${value.replaceAll('|', '\\|')}\``).join(' ');
-  return type?.kind ?? '';
+  return type.kind;
 }

@@ -22,9 +22,9 @@ export type FilterReader = (
 ) => Filter | null;
 
 /** The parser of conditions on what requests of a form may read. */
-export function filterReader({ info, filters, relations }: ResourcePlan): FilterReader {
+export function filterReader({ filters, relations }: ResourcePlan): FilterReader {
   const planFor = perForm(({ unreadable }) =>
-    readablePlan({ info, filters, related: relations.filters }, unreadable),
+    readablePlan({ filters, related: relations.filters }, unreadable),
   );
   return (text, form, issues, related) => parseFilter(planFor(form), text, issues, rowsSeen(related));
 }

@@ -34,6 +34,9 @@ export const FILTER_OPERATORS = [
   '=notlike=',
   '=ilike=',
   '=inotlike=',
+  '=contains=',
+  '=overlaps=',
+  '=isempty=',
   '=isnull=',
 ] as const;
 
@@ -68,29 +71,42 @@ export type FilterOperator = CanonicalFilterOperator | keyof typeof FILTER_OPERA
  */
 export type OperatorAllow = true | readonly FilterOperator[];
 
+/** What values inside of JSON can be compared as. */
+export const JSON_TYPES = ['string', 'number', 'boolean'] as const;
+
+/** What a value inside of JSON is: no column tells it, so the option says it. A value of another type counts as NULL. */
+export type JsonType = (typeof JSON_TYPES)[number];
+
 /**
  * The attributes of a relation's model that a client may filter by, also those of its relations to one record: `'author.name'`.
  * True is what the `filterAllow` of that model names of its own attributes; an empty list allows `=isempty=` and `=isnull=` only.
  *
  * @example ['rating', 'author.name']
- * @example { rating: ['=ge=', '=le='] }
+ * @example { rating: ['=ge=', '=le='], 'details.language': 'string' }
  */
-export type RelatedFilterAllow = true | readonly string[] | { readonly [attribute: string]: OperatorAllow };
+export type RelatedFilterAllow =
+  | true
+  | readonly string[]
+  | { readonly [attribute: string]: OperatorAllow | JsonType };
 
 /**
- * The attributes a client may filter by: its own, and those behind relations, over two relations at most.
+ * What a client may filter by: attributes, values inside of JSONB with the type that they have, and those behind relations, over two
+ * relations at most.
  *
  * @example ['country', 'population']                        // every operator of the column's type
  * @example { name: ['==', '=like='], population: true }     // narrowed per attribute
+ * @example { 'details.size': 'number' }                     // details.size>=4, for { "size": 5 } in the column details
  * @example { 'country.region': true, reviews: ['rating'] }  // country.region==Europe, reviews=any=(rating>=4)
  */
 export type FilterAllow<M extends Model> =
   | readonly (Attribute<M> | RelationName<M> | `${RelationName<M>}.${string}`)[]
   | (string extends Attribute<M>
-      ? { readonly [name: string]: OperatorAllow | RelatedFilterAllow }
+      ? { readonly [name: string]: OperatorAllow | RelatedFilterAllow | JsonType }
       : { readonly [A in Attribute<M>]?: OperatorAllow } & {
           readonly [R in RelationName<M>]?: RelatedFilterAllow;
-        } & { readonly [P in `${RelationName<M>}.${string}`]?: OperatorAllow });
+        } & { readonly [P in `${RelationName<M>}.${string}`]?: OperatorAllow | JsonType } & {
+          readonly [P in `${Attribute<M>}.${string}`]?: JsonType;
+        });
 
 /**
  * Something that runs before a route does any work: an Express handler, or a routing-controllers middleware class

@@ -22,3 +22,8 @@ export type ColumnType =
 
 /** A value of one kind of `ColumnType`. */
 export type ColumnKind = ColumnType['kind'];
+
+/** The type of the values that a column is compared with: its own, or that of the elements of an array. */
+export function comparedType(type: ColumnType): ColumnType {
+  return type.kind === 'array' ? type.element : type;
+}

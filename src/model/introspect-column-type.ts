@@ -18,6 +18,12 @@ function floatMaximum(type: DataTypeInstance): number {
   return typeof type._length === 'number' && type._length <= 24 ? REAL_MAXIMUM : DOUBLE_MAXIMUM;
 }
 
+/** Whether a column is JSONB. PostgreSQL has read what is in it; of JSON it keeps the text, some of which it cannot read. */
+export function isJsonb(dataType: DataType): boolean {
+  const type = dataTypeInstance(dataType);
+  return typeof type !== 'string' && type.key === 'JSONB';
+}
+
 /** Describes a column's type; a type nobody knows becomes `other` and is left to the database. */
 export function introspectColumnType(dataType: DataType): ColumnType {
   const type = dataTypeInstance(dataType);

@@ -1,5 +1,5 @@
 /** What a request asks of the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
-import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
+import type { CanonicalFilterOperator, JsonType } from '../metadata/crud-options.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from '../query/keyset.js';
@@ -27,9 +27,12 @@ export type Predicate = Comparison | Junction | Exists | Written;
 /** An attribute compared with values of its column's type. */
 export interface Comparison {
   readonly kind: 'comparison';
+  /** Where there is a `jsonType`, a path to a value inside of it: `details.size`. */
   readonly attribute: string;
+  /** What that value has to be. All else counts as NULL. */
+  readonly jsonType?: JsonType;
   readonly operator: CanonicalFilterOperator;
-  /** Those of `=in=` and `=out=` are bound, or one slot with the text of an array; that of `=isnull=` is bound. */
+  /** Those of a list are bound, or one slot with the text of an array; that of `=isnull=` and `=isempty=` is bound. */
   readonly values: readonly Value[];
 }
 

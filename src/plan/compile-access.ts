@@ -6,7 +6,7 @@ import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
 import type { OptionCheck } from './compile-options.js';
-import { operatorsOf } from './filter-operators.js';
+import { isComparable } from './filter-operators.js';
 import type { ResourcePlan } from './resource-plan.js';
 
 /** What `bootstrap` says of all models. */
@@ -91,7 +91,7 @@ function compileScope(check: RuleCheck, shared: SharedAccess): AccessPlan['scope
     const attribute = knownAttribute(check, 'scope', name);
     if (typeof rule !== 'function') {
       report(`${info.name}: scope.${name} is ${showValue(rule)}; use a function of the request.`);
-    } else if (attribute && !operatorsOf(attribute.type.kind).includes('==')) {
+    } else if (attribute && !isComparable(attribute.type)) {
       report(
         `${info.name}: scope names '${name}', of type ${attribute.type.kind}, which cannot be compared; use another one.`,
       );

@@ -1,11 +1,14 @@
 /** `filterAllow` of a resource -> the operators of each of its own attributes. */
-import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
+import { type CanonicalFilterOperator, JSON_TYPES, type JsonType } from '../metadata/crud-options.js';
+import type { ColumnType } from '../model/column-type.js';
+import { isJsonb } from '../model/introspect-column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { relationNames } from '../model/relations.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compile-options.js';
 import { canonicalOperator, operatorSpellings, operatorsOf } from './filter-operators.js';
+import type { FilterPlan } from './resource-plan.js';
 
 /** What is said of names, whether they stand in a list or in an object. */
 export function filterEntries(allow: object): readonly (readonly [name: string, wanted: unknown])[] {
@@ -14,15 +17,17 @@ export function filterEntries(allow: object): readonly (readonly [name: string, 
 
 /** Whether a name is about a relation of the model. No attribute has the name of a relation. */
 export function isRelated({ info: { model, attributes } }: Pick<OptionCheck, 'info'>, name: string): boolean {
-  return !attributes.has(name) && (name.includes('.') || relationNames(model).includes(name));
+  const [first = ''] = name.split('.');
+  if (attributes.has(name) || attributes.has(first)) return false;
+  return name.includes('.') || relationNames(model).includes(name);
 }
 
-/** The attributes a client may filter by, each with its operators. Those behind relations are compiled when all resources are. */
-export function compileFilters(check: OptionCheck): ReadonlyMap<string, readonly CanonicalFilterOperator[]> {
-  const filters = new Map<string, readonly CanonicalFilterOperator[]>();
+/** What a client may filter by. What is behind relations is compiled when all resources are. */
+export function compileFilters(check: OptionCheck): ReadonlyMap<string, FilterPlan> {
+  const filters = new Map<string, FilterPlan>();
   for (const [name, wanted] of filterEntries(check.options.filterAllow ?? [])) {
-    const operators = isRelated(check, name) ? null : compileFilter(check, name, wanted);
-    if (operators) filters.set(name, operators);
+    const filter = isRelated(check, name) ? null : compileFilter(check, name, wanted);
+    if (filter) filters.set(name, filter);
   }
   return filters;
 }
@@ -33,20 +38,63 @@ export function spellingProblem(name: string): string | undefined {
   return 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it';
 }
 
-/** The operators of one attribute; null where it cannot be filtered by, which is reported. */
-export function compileFilter(
-  check: AttributeCheck,
-  name: string,
-  wanted: unknown,
-): readonly CanonicalFilterOperator[] | null {
+/** One attribute; null where it cannot be filtered by, which is reported. */
+export function compileFilter(check: AttributeCheck, name: string, wanted: unknown): FilterPlan | null {
+  const [first = '', ...keys] = name.split('.');
+  if (!check.info.attributes.has(name) && keys.length > 0) return compilePath(check, first, name, wanted);
   const attribute = visibleAttribute(check, 'filterAllow', name, relationNames(check.info.model));
   if (!attribute) return null;
-  const available = operatorsOf(attribute.type.kind);
+  const { type } = attribute;
+  const available = operatorsOf(type);
   const problem = available.length > 0 ? spellingProblem(name) : 'whose type cannot be filtered; remove it';
-  if (problem === undefined) return wanted === true ? available : narrowOperators(check, attribute, wanted);
+  if (problem === undefined) {
+    const operators = wanted === true ? available : narrowOperators(check, attribute, wanted);
+    return Object.freeze({ attribute: name, type, operators });
+  }
   const { owner = check.info.name, prefix = '' } = check;
   check.report(`${owner}: filterAllow names '${prefix}${name}', ${problem}.`);
   return null;
+}
+
+/** As what the values inside of JSON are compared. */
+const COMPARED: Readonly<Record<JsonType, ColumnType>> = {
+  string: { kind: 'string', maxLength: null },
+  number: { kind: 'float', maximum: Number.MAX_VALUE },
+  boolean: { kind: 'boolean' },
+};
+
+/** A value inside of an attribute. What it is, only the option can say. */
+function compilePath(
+  check: AttributeCheck,
+  attribute: string,
+  name: string,
+  wanted: unknown,
+): FilterPlan | null {
+  const { info, report, owner = info.name, prefix = '' } = check;
+  if (!visibleAttribute(check, 'filterAllow', attribute)) return null;
+  const jsonType = JSON_TYPES.find((each) => each === wanted);
+  const problem = pathProblem(check, attribute, name);
+  if (problem !== undefined) report(`${owner}: filterAllow names '${prefix}${name}', ${problem}.`);
+  else if (!jsonType)
+    report(
+      `${owner}: filterAllow names '${prefix}${name}', a value inside of JSON, without what it is; ` +
+        `use '${prefix}${name}': 'string', 'number' or 'boolean'.`,
+    );
+  else {
+    const type = COMPARED[jsonType];
+    return Object.freeze({ attribute, type, jsonType, operators: operatorsOf(type) });
+  }
+  return null;
+}
+
+function pathProblem({ info }: AttributeCheck, attribute: string, name: string): string | undefined {
+  const dataType = info.model.getAttributes()[attribute]?.type;
+  if (!dataType || !isJsonb(dataType))
+    return `and ${attribute} is no column of JSONB, which has values inside; remove it`;
+  return name
+    .split('.')
+    .map(spellingProblem)
+    .find((each) => each !== undefined);
 }
 
 function narrowOperators(
@@ -54,7 +102,7 @@ function narrowOperators(
   { name, type }: AttributeInfo,
   wanted: unknown,
 ): readonly CanonicalFilterOperator[] {
-  const available = operatorsOf(type.kind);
+  const available = operatorsOf(type);
   const option = `${owner}: filterAllow.${prefix}${name}`;
   if (!Array.isArray(wanted) || wanted.length === 0) {
     report(`${option} is ${showValue(wanted)}; use true or a list of operators.`);

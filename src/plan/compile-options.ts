@@ -11,7 +11,7 @@ import {
 import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
-import { isSortable } from './filter-operators.js';
+import { isComparable } from './filter-operators.js';
 import type { Exposure, PageSize, SortTerm } from './resource-plan.js';
 
 const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
@@ -110,7 +110,7 @@ export function compilePageSize({ info, options, report }: OptionCheck): PageSiz
 export function compileSortable(check: OptionCheck): readonly string[] {
   const { info, exposure, options } = check;
   const { name: key, type } = info.primaryKey;
-  const byDefault = exposure.unreadable.has(key) || !isSortable(type.kind) || !isSpelled(key) ? [] : [key];
+  const byDefault = exposure.unreadable.has(key) || !isComparable(type) || !isSpelled(key) ? [] : [key];
   const allow = options.sortAllow ?? byDefault;
   return Object.freeze(
     [...new Set(allow.map(String))].filter((name) => {
@@ -167,7 +167,7 @@ export function totalOrder(terms: readonly SortTerm[], primaryKey: string): read
 
 function sortableAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
   const attribute = visibleAttribute(check, option, name);
-  if (!attribute || isSortable(attribute.type.kind)) return attribute;
+  if (!attribute || isComparable(attribute.type)) return attribute;
   check.report(
     `${check.info.name}: ${option} names '${name}', of type ${attribute.type.kind}, which has no order; remove it.`,
   );

@@ -1,5 +1,4 @@
 /** What `filterAllow` of one resource says of relations -> their plans, or everything that is wrong with it. */
-import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { relationNames } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
@@ -7,6 +6,7 @@ import { compileFilter, filterEntries, isRelated, spellingProblem } from './comp
 import { choiceProblems, type RelatedModels } from './related-models.js';
 import {
   everyInclude,
+  type FilterPlan,
   type RelatedPlan,
   type RelatedResource,
   type RelationFilter,
@@ -18,7 +18,7 @@ const MAX_HOPS = 2;
 
 /** A relation while it is compiled. */
 interface GrowingFilter extends RelationFilter {
-  readonly filters: Map<string, readonly CanonicalFilterOperator[]>;
+  readonly filters: Map<string, FilterPlan>;
   readonly relations: Map<string, GrowingFilter>;
 }
 
@@ -26,7 +26,7 @@ interface GrowingFilter extends RelationFilter {
 interface Level {
   readonly plan: Pick<ResourcePlan, 'model' | 'info' | 'exposure' | 'filters'>;
   readonly relations: Map<string, GrowingFilter>;
-  readonly filters?: Map<string, readonly CanonicalFilterOperator[]>;
+  readonly filters?: Map<string, FilterPlan>;
   /** `country.` */
   readonly prefix: string;
   readonly hops: number;
@@ -70,8 +70,8 @@ export class RelationFilterCompiler {
         prefix,
         report: (problem: string) => this.#problems.add(problem),
       };
-      const operators = compileFilter(check, name, wanted);
-      if (operators) level.filters?.set(name, operators);
+      const filter = compileFilter(check, name, wanted);
+      if (filter) level.filters?.set(name, filter);
       return;
     }
     const dot = name.indexOf('.');
@@ -124,7 +124,7 @@ export class RelationFilterCompiler {
         `has ${option}: true, and filterAllow of ${plan.info.name} names no attribute; use a list of attributes.`,
       );
     }
-    for (const [name, operators] of plan.filters) filters?.set(name, operators);
+    for (const [name, filter] of plan.filters) filters?.set(name, filter);
   }
 
   #relation(level: Level, name: string): GrowingFilter | null {

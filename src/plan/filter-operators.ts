@@ -5,11 +5,20 @@ import {
   FILTER_OPERATORS,
   type FilterOperator,
 } from '../metadata/crud-options.js';
-import type { ColumnKind } from '../model/column-type.js';
+import type { ColumnKind, ColumnType } from '../model/column-type.js';
 
 const EQUALITY = ['==', '!=', '=in=', '=out=', '=isnull='] as const;
 const ORDER = ['=lt=', '=le=', '=gt=', '=ge=', '=between=', '=notbetween='] as const;
 const PATTERN = ['=like=', '=notlike=', '=ilike=', '=inotlike='] as const;
+const ELEMENTS = ['=contains=', '=overlaps='] as const;
+const ARRAY = [...ELEMENTS, '=isempty=', '=isnull='] as const;
+
+/** Operators that compare the elements of an array with a list. */
+export const ELEMENT_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(ELEMENTS);
+/** Operators that take any number of values. */
+export const LIST_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=in=', '=out=', ...ELEMENTS]);
+/** Operators that take true or false. */
+export const TRUTH_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=isempty=', '=isnull=']);
 
 /** Empty: the column cannot be filtered at all. */
 const OPERATORS_BY_KIND: Readonly<Record<ColumnKind, readonly CanonicalFilterOperator[]>> = {
@@ -25,20 +34,21 @@ const OPERATORS_BY_KIND: Readonly<Record<ColumnKind, readonly CanonicalFilterOpe
   uuid: EQUALITY,
   enum: EQUALITY,
   json: ['=isnull='],
+  /** Of what cannot be compared, such as other arrays. */
   array: ['=isnull='],
   blob: [],
   virtual: [],
   other: [],
 };
 
-/** The operators a column of this kind has, in the order of the documentation. */
-export function operatorsOf(kind: ColumnKind): readonly CanonicalFilterOperator[] {
-  return OPERATORS_BY_KIND[kind];
+/** The operators a column of this type has, in the order of the documentation. */
+export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[] {
+  return type.kind === 'array' && isComparable(type.element) ? ARRAY : OPERATORS_BY_KIND[type.kind];
 }
 
-/** Whether rows have a meaningful order by a column of this kind: where values can be equal, they can be compared. */
-export function isSortable(kind: ColumnKind): boolean {
-  return operatorsOf(kind).includes('==');
+/** Whether a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */
+export function isComparable(type: ColumnType): boolean {
+  return operatorsOf(type).includes('==');
 }
 
 /** The canonical name of an operator, or undefined when there is no such operator. */

@@ -8,8 +8,10 @@ import type {
   CrudOptions,
   Dependency,
   Endpoint,
+  JsonType,
   ModelClass,
 } from '../metadata/crud-options.js';
+import type { ColumnType } from '../model/column-type.js';
 import type { ModelInfo, RecordInfo } from '../model/model-info.js';
 import { hasKeyIn, type Relation } from '../model/relations.js';
 import { type AccessPlan, restrictedNames } from './access-plan.js';
@@ -33,6 +35,17 @@ export interface CountPlan {
   readonly allow: readonly CountMode[];
   /** Rows that are counted at most where the mode is `capped`. */
   readonly cap: number;
+}
+
+/** What may be filtered by, and how. */
+export interface FilterPlan {
+  /** The attribute that tells it. */
+  readonly attribute: string;
+  /** Of the attribute, or of the values inside of it. */
+  readonly type: ColumnType;
+  /** What the values are where the name is a path into JSON: `details.size`. */
+  readonly jsonType?: JsonType;
+  readonly operators: readonly CanonicalFilterOperator[];
 }
 
 /** Which attributes the user hid from answers, or from bodies. */
@@ -86,7 +99,8 @@ export interface ResourcePlan {
   readonly pageSize: PageSize;
   /** Null where answers say nothing of it. */
   readonly count: CountPlan | null;
-  readonly filters: ReadonlyMap<string, readonly CanonicalFilterOperator[]>;
+  /** By name. */
+  readonly filters: ReadonlyMap<string, FilterPlan>;
   readonly sortable: readonly string[];
   /** Total: the primary key is always part of it. */
   readonly defaultSort: readonly SortTerm[];
@@ -146,8 +160,8 @@ export interface IncludePlan extends RelatedPlan {
 /** A relation that may be filtered by. */
 export interface RelationFilter {
   readonly related: RelatedPlan;
-  /** Attributes of the target, each with its operators. */
-  readonly filters: ReadonlyMap<string, readonly CanonicalFilterOperator[]>;
+  /** What of the target, by name. */
+  readonly filters: ReadonlyMap<string, FilterPlan>;
   /** Relations of the target to one record, by name. */
   readonly relations: ReadonlyMap<string, RelationFilter>;
 }

@@ -1,17 +1,20 @@
 /** Names in `q` -> what they stand for: attributes, those behind relations, and relations. */
-import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
+import type { AttributeInfo } from '../model/model-info.js';
 import { restrictedNames } from '../plan/access-plan.js';
-import { hasRestrictedKey, type RelationFilter, type ResourcePlan } from '../plan/resource-plan.js';
+import {
+  type FilterPlan,
+  hasRestrictedKey,
+  type RelationFilter,
+  type ResourcePlan,
+} from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { FilterError } from './filter-error.js';
 import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
 import { quote } from './query-string.js';
 import type { RelatedRows } from './related-filters.js';
 
-/** The attributes that may be filtered by, each with its operators, and relations. */
+/** What may be filtered by, and relations. */
 export type FilterablePlan = Pick<ResourcePlan, 'filters'> & {
-  readonly info: RecordInfo;
   /** Default: none. */
   readonly related?: ReadonlyMap<string, RelationFilter>;
 };
@@ -32,7 +35,7 @@ export interface NamedAttribute {
   /** As it is called in its model. */
   readonly name: string;
   readonly attribute: ShownAttribute;
-  readonly allowed: readonly CanonicalFilterOperator[];
+  readonly filter: FilterPlan;
 }
 
 /** A relation, behind relations to one record. */
@@ -61,8 +64,8 @@ export class FilterNames {
     const hops: RelationFilter[] = [];
     let level = from;
     let name = text;
-    let allowed = level.filters.get(name);
-    while (!allowed) {
+    let filter = level.filters.get(name);
+    while (!filter) {
       const [first = '', ...more] = name.split('.');
       const last = level.related?.get(first);
       if (!last || this.rows.isHidden(last.related)) throw unknownField(from, selector);
@@ -72,16 +75,15 @@ export class FilterNames {
       if (!last.related.relation.isOne) throw toMany(selector, first, name);
       hops.push(last);
       level = this.behind(level, last);
-      allowed = level.filters.get(name);
+      filter = level.filters.get(name);
     }
     this.#count(`${level.prefix}${name}`, selector);
-    const { type } = level.info.attributes.get(name) as AttributeInfo;
-    return { kind: 'attribute', hops, name, attribute: { name: text, type }, allowed };
+    return { kind: 'attribute', hops, name, attribute: { name: text, type: filter.type }, filter };
   }
 
   /** What of the rows behind a relation the request may name. */
   behind({ prefix }: Level, { related, filters, relations }: RelationFilter): Level {
-    const plan = { info: related.target.info, filters, related: relations };
+    const plan = { filters, related: relations };
     return {
       ...readablePlan(plan, this.rows.unreadable(related)),
       prefix: `${prefix}${related.relation.name}.`,
@@ -109,7 +111,7 @@ export class FilterNames {
 /** A plan without what a request may not read. What a relation leads to would tell the value of its key. */
 export function readablePlan<P extends FilterablePlan>(plan: P, unreadable: ReadonlySet<string>): P {
   if (unreadable.size === 0) return plan;
-  const filters = [...plan.filters].filter(([name]) => !unreadable.has(name));
+  const filters = [...plan.filters].filter(([, { attribute }]) => !unreadable.has(attribute));
   const related = readableRelations(plan.related ?? new Map(), unreadable);
   return { ...plan, filters: new Map(filters), related };
 }
@@ -127,7 +129,7 @@ function fieldNames({ filters, related }: FilterablePlan): readonly string[] {
   const behind = [...(related ?? [])].flatMap(([name, { related: plan, filters: others, relations }]) => {
     const restricted = restrictedNames(plan.target.access);
     if (hasRestrictedKey(plan, null)) return [];
-    const shown = readablePlan({ info: plan.target.info, filters: others, related: relations }, restricted);
+    const shown = readablePlan({ filters: others, related: relations }, restricted);
     return plan.relation.isOne ? [name, ...fieldNames(shown).map((each) => `${name}.${each}`)] : [name];
   });
   return [...filters.keys(), ...behind];

@@ -1,6 +1,6 @@
 /** What a list or a read asks for, parsed and checked against the plan. Frozen. */
 import type { CountMode, CountRequest } from '../metadata/count-options.js';
-import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
+import type { CanonicalFilterOperator, JsonType } from '../metadata/crud-options.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { IncludePlan, SortTerm } from '../plan/resource-plan.js';
 import type { Keyset } from './keyset.js';
@@ -64,7 +64,10 @@ export interface Junction {
 /** An attribute compared with values of its column's type, each in the text form that the database reads. */
 export interface Comparison {
   readonly kind: 'comparison';
+  /** Where there is a `jsonType`, a path to a value inside of it: `details.size`. */
   readonly attribute: string;
+  /** What that value has to be. All else counts as NULL. */
+  readonly jsonType?: JsonType;
   readonly operator: CanonicalFilterOperator;
   readonly values: readonly string[];
 }

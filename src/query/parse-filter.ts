@@ -1,6 +1,12 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import { canonicalOperator, relationOperators } from '../plan/filter-operators.js';
+import { comparedType } from '../model/column-type.js';
+import {
+  canonicalOperator,
+  LIST_OPERATORS,
+  relationOperators,
+  TRUTH_OPERATORS,
+} from '../plan/filter-operators.js';
 import type { RelatedPlan, RelationFilter } from '../plan/resource-plan.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
@@ -21,7 +27,6 @@ import { join, type NamedFilter, type RelatedRows, toFilter } from './related-fi
 type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
 type QuantifiedNode = Extract<SyntaxNode, { kind: 'any' | 'none' }>;
 
-const LIST_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=in=', '=out=']);
 const PAIR_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set(['=between=', '=notbetween=']);
 /** Operators whose value is a pattern. */
 export const PATTERN_OPERATORS: ReadonlySet<CanonicalFilterOperator> = new Set([
@@ -99,14 +104,13 @@ class FilterTyping {
   #comparison(level: Level, syntax: ComparisonNode): NamedFilter {
     const named = this.#names.find(level, syntax.selector);
     if (named.kind === 'relation') return this.#presence(named, syntax);
-    const { attribute, allowed, hops, name } = named;
-    const operator = findOperator(allowed, attribute, syntax.operator);
+    const { attribute, filter, hops, name } = named;
+    const operator = findOperator(filter.operators, attribute, syntax.operator);
     checkArity(operator, syntax);
-    const values = syntax.values.map((value) => parseOperand(attribute, operator, value));
-    return behind(
-      hops,
-      Object.freeze({ kind: 'comparison', attribute: name, operator, values: Object.freeze(values) }),
-    );
+    const values = Object.freeze(syntax.values.map((value) => parseOperand(attribute, operator, value)));
+    const { jsonType } = filter;
+    const inside = jsonType ? { jsonType } : {};
+    return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
   }
 
   /** `country=isnull=true`, `reviews=isempty=true`: whether there is a related row. */
@@ -122,8 +126,8 @@ class FilterTyping {
   #quantified(level: Level, syntax: QuantifiedNode): NamedFilter {
     const named = this.#names.find(level, syntax.selector);
     if (named.kind === 'attribute') {
-      const { allowed, attribute } = named;
-      throw operatorError(allowed, attribute, syntax.operator);
+      const { filter, attribute } = named;
+      throw operatorError(filter.operators, attribute, syntax.operator);
     }
     const { hops, last } = named;
     checkRelationOperator(last, syntax);
@@ -195,6 +199,8 @@ function parseOperand(
   operator: CanonicalFilterOperator,
   value: Lexeme,
 ): string {
-  if (operator === '=isnull=') return parseFilterValue({ kind: 'boolean' }, value, name);
-  return PATTERN_OPERATORS.has(operator) ? compilePattern(value) : parseFilterValue(type, value, name);
+  if (TRUTH_OPERATORS.has(operator)) return parseFilterValue({ kind: 'boolean' }, value, name);
+  return PATTERN_OPERATORS.has(operator)
+    ? compilePattern(value)
+    : parseFilterValue(comparedType(type), value, name);
 }

@@ -1,6 +1,6 @@
 /** A `filter` of the application's own -> a typed one, over all attributes of a model. */
 import type { FilterTemplate } from '../metadata/filter-template.js';
-import type { ColumnType } from '../model/column-type.js';
+import { type ColumnType, comparedType } from '../model/column-type.js';
 import type { RecordInfo } from '../model/model-info.js';
 import { relationNames } from '../model/relations.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
@@ -27,9 +27,14 @@ export function typeTemplate(
 ): Filter | null {
   if (template.values.flat().some((value) => value === null || value === undefined)) return null;
   const syntax = fill(info, syntaxOf(template.texts, source), template, source);
-  const filters = new Map([...info.attributes].map(([name, { type }]) => [name, operatorsOf(type.kind)]));
+  const filters = new Map(
+    [...info.attributes].map(([attribute, { type }]) => [
+      attribute,
+      { attribute, type, operators: operatorsOf(type) },
+    ]),
+  );
   const issues: RequestIssue[] = [];
-  const filter = typeFilter({ info, filters }, syntax, issues);
+  const filter = typeFilter({ filters }, syntax, issues);
   if (filter) return filter;
   // What is wrong may quote a value.
   const [problem] = issues;
@@ -76,15 +81,19 @@ function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate, sour
       `${source} gave a filter by a relation, and a rule is about attributes of the row itself: ${template.texts.join('…')}`,
     );
   }
-  const isPattern = PATTERN_OPERATORS.has(canonicalOperator(node.operator.text) ?? '==');
+  const operator = canonicalOperator(node.operator.text) ?? '==';
+  const isPattern = PATTERN_OPERATORS.has(operator);
   const type = info.attributes.get(node.selector.text)?.type;
   const textOf = (value: unknown): string => {
-    const text = exactText(type, value);
+    const text = exactText(type && comparedType(type), value);
     if (text === undefined)
       throw new TypeError(`${source} gave a filter with a value that is none: ${template.texts.join('…')}`);
     return isPattern ? text.replace(/[\\*]/g, '\\$&') : text;
   };
-  return { ...node, values: node.values.flatMap((value) => fillValue(value, template, textOf)) };
+  const values = node.values.flatMap((value) => fillValue(value, template, textOf));
+  // Every array contains all of no values, so a rule about none of them would show each row.
+  const isOfNone = operator === '=contains=' && values.length === 0;
+  return { ...node, values, operator: isOfNone ? { ...node.operator, text: '=overlaps=' } : node.operator };
 }
 
 /** An array is a list of values; all else becomes part of the text around it. */

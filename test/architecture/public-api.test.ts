@@ -107,6 +107,7 @@ describe('the public API', () => {
       'IncludeOptions',
       'Inclusion',
       'IssueLocation',
+      'JsonType',
       'Junction',
       'Keyset',
       'ListOptions',

@@ -63,6 +63,38 @@ class Seat extends Model {
   declare state: string | null;
 }
 
+@Crud({
+  scope: { hall: () => 1 },
+  filterAllow: {
+    tags: true,
+    sizes: ['=isnull='],
+    marks: ['=isempty='],
+    'details.colour': 'string',
+    'details.deep.size': 'number',
+  },
+} as object)
+@Table({ tableName: 'labels', timestamps: false })
+class Label extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare hall: number;
+
+  @Column({ type: DataType.ARRAY(DataType.TEXT), field: 'the tags' })
+  declare tags: string[] | null;
+
+  @Column(DataType.ARRAY(DataType.INTEGER))
+  declare sizes: number[] | null;
+
+  @Column(DataType.ARRAY(DataType.UUID))
+  declare marks: string[] | null;
+
+  @Column({ type: DataType.JSONB, field: 'the details' })
+  declare details: unknown;
+}
+
 @Crud()
 @Table({ tableName: 'badges', paranoid: true, createdAt: false, updatedAt: false, deletedAt: 'goneAt' })
 class Badge extends Model {
@@ -209,7 +241,7 @@ describe('advising indexes', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Job, Task, Seat, Badge, Room, Guest, StayRoom, Stay, Tour],
+      models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour],
       bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
     });
   });
@@ -218,7 +250,7 @@ describe('advising indexes', () => {
 
   /** The advice with only these indexes there, each in the syntax behind `CREATE INDEX`. */
   async function adviceFor(
-    model: typeof Job | typeof Task | typeof Seat,
+    model: typeof Job | typeof Task | typeof Seat | typeof Label,
     ...indexes: readonly string[]
   ): Promise<string[]> {
     const { sequelize } = site.engine;
@@ -308,6 +340,51 @@ describe('advising indexes', () => {
     expect(await adviceFor(Seat, '(state, hall_id)', '(id, hall_id)')).to.deep.equal([byState, byHall]);
     expect(await adviceFor(Seat, '(hall_id, state)')).to.deep.equal([byHall]);
     expect(await adviceFor(Seat, '(hall_id DESC, state DESC)', '(hall_id, id)')).to.deep.equal([]);
+  });
+
+  it('asks for GIN indexes for the elements of arrays', async () => {
+    const within = ' within the scope of hall';
+    const told = (attribute: string, index: string, scope = '') =>
+      `Label: no index serves a filter by '${attribute}' (filterAllow)${scope}; CREATE INDEX ON "labels" ${index};`;
+    const tags = told('tags', 'USING gin ("the tags")');
+    const marks = told('marks', 'USING gin ("marks")');
+    const sizes = told('sizes', '("hall", "sizes", "id")', within);
+    const order = `Label: no index serves the order 'id' (sortAllow)${within}; CREATE INDEX ON "labels" ("hall", "id");`;
+    const arrays = async (...indexes: readonly string[]) =>
+      (await adviceFor(Label, ...indexes)).filter((line) => /filterAllow(?!.*details)/.test(line));
+    const lines = await adviceFor(Label);
+    expect(lines.filter((line) => !line.includes('details'))).to.have.members([order, tags, sizes, marks]);
+    expect(await arrays('USING gin ("the tags")', 'USING gin (marks)')).to.deep.equal([sizes]);
+    expect(await arrays('USING gin (marks, "the tags")', '(hall, sizes)')).to.deep.equal([]);
+    expect(await arrays('("the tags")', 'USING hash (marks)')).to.have.members([tags, sizes, marks]);
+  });
+
+  it('asks for indexes of expressions for values inside of JSON', async () => {
+    const told = (path: string, expression: string) =>
+      `Label: no index serves a filter by '${path}' (filterAllow) within the scope of hall; ` +
+      `CREATE INDEX ON "labels" ("hall", ${expression});`;
+    const colour = told('details.colour', `("the details" ->> 'colour')`);
+    const size = told('details.deep.size', `("the details" -> 'deep' -> 'size')`);
+    const inside = async (...indexes: readonly string[]) =>
+      (await adviceFor(Label, ...indexes)).filter((line) => line.includes('details'));
+    expect(await inside()).to.have.members([colour, size]);
+    const followed = [colour, size].map((line) => /CREATE INDEX ON "labels" (.*);$/.exec(line)?.[1] ?? '');
+    expect(await inside(...followed)).to.deep.equal([]);
+    const served = [
+      `(hall, ("the details"->>'colour'), id)`,
+      `(hall DESC, (("the details"->'deep')->'size') DESC)`,
+    ];
+    expect(await inside(...served)).to.deep.equal([]);
+    for (const index of [
+      'USING gin ("the details")',
+      `(hall, lower("the details" ->> 'colour'))`,
+      `(hall, ("the details" -> 'colour'))`,
+      `(hall, ("the details" #>> '{colour}'))`,
+      `(hall, id, ("the details" ->> 'colour'))`,
+      `(("the details" ->> 'colour'))`,
+      `(hall, ("the details" ->> 'colour')) WHERE id > 1`,
+    ])
+      expect(await inside(index), index).to.have.members([colour, size]);
   });
 
   describe('for relations', () => {

@@ -6,6 +6,7 @@ import type { Comparator, Expression, TextRow } from './filter-oracle.js';
 
 export const EQUALITY = ['==', '!=', '=in=', '=out=', '=isnull='];
 const ORDER = ['=lt=', '=le=', '=gt=', '=ge=', '=between=', '=notbetween='];
+const ARRAY = ['=contains=', '=overlaps=', '=isempty=', '=isnull='];
 export const PATTERN = ['=like=', '=notlike=', '=ilike=', '=inotlike='];
 
 const byText: Comparator = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -43,10 +44,26 @@ export interface Kind {
   readonly values: readonly string[];
   /** Values that a filter cannot name. */
   readonly stored?: readonly string[];
+  /** Values that elements of an array are compared with. */
+  readonly elements?: readonly string[];
+}
+
+/** Arrays, as PostgreSQL reads them. What is between the braces is JSON, too. */
+function arrayOf<K extends Omit<Kind, 'operators'>>(
+  { type, compare, values }: K,
+  rows: readonly (readonly (string | null)[])[],
+) {
+  return {
+    type: DataType.ARRAY(type as never) as ColumnDataType,
+    operators: ARRAY,
+    compare,
+    values: rows.map((row) => `{${JSON.stringify(row).slice(1, -1)}}`),
+    elements: values,
+  };
 }
 
 /** Every type that can be compared. */
-export const KINDS = {
+const SCALARS = {
   text: {
     type: DataType.TEXT,
     operators: [...EQUALITY, ...ORDER, ...PATTERN],
@@ -138,21 +155,87 @@ export const KINDS = {
   },
 } satisfies Record<string, Kind>;
 
+const { text, whole, exact, ratio, moment, grade } = SCALARS;
+
+/** Every type that can be filtered by. */
+export const KINDS = {
+  ...SCALARS,
+  words: arrayOf(text, [
+    [],
+    ['a'],
+    ['a', 'b%'],
+    ['a,b;(c)', 'a'],
+    ['"', "'", '\\', 'a\\b'],
+    ['', ' '],
+    ['null', '$1'],
+    [null],
+    [null, 'a', 'a'],
+    ['ä', '\u{1f642}', 'A'],
+  ]),
+  wholes: arrayOf(whole, [[], ['0'], ['-1', '7'], [null, '7'], ['2147483647', '0', '1'], ['7', '7']]),
+  exacts: arrayOf(exact, [[], ['0.1'], ['0.10', '-0.1'], ['12345678901234567890.50', null]]),
+  ratios: arrayOf(ratio, [['NaN'], ['0.3', '-0'], ['5e-324', 'Infinity'], ['1', '0.30000000000000004']]),
+  moments: arrayOf(moment, [
+    [],
+    ['2026-01-31T08:00:00Z'],
+    ['2026-01-31T08:00:00.001Z', '2026-01-31T10:00:00+02:00'],
+  ]),
+  grades: arrayOf(grade, [[], ['awful'], ['very good', 'middling'], [null, 'awful']]),
+};
+
 /** The attributes: one of each type. */
 export const NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[];
-export const COMPARATORS = Object.fromEntries(NAMES.map((name) => [name, KINDS[name].compare]));
+/** Those that can be equal to a value, and be sorted by. */
+export const COMPARABLE = Object.keys(SCALARS) as (keyof typeof SCALARS)[];
+
+/** Values inside of the column `data`. Their texts are sorted by the language of the database, so that no test can tell how. */
+export const PATHS = {
+  'data.word': {
+    jsonType: 'string',
+    operators: [...EQUALITY, ...PATTERN],
+    compare: byText,
+    values: text.values,
+  },
+  'data.size': {
+    jsonType: 'number',
+    operators: [...EQUALITY, ...ORDER],
+    compare: byFloat,
+    values: ['0', '-0', '1', '1.50', '1.5', '15e-1', '1e3', '1000', '-1e-7', '9', '10'],
+  },
+  'data.deep.on': { jsonType: 'boolean', operators: EQUALITY, compare: byText, values: ['true', 'false'] },
+} as const;
+
+/** What may be filtered by. */
+export type FilterName = keyof typeof KINDS | keyof typeof PATHS;
+export const FILTERS: Readonly<Record<FilterName, Omit<Kind, 'type'>>> = { ...KINDS, ...PATHS };
+export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
+export const COMPARATORS = Object.fromEntries(FILTER_NAMES.map((name) => [name, FILTERS[name].compare]));
 
 /** Every value of every type in some row, in mixtures that a multiplication makes, and every third place NULL. */
 export const ROWS: readonly TextRow[] = Array.from({ length: 120 }, (_, row) =>
   Object.fromEntries(
-    NAMES.map((name, column) => {
-      const kind: Kind = KINDS[name];
+    FILTER_NAMES.map((name, column) => {
+      const kind = FILTERS[name];
       const values = [...kind.values, ...(kind.stored ?? [])];
       const choice = (row * (column * 2 + 7) + row * row) % Math.ceil(values.length * 1.4);
       return [name, values[choice] ?? null];
     }),
   ),
 );
+
+/** What stands in the place of a value that a row does not have. */
+const OTHERS = ['null', '"other"', '12', 'true', '{}', '["a", 1, true]', '{"on": true}'];
+
+/** The column `data` of a row, which has what the paths say, and something else where they say nothing. */
+export function dataOf(row: number): string | null {
+  const other = (type: string) =>
+    OTHERS.filter((each) => typeof JSON.parse(each) !== type)[row % 5] ?? 'null';
+  const { 'data.word': word, 'data.size': size, 'data.deep.on': on } = ROWS[row] ?? {};
+  if (!word && !size && !on) return [null, 'null', '[]', '"a"', '{}'][row % 5] ?? null;
+  const deep = on ? `{"on": ${on}}` : row % 2 === 0 ? `{"on": ${other('boolean')}}` : other('object');
+  const text = word == null ? other('string') : JSON.stringify(word);
+  return `{"word": ${text}, "size": ${size ?? other('number')}, "deep": ${deep}}`;
+}
 
 /** A pattern that is not a star alone. */
 export const pattern = fc
@@ -164,23 +247,31 @@ export const pattern = fc
   .map((pieces) => pieces.join(''));
 
 /** Values that an operator takes. */
-export function valuesFor(kind: Pick<Kind, 'values'>, operator: string): fc.Arbitrary<readonly string[]> {
-  const value = fc.constantFrom(...kind.values);
-  if (operator === '=isnull=') return fc.constantFrom(['true'], ['false']);
+export function valuesFor(
+  { values, elements = values }: Pick<Kind, 'values' | 'elements'>,
+  operator: string,
+): fc.Arbitrary<readonly string[]> {
+  const value = fc.constantFrom(...elements);
+  if (operator === '=isnull=' || operator === '=isempty=') return fc.constantFrom(['true'], ['false']);
   if (PATTERN.includes(operator)) return pattern.map((text) => [text]);
-  if (operator === '=in=' || operator === '=out=') return fc.array(value, { minLength: 1, maxLength: 4 });
+  if (isListOperator(operator)) return fc.array(value, { minLength: 1, maxLength: 4 });
   return operator.endsWith('between=') ? fc.tuple(value, value) : value.map((text) => [text]);
 }
 
+/** Whether an operator takes any number of values. */
+export function isListOperator(operator: string): boolean {
+  return ['=in=', '=out=', '=contains=', '=overlaps='].includes(operator);
+}
+
 /** A filter over some of the attributes. */
-export function expressionOver(names: readonly (keyof typeof KINDS)[]): fc.Arbitrary<Expression> {
+export function expressionOver(names: readonly FilterName[]): fc.Arbitrary<Expression> {
   const comparison: fc.Arbitrary<Expression> = fc
     .constantFrom(...names)
     .chain((attribute) =>
-      fc.tuple(fc.constant(attribute), fc.constantFrom<string>(...KINDS[attribute].operators)),
+      fc.tuple(fc.constant(attribute), fc.constantFrom<string>(...FILTERS[attribute].operators)),
     )
     .chain(([attribute, operator]) =>
-      valuesFor(KINDS[attribute], operator).map((values) => ({
+      valuesFor(FILTERS[attribute], operator).map((values) => ({
         kind: 'comparison' as const,
         attribute,
         operator,
@@ -217,6 +308,6 @@ export function printComparison({
   values,
 }: Extract<Expression, { kind: 'comparison' }>): string {
   const quoted = values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`);
-  const isList = operator.endsWith('between=') || operator === '=in=' || operator === '=out=';
+  const isList = operator.endsWith('between=') || isListOperator(operator);
   return `${attribute}${operator}${isList ? `(${quoted.join(',')})` : quoted.join('')}`;
 }

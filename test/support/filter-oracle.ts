@@ -66,6 +66,12 @@ function holds(operator: string, value: string, { first, second, values, compare
       return values.some((each) => compare(value, each) === 0);
     case '=out=':
       return values.every((each) => compare(value, each) !== 0);
+    case '=contains=':
+      return values.every((each) => hasElement(value, each, compare));
+    case '=overlaps=':
+      return values.some((each) => hasElement(value, each, compare));
+    case '=isempty=':
+      return (value === '{}') === (first === 'true');
     case '=between=':
       return compare(value, first) >= 0 && compare(value, second) <= 0;
     case '=notbetween=':
@@ -81,6 +87,12 @@ function holds(operator: string, value: string, { first, second, values, compare
     default:
       throw new Error(`No such operator: ${operator}`);
   }
+}
+
+/** NULL is equal to nothing. */
+function hasElement(array: string, wanted: string, compare: Comparator): boolean {
+  const elements: readonly (string | null)[] = JSON.parse(`[${array.slice(1, -1)}]`);
+  return elements.some((element) => element !== null && compare(element, wanted) === 0);
 }
 
 const ANY = Symbol('any run of characters');

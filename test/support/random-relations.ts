@@ -5,7 +5,7 @@ import { KINDS } from './filter-arbitrary.js';
 import { anyCount, chooseOptions } from './random-options.js';
 import { fillWorld } from './random-rows.js';
 
-const MORE = ['exact', 'ratio', 'flag', 'moment', 'day', 'time', 'key', 'grade'] as const;
+const MORE = ['exact', 'ratio', 'flag', 'moment', 'day', 'time', 'key', 'grade', 'words'] as const;
 
 /** Models that refer to each other, with their rows. The same for the same seed. */
 export function anyWorld(seed: number, label: string): readonly AnyModel[] {

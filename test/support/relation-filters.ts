@@ -75,7 +75,7 @@ function comparison({ attributes, rows }: AnyModel, name: string, before: string
   const there = rows.map((row) => row[name]).filter((value) => value != null);
   const values = [...kind.values, ...there, ...there];
   return fc.constantFrom(...kind.operators).chain((operator) =>
-    valuesFor({ values }, operator).map((operands) => ({
+    valuesFor({ ...kind, values }, operator).map((operands) => ({
       kind: 'comparison',
       attribute: `${before}${name}`,
       operator,
@@ -142,7 +142,7 @@ function isWithinLimits(filter: AnyFilter): boolean {
     }
     const path = `${before}${node.attribute}`;
     uses.set(path, (uses.get(path) ?? 0) + 1);
-    const isPresence = node.operator === '=isempty=' || /(^|\.)r\d+$/.test(path);
+    const isPresence = /(^|\.)r\d+$/.test(path);
     if (isPresence || node.attribute.includes('.')) relations += 1;
     return 0;
   };

@@ -120,6 +120,7 @@ const WIRE: Readonly<Record<string, (text: string) => unknown>> = {
   DATE: (text) => new Date(text).toISOString(),
   TIME: (text) => text + '00:00:00'.slice(text.length),
   UUID: (text) => text.toLowerCase(),
+  ARRAY: (text) => JSON.parse(`[${text.slice(1, -1)}]`),
 };
 
 function jsonOf({ attributes }: AnyModel, name: string, text: string | null): unknown {

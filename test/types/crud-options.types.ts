@@ -18,6 +18,8 @@ export const accepted: CrudOptions<City>[] = [
   { filterAllow: ['name', 'country.code', 'neighbors'] },
   { filterAllow: { name: true, 'country.code': ['=='], neighbors: ['name', 'country.code'] } },
   { filterAllow: { neighbors: { name: ['==', '=like='] }, country: true } },
+  { filterAllow: { 'names.fr': 'string', 'names.a.b': 'number', 'country.names.on': 'boolean' } },
+  { filterAllow: { neighbors: { 'names.fr': 'string' } } },
   { sortAllow: ['name'], defaultSort: '-name,id' },
   { endpoints: ['list', 'read'] },
   { endpoints: new Set<Operation>(['create']) },
@@ -67,6 +69,16 @@ export const rejected: CrudOptions<City>[] = [
   { filterAllow: { name: ['code'] } },
   // @ts-expect-error: no such operator
   { filterAllow: { 'country.code': ['='] } },
+  // @ts-expect-error: only the option knows what is inside of JSON
+  { filterAllow: ['names.fr'] },
+  // @ts-expect-error: only the option knows what is inside of JSON
+  { filterAllow: { 'names.fr': true } },
+  // @ts-expect-error: JSON has no such type
+  { filterAllow: { 'names.fr': 'integer' } },
+  // @ts-expect-error: no such attribute
+  { filterAllow: { 'naems.fr': 'string' } },
+  // @ts-expect-error: the column has a type
+  { filterAllow: { name: 'string' } },
   // @ts-expect-error: false is not a way to forbid
   { filterAllow: { name: false } },
   // @ts-expect-error: no such operation

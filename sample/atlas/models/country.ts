@@ -1,6 +1,7 @@
 /** A country, under its ISO 3166-1 alpha-3 code. */
 import { Length, Matches } from 'class-validator';
 import { Crud } from 'crud-controllers';
+import { literal } from 'sequelize';
 import { Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { City } from './city.js';
 
@@ -14,7 +15,16 @@ export type Region = (typeof REGIONS)[number];
   tags: ['Countries'],
   description: 'Countries, under their ISO 3166-1 alpha-3 codes.',
   pageSize: { default: 50, max: 250 },
-  filterAllow: ['name', 'region', 'subregion', 'area', 'independent'],
+  filterAllow: {
+    name: true,
+    region: true,
+    subregion: true,
+    area: true,
+    independent: true,
+    borders: true,
+    // What is inside of JSON, only we know.
+    'languages.fra': 'string',
+  },
   sortAllow: ['code', 'name', 'region', 'area'],
   include: { cities: { size: { default: 5, max: 20 } } },
   subresources: ['cities'],
@@ -31,6 +41,9 @@ export type Region = (typeof REGIONS)[number];
     { fields: ['subregion'] },
     { fields: ['area'] },
     { fields: ['independent'] },
+    // The elements of an array are in a GIN index.
+    { fields: ['borders'], using: 'gin' },
+    { fields: [literal("(languages ->> 'fra')")], name: 'countries_french' },
   ],
 })
 export class Country extends Model {

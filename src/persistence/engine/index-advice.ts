@@ -1,8 +1,10 @@
 /** What requests may ask that no index can serve, orders and filters first: on a large table each of them reads all rows. */
-import type { ModelClass } from '../../metadata/crud-options.js';
+import type { JsonType, ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
+import { jsonPathSql } from '../sql/json-path-sql.js';
 import { quotedTable } from '../sql/quoted-table.js';
+import { identifier, raw } from '../sql/sql-fragment.js';
 import {
   columnOf,
   type IndexInfo,
@@ -17,6 +19,8 @@ export interface IndexRow {
   readonly table: string;
   readonly method: string;
   readonly columns: readonly (string | null)[];
+  /** Those in the place of columns. */
+  readonly expressions: readonly (string | null)[];
   readonly options: readonly number[];
 }
 
@@ -26,6 +30,9 @@ export const INDEXES = `
          ARRAY(SELECT a.attname::text FROM unnest(ix.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
                LEFT JOIN pg_attribute a ON a.attrelid = ix.indrelid AND a.attnum = k.attnum
                WHERE k.n <= ix.indnkeyatts ORDER BY k.n) AS "columns",
+         ARRAY(SELECT CASE k.attnum WHEN 0 THEN pg_get_indexdef(ix.indexrelid, k.n::int, true) END
+               FROM unnest(ix.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
+               WHERE k.n <= ix.indnkeyatts ORDER BY k.n) AS "expressions",
          ix.indoption::int2[] AS "options"
   FROM unnest($1::text[]) AS t(name)
   JOIN pg_index ix ON ix.indrelid = to_regclass(t.name)
@@ -37,36 +44,38 @@ export const INDEXES = `
 const ASCENDING = 0;
 const DESCENDING = 3;
 
-/** The usable part of an index: it ends at an expression, or at a key whose NULLs are on the other side. */
-export function readIndex({ method, columns, options }: IndexRow): IndexInfo {
+/** The usable part of an index: it ends at a key whose NULLs are on the other side. */
+export function readIndex({ method, columns, expressions, options }: IndexRow): IndexInfo {
   const keys: IndexKey[] = [];
-  for (const [position, column] of columns.entries()) {
+  for (const [position, name] of columns.entries()) {
     const option = options[position];
-    if (column === null || (option !== ASCENDING && option !== DESCENDING)) break;
+    const column = name ?? expressionKey(expressions[position] ?? '');
+    if (option !== ASCENDING && option !== DESCENDING) break;
     keys.push({ column, descending: option === DESCENDING });
   }
   return { method, keys };
 }
 
-/** What requests may ask of a table that an index can serve. */
-export interface IndexNeed {
+/** An expression without what PostgreSQL adds when it writes it. */
+function expressionKey(text: string): string {
+  return `(${text.replaceAll(/[\s"()]|::text/g, '')})`;
+}
+
+/** What requests may ask of a table that an index can serve, and that index. */
+export interface IndexNeed extends IndexInfo {
   readonly model: ModelClass;
   /** For people: `City: no index serves the order 'name' (sortAllow)`. */
   readonly text: string;
   /** The table and the columns, as `CREATE INDEX ON` has them. */
   readonly index: string;
-  /** The keys of that index. */
-  readonly keys: readonly IndexKey[];
   serves(index: IndexInfo): boolean;
 }
 
 /** What the index of a need is: its keys, and how they are written. */
-export function indexOf(
-  info: RecordInfo,
-  terms: readonly SortTerm[],
-): Pick<IndexNeed, 'model' | 'index' | 'keys'> {
+export function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 'text' | 'serves'> {
   return {
     model: info.model,
+    method: 'btree',
     index: `${quotedTable(info.model)} (${indexColumns(info, terms)})`,
     keys: terms.map(({ attribute, descending }) => ({ column: columnOf(info, attribute), descending })),
   };
@@ -94,7 +103,7 @@ function fewest(needs: readonly IndexNeed[], model: ModelClass): readonly IndexN
   let kept = own;
   for (const need of own.toReversed().sort((one, other) => one.keys.length - other.keys.length)) {
     const others = kept.filter((each) => each !== need);
-    const areServed = own.every(({ serves }) => others.some(({ keys }) => serves({ method: 'btree', keys })));
+    const areServed = own.every(({ serves }) => others.some((each) => serves(each)));
     if (areServed) kept = others;
   }
   return kept;
@@ -121,12 +130,51 @@ export function listNeeds(plan: ResourcePlan): IndexNeed[] {
   return [
     ...plan.sortable.map((attribute) => order('sortAllow', [ascending(attribute)])),
     order('defaultSort', plan.defaultSort),
-    ...[...plan.filters.keys()].map((attribute) =>
-      need(`a filter by '${attribute}' (filterAllow)`, [ascending(attribute)], ({ keys }) =>
-        servesFilter(plan, keys, scope, attribute),
-      ),
-    ),
+    ...[...plan.filters].map(([filter, { type, operators, jsonType }]) => {
+      if (jsonType) return pathNeed(plan, filter, jsonType, within);
+      if (type.kind === 'array' && operators.some((operator) => operator !== '=isnull='))
+        return elementNeed(plan, filter);
+      return need(`a filter by '${filter}' (filterAllow)`, [ascending(filter)], ({ keys }) =>
+        servesFilter(plan, keys, scope, filter),
+      );
+    }),
   ];
+}
+
+/** An index of the expression that is compared, behind the columns of the scope. */
+function pathNeed(
+  { info, name, access }: ResourcePlan,
+  path: string,
+  jsonType: JsonType,
+  within: string,
+): IndexNeed {
+  const scope = [...(access?.scope.keys() ?? [])];
+  const before = scope.map(ascending);
+  const { value } = jsonPathSql(path, jsonType, (attribute) => raw(identifier(columnOf(info, attribute))));
+  const [expression = ''] = value.texts;
+  const scoped = indexOf(info, before);
+  const key = { column: expressionKey(expression), descending: false };
+  const columns = [...(scope.length > 0 ? [indexColumns(info, before)] : []), expression];
+  return {
+    ...scoped,
+    text: `${name}: no index serves a filter by '${path}' (filterAllow)${within}`,
+    keys: [...scoped.keys, key],
+    index: `${quotedTable(info.model)} (${columns.join(', ')})`,
+    serves: ({ keys }) => startsWith(info, keys, scope) && keys[scope.length]?.column === key.column,
+  };
+}
+
+/** A GIN index has the elements of arrays. It takes columns in any order, and those of a scope by an extension only. */
+function elementNeed({ info, name }: ResourcePlan, attribute: string): IndexNeed {
+  const key = { column: columnOf(info, attribute), descending: false };
+  return {
+    model: info.model,
+    text: `${name}: no index serves a filter by '${attribute}' (filterAllow)`,
+    method: 'gin',
+    keys: [key],
+    index: `${quotedTable(info.model)} USING gin (${identifier(key.column)})`,
+    serves: ({ method, keys }) => method === 'gin' && keys.some(({ column }) => column === key.column),
+  };
 }
 
 /** A key as orders have it unless they say otherwise. */

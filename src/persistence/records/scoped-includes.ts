@@ -6,6 +6,8 @@ import { ownModel } from '../../model/record.js';
 import type { AccessSource } from '../../operation/access.js';
 import type { Comparison, Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
+import { ELEMENT_OPERATORS } from '../../plan/filter-operators.js';
+import { arrayLiteral } from '../sql/encode-parameter.js';
 import { boundText } from '../sql/sql-fragment.js';
 
 /**
@@ -68,13 +70,17 @@ function whereOf(predicate: Predicate, sequelize: Sequelize): WhereOptions {
 /** Literals: PostgreSQL reads the texts as it does in our statements. */
 function comparisonOf({ operator, values }: Comparison, sequelize: Sequelize): object {
   if (operator === '=isnull=') return { [values[0] === 'true' ? Op.is : Op.not]: null };
-  const texts = values.map((value) => literal(sequelize.escape(boundText(value))));
-  return { [OPERATORS[operator]]: LISTS.has(operator) ? texts : texts[0] };
+  if (operator === '=isempty=') return { [values[0] === 'true' ? Op.eq : Op.ne]: literal("'{}'") };
+  const quoted = (text: string) => literal(sequelize.escape(text));
+  const texts = values.map(boundText);
+  if (ELEMENT_OPERATORS.has(operator)) return { [OPERATORS[operator]]: quoted(arrayLiteral(texts)) };
+  const [first = ''] = texts;
+  return { [OPERATORS[operator]]: LISTS.has(operator) ? texts.map(quoted) : quoted(first) };
 }
 
 const LISTS: ReadonlySet<CanonicalFilterOperator> = new Set(['=in=', '=out=', '=between=', '=notbetween=']);
 
-const OPERATORS: Readonly<Record<Exclude<CanonicalFilterOperator, '=isnull='>, symbol>> = {
+const OPERATORS: Readonly<Record<Exclude<CanonicalFilterOperator, '=isempty=' | '=isnull='>, symbol>> = {
   '==': Op.eq,
   '!=': Op.ne,
   '=lt=': Op.lt,
@@ -89,4 +95,6 @@ const OPERATORS: Readonly<Record<Exclude<CanonicalFilterOperator, '=isnull='>, s
   '=notlike=': Op.notLike,
   '=ilike=': Op.iLike,
   '=inotlike=': Op.notILike,
+  '=contains=': Op.contains,
+  '=overlaps=': Op.overlap,
 };

@@ -4,6 +4,7 @@
  */
 import type { Comparison, Exists, Predicate, Slot, Value } from '../../operation/operation.js';
 import { isOuterValue } from '../../operation/predicates.js';
+import { LIST_OPERATORS, TRUTH_OPERATORS } from '../../plan/filter-operators.js';
 import { arrayValue } from './predicate-sql.js';
 
 /** A predicate without bound values, and these. */
@@ -85,19 +86,22 @@ class Lifting {
     return { ...lifted, where: condition };
   }
 
-  #comparison({ kind, attribute, operator, values }: Comparison): Comparison {
+  #comparison(comparison: Comparison): Comparison {
+    const { attribute, jsonType, operator, values } = comparison;
     this.shape += `${attribute}${END}${operator}`;
-    if (operator === '=isnull=') {
+    if (jsonType) this.shape += `${jsonType}${END}`;
+    if (TRUTH_OPERATORS.has(operator)) {
       this.shape += `${values[0]}${END}`;
-      return { kind, attribute, operator, values };
+      return comparison;
     }
     const [first] = values;
     if (operator === '==' && typeof first === 'object' && !this.#isInOr) this.slotted.push(attribute);
     else if (values.some((value) => typeof value === 'object')) this.hasOtherSlots = true;
-    const isList = operator === '=in=' || operator === '=out=';
-    const lifted = (isList ? [arrayValue(values)] : values).map((value) => this.#lift(value));
+    const lifted = (LIST_OPERATORS.has(operator) ? [arrayValue(values)] : values).map((value) =>
+      this.#lift(value),
+    );
     this.shape += END;
-    return { kind, attribute, operator, values: lifted };
+    return { ...comparison, values: lifted };
   }
 
   #lift(value: Value): Slot {

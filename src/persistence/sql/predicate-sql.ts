@@ -4,6 +4,7 @@ import type { AttributeInfo, RecordInfo } from '../../model/model-info.js';
 import type { Comparison, Exists, Predicate, Value, Written } from '../../operation/operation.js';
 import { isOuterValue } from '../../operation/predicates.js';
 import { arrayLiteral } from './encode-parameter.js';
+import { jsonPathSql } from './json-path-sql.js';
 import { quotedTable } from './quoted-table.js';
 import { boundText, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 
@@ -43,7 +44,7 @@ export function attributeOf({ attributes, name: model }: RecordInfo, name: strin
  * @param depth how many subqueries are around it
  */
 export function compilePredicate(predicate: Predicate, column: ColumnSql, depth = 0): SqlFragment {
-  if (predicate.kind === 'comparison') return compileComparison(predicate, column(predicate.attribute));
+  if (predicate.kind === 'comparison') return compileComparison(predicate, column);
   if (predicate.kind === 'written') return compileWritten(predicate, column);
   if (predicate.kind === 'exists') {
     const row = selectRow(predicate, column, depth);
@@ -96,7 +97,15 @@ function noOuterRow(attribute: string): never {
   throw new TypeError(`There is no row around the subquery that has '${attribute}'.`);
 }
 
-function compileComparison({ operator, values }: Comparison, column: SqlFragment): SqlFragment {
+function compileComparison(comparison: Comparison, column: ColumnSql): SqlFragment {
+  const { attribute, jsonType, operator, values } = comparison;
+  if (jsonType === undefined) return compare(comparison, column(attribute));
+  const { isThere, value } = jsonPathSql(attribute, jsonType, column);
+  if (operator !== '=isnull=') return sql`(${isThere} AND ${compare(comparison, value)})`;
+  return values[0] === 'true' ? sql`(${isThere}) IS NOT TRUE` : isThere;
+}
+
+function compare({ operator, values }: Comparison, column: SqlFragment): SqlFragment {
   const [first = '', second = ''] = values;
   switch (operator) {
     case '==':
@@ -128,6 +137,13 @@ function compileComparison({ operator, values }: Comparison, column: SqlFragment
       return sql`${column} ILIKE ${first}`;
     case '=inotlike=':
       return sql`${column} NOT ILIKE ${first}`;
+    // Named in full: the extension intarray has operators of the same names, which fail where an element is NULL.
+    case '=contains=':
+      return sql`${column} OPERATOR(pg_catalog.@>) ${arrayValue(values)}`;
+    case '=overlaps=':
+      return sql`${column} OPERATOR(pg_catalog.&&) ${arrayValue(values)}`;
+    case '=isempty=':
+      return first === 'true' ? sql`${column} = '{}'` : sql`${column} <> '{}'`;
     case '=isnull=':
       return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
   }

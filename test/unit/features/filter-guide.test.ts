@@ -22,11 +22,12 @@ const Article = defineModel('Article', {
   colour: DataTypes.ENUM('dark green', 'a|b'),
   data: DataTypes.JSONB,
   words: DataTypes.ARRAY(DataTypes.TEXT),
+  marks: DataTypes.ARRAY(DataTypes.ENUM('a b', 'c')),
 });
 
 describe('filterExamples', () => {
   const pairs = [...infoOf(Article).attributes.values()].flatMap(({ name, type }) =>
-    FILTER_OPERATORS.filter((operator) => operatorsOf(type.kind).includes(operator)).map(
+    FILTER_OPERATORS.filter((operator) => operatorsOf(type).includes(operator)).map(
       (operator) => [name, operator] as const,
     ),
   );
@@ -60,5 +61,18 @@ describe('filterDescription', () => {
       '',
       'For example `colour=="dark green"`.',
     ]);
+  });
+
+  it('says what the operators of arrays mean, where there are any', () => {
+    const sentence = /=contains=\(a,b\).+=overlaps=\(a,b\)/;
+    const plan = planOf(Article, { filterAllow: ['marks'] });
+    expect(filterDescription(plan)).to.match(sentence);
+    expect(filterDescription(plan).split('\n').slice(-3)).to.deep.equal([
+      '| `marks` | array of `a b` `c` | `=contains=` `=overlaps=` `=isempty=` `=isnull=` |',
+      '',
+      'For example `marks=contains=("a b")`.',
+    ]);
+    const others = planOf(Article, { filterAllow: { text: true, words: ['=isnull='] } });
+    expect(filterDescription(others)).not.to.match(sentence);
   });
 });

@@ -18,12 +18,13 @@ const City = defineModel('City', {
   area: DataTypes.DECIMAL,
   tags: DataTypes.ARRAY(DataTypes.STRING),
   details: DataTypes.JSONB,
+  source: DataTypes.JSON,
   flag: DataTypes.BLOB,
   label: DataTypes.VIRTUAL,
   address: DataTypes.INET,
 });
 const ATTRIBUTES =
-  'id, name, population, isCapital, founded, elevation, area, tags, details, flag, label, address';
+  'id, name, population, isCapital, founded, elevation, area, tags, details, source, flag, label, address';
 
 @Table({ timestamps: false })
 class User extends Model {
@@ -149,6 +150,11 @@ describe('the option filterAllow', () => {
   const order = ['=lt=', '=le=', '=gt=', '=ge=', '=between=', '=notbetween='];
   const equality = ['==', '!=', '=in=', '=out=', '=isnull='];
   const pattern = ['=like=', '=notlike=', '=ilike=', '=inotlike='];
+  const array = ['=contains=', '=overlaps=', '=isempty=', '=isnull='];
+
+  /** The operators by name. */
+  const operatorsIn = (filterAllow: object) =>
+    new Map([...planOf(City, { filterAllow }).filters].map(([name, { operators }]) => [name, operators]));
 
   it('is nothing by default', () => {
     expect(planOf(City).filters).to.deep.equal(new Map());
@@ -156,14 +162,14 @@ describe('the option filterAllow', () => {
 
   it('gives each named attribute the operators of its type', () => {
     const filterAllow = ['name', 'population', 'isCapital', 'founded', 'area', 'tags', 'details'];
-    expect(planOf(City, { filterAllow }).filters).to.deep.equal(
+    expect(operatorsIn(filterAllow)).to.deep.equal(
       new Map([
         ['name', [...equality, ...order, ...pattern]],
         ['population', [...equality, ...order]],
         ['isCapital', equality],
         ['founded', [...equality, ...order]],
         ['area', [...equality, ...order]],
-        ['tags', ['=isnull=']],
+        ['tags', array],
         ['details', ['=isnull=']],
       ]),
     );
@@ -175,7 +181,7 @@ describe('the option filterAllow', () => {
       population: ['<', '=lt=', '>=', '<=', '>'],
       isCapital: true,
     };
-    expect(planOf(City, { filterAllow }).filters).to.deep.equal(
+    expect(operatorsIn(filterAllow)).to.deep.equal(
       new Map([
         ['name', ['==', '=like=']],
         ['population', ['=lt=', '=ge=', '=le=', '=gt=']],
@@ -198,6 +204,65 @@ describe('the option filterAllow', () => {
       "City: filterAllow names 'flag', whose type cannot be filtered; remove it.",
       "City: filterAllow names 'label', whose type cannot be filtered; remove it.",
       "City: filterAllow names 'address', whose type cannot be filtered; remove it.",
+    ]);
+  });
+
+  it('takes values inside of JSONB, with what they are', () => {
+    const filterAllow = { 'details.name': 'string', 'details.sizes.0': 'number', 'details.on': 'boolean' };
+    const inside = { attribute: 'details' };
+    expect(planOf(City, { filterAllow }).filters).to.deep.equal(
+      new Map<string, object>([
+        [
+          'details.name',
+          {
+            ...inside,
+            jsonType: 'string',
+            type: { kind: 'string', maxLength: null },
+            operators: [...equality, ...order, ...pattern],
+          },
+        ],
+        [
+          'details.sizes.0',
+          {
+            ...inside,
+            jsonType: 'number',
+            type: { kind: 'float', maximum: Number.MAX_VALUE },
+            operators: [...equality, ...order],
+          },
+        ],
+        ['details.on', { ...inside, jsonType: 'boolean', type: { kind: 'boolean' }, operators: equality }],
+      ]),
+    );
+  });
+
+  it('reports values inside of JSON without what they are', () => {
+    const use = (name: string) =>
+      `City: filterAllow names '${name}', a value inside of JSON, without what it is; ` +
+      `use '${name}': 'string', 'number' or 'boolean'.`;
+    expect(problemsOf(City, { filterAllow: ['details.size'] })).to.deep.equal([use('details.size')]);
+    for (const wanted of [true, false, ['=='], 'integer', {}, undefined])
+      expect(problemsOf(City, { filterAllow: { 'details.a.b': wanted } })).to.deep.equal([
+        use('details.a.b'),
+      ]);
+  });
+
+  it('reports values inside of what is no JSONB, and those that q cannot spell', () => {
+    const filterAllow = {
+      'source.size': 'number',
+      'name.size': 'number',
+      'details.a-b': 'string',
+      'details.': 'string',
+    };
+    const spelling = 'which q cannot spell; rename it with letters of ASCII, digits and _, or remove it';
+    expect(problemsOf(City, { filterAllow })).to.deep.equal([
+      "City: filterAllow names 'source.size', and source is no column of JSONB, which has values inside; remove it.",
+      "City: filterAllow names 'name.size', and name is no column of JSONB, which has values inside; remove it.",
+      `City: filterAllow names 'details.a-b', ${spelling}.`,
+      `City: filterAllow names 'details.', ${spelling}.`,
+    ]);
+    expect(problemsOf(User, { filterAllow: { 'passwordHash.x': 'string' } })).to.deep.equal([
+      "User: filterAllow names 'passwordHash', which @Exclude() hides from answers; " +
+        'remove it, or its values can be guessed by comparing.',
     ]);
   });
 
@@ -232,8 +297,8 @@ describe('the option filterAllow', () => {
   });
 
   it('knows every operator of the documentation for some type', () => {
-    const filterAllow = { name: FILTER_OPERATORS };
-    expect(planOf(City, { filterAllow }).filters.get('name')).to.deep.equal(FILTER_OPERATORS);
+    const operators = [...operatorsIn(['name', 'tags']).values()].flat();
+    expect([...new Set(operators)]).to.have.members(FILTER_OPERATORS);
   });
 });
 

@@ -28,7 +28,10 @@ function shown(filters: ReadonlyMap<string, RelationFilter>): object {
   return Object.fromEntries(
     [...filters].map(([name, { filters: own, relations }]) => [
       name,
-      { ...Object.fromEntries(own), ...shown(relations) },
+      {
+        ...Object.fromEntries([...own].map(([each, { operators }]) => [each, operators])),
+        ...shown(relations),
+      },
     ]),
   );
 }

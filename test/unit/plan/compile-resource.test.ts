@@ -100,7 +100,9 @@ describe('compileResource', () => {
       pagination: 'cursor',
       pageSize: { default: 5, max: 50 },
       count: { default: 'capped', allow: ['none', 'capped'], cap: 7 },
-      filters: new Map([['title', ['==']]]),
+      filters: new Map([
+        ['title', { attribute: 'title', type: { kind: 'string', maxLength: 255 }, operators: ['=='] }],
+      ]),
       sortable: ['title'],
       defaultSort: [
         { attribute: 'views', descending: true },

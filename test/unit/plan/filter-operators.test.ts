@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { FILTER_OPERATORS } from '../../../src/metadata/crud-options.js';
-import type { ColumnKind } from '../../../src/model/column-type.js';
+import type { ColumnType } from '../../../src/model/column-type.js';
 import {
   canonicalOperator,
-  isSortable,
+  isComparable,
   operatorSpellings,
   operatorsOf,
 } from '../../../src/plan/filter-operators.js';
@@ -12,30 +12,36 @@ const EQUALITY = ['==', '!=', '=in=', '=out=', '=isnull='];
 const ORDER = ['=lt=', '=le=', '=gt=', '=ge=', '=between=', '=notbetween='];
 const PATTERN = ['=like=', '=notlike=', '=ilike=', '=inotlike='];
 
-const KINDS: Readonly<Record<ColumnKind, { operators: readonly string[]; sortable: boolean }>> = {
-  string: { operators: [...EQUALITY, ...ORDER, ...PATTERN], sortable: true },
-  integer: { operators: [...EQUALITY, ...ORDER], sortable: true },
-  bigint: { operators: [...EQUALITY, ...ORDER], sortable: true },
-  decimal: { operators: [...EQUALITY, ...ORDER], sortable: true },
-  float: { operators: [...EQUALITY, ...ORDER], sortable: true },
-  date: { operators: [...EQUALITY, ...ORDER], sortable: true },
-  dateonly: { operators: [...EQUALITY, ...ORDER], sortable: true },
-  time: { operators: [...EQUALITY, ...ORDER], sortable: true },
-  boolean: { operators: EQUALITY, sortable: true },
-  uuid: { operators: EQUALITY, sortable: true },
-  enum: { operators: EQUALITY, sortable: true },
-  json: { operators: ['=isnull='], sortable: false },
-  array: { operators: ['=isnull='], sortable: false },
-  blob: { operators: [], sortable: false },
-  virtual: { operators: [], sortable: false },
-  other: { operators: [], sortable: false },
-};
+const ARRAY = ['=contains=', '=overlaps=', '=isempty=', '=isnull='];
 
-describe('operatorsOf and isSortable', () => {
-  for (const [kind, expected] of Object.entries(KINDS)) {
-    it(`know what a column of kind ${kind} can do`, () => {
-      const known = kind as ColumnKind;
-      expect({ operators: operatorsOf(known), sortable: isSortable(known) }).to.deep.equal(expected);
+const array = (element: ColumnType): ColumnType => ({ kind: 'array', element });
+const TYPES: readonly (readonly [type: ColumnType, operators: readonly string[], comparable: boolean])[] = [
+  [{ kind: 'string', maxLength: null }, [...EQUALITY, ...ORDER, ...PATTERN], true],
+  [{ kind: 'integer', minimum: -1, maximum: 1 }, [...EQUALITY, ...ORDER], true],
+  [{ kind: 'bigint' }, [...EQUALITY, ...ORDER], true],
+  [{ kind: 'decimal', precision: null, scale: null }, [...EQUALITY, ...ORDER], true],
+  [{ kind: 'float', maximum: 1 }, [...EQUALITY, ...ORDER], true],
+  [{ kind: 'date' }, [...EQUALITY, ...ORDER], true],
+  [{ kind: 'dateonly' }, [...EQUALITY, ...ORDER], true],
+  [{ kind: 'time' }, [...EQUALITY, ...ORDER], true],
+  [{ kind: 'boolean' }, EQUALITY, true],
+  [{ kind: 'uuid' }, EQUALITY, true],
+  [{ kind: 'enum', values: ['a'] }, EQUALITY, true],
+  [{ kind: 'json' }, ['=isnull='], false],
+  [array({ kind: 'string', maxLength: 5 }), ARRAY, false],
+  [array({ kind: 'enum', values: ['a'] }), ARRAY, false],
+  [array({ kind: 'json' }), ['=isnull='], false],
+  [array({ kind: 'blob' }), ['=isnull='], false],
+  [array(array({ kind: 'uuid' })), ['=isnull='], false],
+  [{ kind: 'blob' }, [], false],
+  [{ kind: 'virtual' }, [], false],
+  [{ kind: 'other', sqlType: 'inet' }, [], false],
+];
+
+describe('operatorsOf and isComparable', () => {
+  for (const [type, operators, comparable] of TYPES) {
+    it(`know what a column of ${JSON.stringify(type)} can do`, () => {
+      expect([operatorsOf(type), isComparable(type)]).to.deep.equal([operators, comparable]);
     });
   }
 });

@@ -19,9 +19,13 @@ const ATTRIBUTES = {
   key: DataTypes.UUID,
   grade: DataTypes.ENUM('good', 'bad'),
   data: DataTypes.JSONB,
+  tags: DataTypes.ARRAY(DataTypes.STRING(5)),
+  counts: DataTypes.ARRAY(DataTypes.INTEGER),
 };
-const NAMES = Object.keys(ATTRIBUTES);
-const plan = planOf(defineModel('Thing', ATTRIBUTES), { filterAllow: NAMES });
+const INSIDE = { 'data.text': 'string', 'data.size': 'number', 'data.deep.on': 'boolean' };
+const NAMES = [...Object.keys(ATTRIBUTES), ...Object.keys(INSIDE)];
+const filterAllow = { ...Object.fromEntries(Object.keys(ATTRIBUTES).map((name) => [name, true])), ...INSIDE };
+const plan = planOf(defineModel('Thing', ATTRIBUTES), { filterAllow });
 
 const CODES = new Set(
   'syntax unclosed unknown-field unknown-operator operator-not-allowed arity type range bad-escape too-long too-complex too-deep list-too-long encoding'
@@ -44,7 +48,7 @@ function expectFilterOrIssues(text: string): void {
 }
 
 const OPERATORS =
-  '== != < <= > >= =lt= =le= =gt= =ge= =in= =out= =between= =notbetween= =like= =notlike= =ilike= =inotlike= =isnull= =has= = ~ !';
+  '== != < <= > >= =lt= =le= =gt= =ge= =in= =out= =between= =notbetween= =like= =notlike= =ilike= =inotlike= =isnull= =contains= =overlaps= =isempty= =has= = ~ !';
 const VALUES =
   '1 -1 01 1.5 1e400 1e-400 9223372036854775808 99999999999999999999 true null NaN good 2026-02-30 2026-01-31T08:00:00Z 2026-01-31T08:00:00+02:00 25:00 * ** \\ \\* \\q a*b*c*d*e* 00000000-0000-0000-0000-000000000000 "x y" \'\' ( ) (1,2) (1) ☃ 🙂';
 

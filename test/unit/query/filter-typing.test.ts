@@ -22,7 +22,10 @@ const ATTRIBUTES = {
   key: DataTypes.UUID,
   grade: DataTypes.ENUM('good', 'not bad'),
   data: DataTypes.JSONB,
-  tags: DataTypes.ARRAY(DataTypes.TEXT),
+  tags: DataTypes.ARRAY(DataTypes.STRING(10)),
+  counts: DataTypes.ARRAY(DataTypes.SMALLINT),
+  marks: DataTypes.ARRAY(DataTypes.ENUM('good', 'not bad')),
+  grid: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.INTEGER)),
 };
 const Thing = defineModel('Thing', { ...ATTRIBUTES, secret: DataTypes.STRING, shape: DataTypes.BLOB });
 const plan = planOf(Thing, { filterAllow: Object.keys(ATTRIBUTES) });
@@ -138,6 +141,20 @@ describe('a typed filter', () => {
       expect(valuesOf('age=between=(9,1)')).to.deep.equal(['9', '1']);
     });
 
+    it('elements of an array by their type, one or many', () => {
+      expect(valuesOf('tags=contains=a')).to.deep.equal(['a']);
+      expect(valuesOf('tags=overlaps=("a,b",\'"\',"{}",NULL,"")')).to.deep.equal([
+        'a,b',
+        '"',
+        '{}',
+        'NULL',
+        '',
+      ]);
+      expect(valuesOf('counts=contains=(1,-2)')).to.deep.equal(['1', '-2']);
+      expect(valuesOf('marks=overlaps=(good,"not bad")')).to.deep.equal(['good', 'not bad']);
+      expect(valuesOf('tags=isempty=false')).to.deep.equal(['false']);
+    });
+
     it('true or false for =isnull= on every kind', () => {
       for (const attribute of Object.keys(ATTRIBUTES)) {
         expect(valuesOf(`${attribute}=isnull=true`), attribute).to.deep.equal(['true']);
@@ -179,6 +196,10 @@ describe('a typed filter', () => {
       ['grade', 'bad', 'one of good, not bad'],
       ['grade', 'Good', 'one of good, not bad'],
       ['name=isnull=', 'yes', 'true or false'],
+      ['tags=isempty=', '0', 'true or false'],
+      ['counts=contains=', 'x', 'an integer'],
+      ['counts=overlaps=', 'null', 'an integer', ' Use counts=isnull=true.'],
+      ['marks=contains=', 'bad', 'one of good, not bad'],
     ];
     for (const [attribute, text, expected, hint = ''] of BAD) {
       const [field] = attribute.split('=');
@@ -219,15 +240,19 @@ describe('a typed filter', () => {
       ['real', '1e-46'],
       ['ratio', '1e309'],
       ['ratio', '1e-400'],
+      ['tags=contains=', '12345678901'],
+      ['counts=overlaps=', '32768'],
     ];
     for (const [attribute, text] of BAD) {
       it(`${attribute}: ${text.slice(0, 30)}`, () => {
         const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
-        expect(issueOf(`${attribute}==${text}`)).to.deep.equal({
+        const [field] = attribute.split('=');
+        const comparison = attribute.includes('=') ? attribute : `${attribute}==`;
+        expect(issueOf(`${comparison}${text}`)).to.deep.equal({
           parameter: 'q',
           code: 'q.range',
-          detail: `'${shown}' is outside the range of '${attribute}'.`,
-          position: attribute.length + 2,
+          detail: `'${shown}' is outside the range of '${field}'.`,
+          position: comparison.length,
         });
       });
     }
@@ -345,7 +370,8 @@ describe('a typed filter', () => {
       key: EQUALITY,
       grade: EQUALITY,
       data: ['=isnull='],
-      tags: ['=isnull='],
+      tags: ['=contains=', '=overlaps=', '=isempty=', '=isnull='],
+      grid: ['=isnull='],
     };
     for (const [attribute, allowed] of Object.entries(TYPES)) {
       it(`of order on ${attribute}`, () => {
@@ -369,6 +395,17 @@ describe('a typed filter', () => {
         expect(issueOf(text)).to.deep.equal({ parameter: 'q', code: 'q.arity', detail, position: 3 });
       });
     }
+  });
+
+  it('refuses an empty list, and one that is too long', () => {
+    expect(issueOf('tags=contains=()')).to.include({ code: 'q.syntax', position: 15 });
+    const many = Array.from({ length: 101 }, () => 'a');
+    expect(parse(`tags=overlaps=(${many.slice(1)})`).issues).to.deep.equal([]);
+    expect(issueOf(`tags=overlaps=(${many})`)).to.include({ code: 'q.list-too-long', position: 14 });
+  });
+
+  it('names the wrong one of many elements', () => {
+    expect(issueOf('counts=contains=(1,2,"3,4")')).to.include({ code: 'q.type', position: 21 });
   });
 
   it('names every wrong comparison at once', () => {

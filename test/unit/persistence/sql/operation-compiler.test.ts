@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataTypes } from 'sequelize';
+import { JSON_TYPES } from '../../../../src/metadata/crud-options.js';
 import type { Predicate, Slot, Value } from '../../../../src/operation/operation.js';
 import { aliveRows, allOf, equalTo } from '../../../../src/operation/predicates.js';
 import { arrayLiteral } from '../../../../src/persistence/sql/encode-parameter.js';
@@ -176,14 +177,21 @@ const comparison = fc.oneof(
   fc.record({
     kind: fc.constant('comparison' as const),
     attribute,
-    operator: fc.constantFrom('=in=', '=out='),
+    operator: fc.constantFrom('=in=', '=out=', '=contains=', '=overlaps='),
     values: fc.oneof(fc.array(boundValue, { minLength: 1 }), fc.constant([ID])),
   }),
   fc.record({
     kind: fc.constant('comparison' as const),
     attribute,
-    operator: fc.constant('=isnull=' as const),
+    operator: fc.constantFrom('=isnull=', '=isempty='),
     values: fc.tuple(fc.constantFrom('true', 'false')),
+  }),
+  fc.record({
+    kind: fc.constant('comparison' as const),
+    attribute: fc.constantFrom('text.a', 'text.a.b'),
+    jsonType: fc.constantFrom(...JSON_TYPES),
+    operator: fc.constantFrom('==', '=ge='),
+    values: fc.tuple(value),
   }),
 );
 const { predicate } = fc.letrec<Record<'predicate' | 'junction' | 'comparison' | 'exists', Predicate>>(
@@ -266,7 +274,7 @@ describe('liftValues', () => {
       if (one.kind !== 'comparison') {
         return { ...one, operands: one.operands.map((each) => replaced(each, next)) };
       }
-      if (one.operator === '=isnull=') return one;
+      if (one.operator === '=isnull=' || one.operator === '=isempty=') return one;
       return { ...one, values: one.values.map((each) => (typeof each === 'string' ? next() : each)) };
     };
     fc.assert(
@@ -280,8 +288,14 @@ describe('liftValues', () => {
   it('gives predicates with different texts or slots different shapes', () => {
     const small = fc.letrec<{ predicate: Predicate; junction: Predicate; comparison: Predicate }>((tie) => ({
       comparison: fc
-        .tuple(fc.constantFrom('id', 'text'), fc.constantFrom('1', '2', ID))
-        .map(([name, own]) => equalTo(name, own)),
+        .tuple(
+          fc.constantFrom('id', 'text'),
+          fc.constantFrom('1', '2', ID),
+          fc.constantFrom(null, ...JSON_TYPES),
+        )
+        .map(([name, own, jsonType]) =>
+          jsonType ? { ...equalTo(`${name}.a`, own), jsonType } : equalTo(name, own),
+        ),
       junction: fc.record({
         kind: fc.constantFrom('and', 'or'),
         operands: fc.array(tie('predicate'), { minLength: 1, maxLength: 2 }),
