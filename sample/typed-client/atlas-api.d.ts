@@ -1106,6 +1106,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1118,7 +1119,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1138,12 +1139,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1228,6 +1230,8 @@ export interface operations {
             /** @description The new record. Or the new records, in the order of the body. */
             201: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag?: string;
                     /** @description The path of the new record. */
                     Location?: string;
                     [name: string]: unknown;
@@ -1278,12 +1282,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1301,6 +1306,8 @@ export interface operations {
             /** @description The record. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1331,7 +1338,10 @@ export interface operations {
     deleteCity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The id. */
                 id: number;
@@ -1362,7 +1372,10 @@ export interface operations {
     updateCity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The id. */
                 id: number;
@@ -1403,6 +1416,8 @@ export interface operations {
             /** @description The record after the change. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1454,12 +1469,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1537,6 +1553,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1549,7 +1566,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1569,12 +1586,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1700,13 +1718,14 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `code` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `name` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
                  *     | `subregion` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `area` | decimal | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `independent` | boolean | `==` `!=` `=in=` `=out=` `=isnull=` |
                  *
-                 *     For example `name==text`, `region==Africa`, `name==text;region==Africa`.
+                 *     For example `code==ABC`, `name==text`, `code==ABC;name==text`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1725,6 +1744,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1737,7 +1757,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -1815,6 +1835,8 @@ export interface operations {
             /** @description The new record. */
             201: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     /** @description The path of the new record. */
                     Location: string;
                     [name: string]: unknown;
@@ -1879,6 +1901,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1891,7 +1914,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -1909,6 +1932,8 @@ export interface operations {
             /** @description The record. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1951,6 +1976,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
                 /** @description With `*` the record is created, and one that is there stays as it is. */
                 "If-None-Match"?: "*";
             };
@@ -1992,6 +2019,8 @@ export interface operations {
             /** @description The record after the change. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     /** @description Its path, where it is new. */
                     Location?: string;
                     [name: string]: unknown;
@@ -2027,6 +2056,8 @@ export interface operations {
             /** @description The new record. */
             201: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     /** @description Its path, where it is new. */
                     Location?: string;
                     [name: string]: unknown;
@@ -2076,7 +2107,10 @@ export interface operations {
     deleteCountry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The code. */
                 id: string;
@@ -2107,7 +2141,10 @@ export interface operations {
     updateCountry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The code. */
                 id: string;
@@ -2146,6 +2183,8 @@ export interface operations {
             /** @description The record after the change. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2207,6 +2246,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -2219,7 +2259,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -2239,12 +2279,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -2317,12 +2358,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -2449,12 +2491,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q: string;
                 /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */
@@ -2512,12 +2555,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */

@@ -14,8 +14,9 @@ export type Region = (typeof REGIONS)[number];
   tags: ['Countries'],
   description: 'Countries, under their ISO 3166-1 alpha-3 codes.',
   pageSize: { default: 50, max: 250 },
-  filterAllow: ['name', 'region', 'subregion', 'area', 'independent'],
+  filterAllow: ['code', 'name', 'region', 'subregion', 'area', 'independent'],
   sortAllow: ['code', 'name', 'region', 'area'],
+  etag: 'xmin',
   include: { cities: { size: { default: 5, max: 20 } } },
   subresources: ['cities'],
   // The client chooses the code, so `PUT` can create a country.
