@@ -1,5 +1,6 @@
-/** `npm start`, `npm test` and `npm run` with `combinations`, `matrix`, `setups`, `mutation`, `soak`, `tracers`, `bench` or `docs`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `mutation`, `soak`, `tracers`, `bench` or `docs`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
+import { admin } from './admin.mjs';
 import { bench } from './bench.mjs';
 import { combinations } from './combinations.mjs';
 import { docs } from './docs.mjs';
@@ -13,7 +14,7 @@ import { StepFailed } from './step.mjs';
 import { test } from './test.mjs';
 import { tracers } from './tracers.mjs';
 
-const commands = { start, test, combinations, matrix, setups, mutation, soak, tracers, bench, docs };
+const commands = { start, test, admin, combinations, matrix, setups, mutation, soak, tracers, bench, docs };
 
 const command = commands[process.argv[2]];
 if (!command) {

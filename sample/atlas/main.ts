@@ -4,6 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bootstrap, disposeEngine, engineLifespan, serve } from 'crud-controllers';
 import express, { type Express } from 'express';
+import { isAdminBuilt, serveAdmin } from './admin.js';
 import { openDatabase } from './database.js';
 import { checkPort, choosePort } from './port.js';
 import { showProgress } from './progress.js';
@@ -45,6 +46,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
     const engine = await engineLifespan(database.url, { models, createAll: true })(app);
     const progress = showProgress('Loading cities');
     await seed(engine.sequelize, { onProgress: progress.update, signal }).finally(progress.stop);
+    serveAdmin(app);
     await bootstrap(app, {
       models,
       controllers: [CityController, ReviewController],
@@ -65,6 +67,7 @@ function announce(server: Server): void {
   const { port } = server.address() as AddressInfo;
   const paths = [
     '/docs',
+    ...(isAdminBuilt() ? ['/admin/'] : []),
     '/countries/FRA',
     '/cities?page=2&size=3',
     '/cities?q=countryCode==FRA;population>200000&sort=-population&fields=name,population',

@@ -1106,6 +1106,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1118,7 +1119,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1138,12 +1139,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1228,6 +1230,8 @@ export interface operations {
             /** @description The new record. Or the new records, in the order of the body. */
             201: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag?: string;
                     /** @description The path of the new record. */
                     Location?: string;
                     [name: string]: unknown;
@@ -1278,12 +1282,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1301,6 +1306,8 @@ export interface operations {
             /** @description The record. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1331,7 +1338,10 @@ export interface operations {
     deleteCity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The id. */
                 id: number;
@@ -1362,7 +1372,10 @@ export interface operations {
     updateCity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The id. */
                 id: number;
@@ -1403,6 +1416,8 @@ export interface operations {
             /** @description The record after the change. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1454,12 +1469,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1537,6 +1553,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1549,7 +1566,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1569,12 +1586,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -1701,6 +1719,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `code` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `name` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `region` | `Africa` `Americas` `Antarctic` `Asia` `Europe` `Oceania` | `==` `!=` `=in=` `=out=` `=isnull=` |
                  *     | `subregion` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
@@ -1709,7 +1728,7 @@ export interface operations {
                  *     | `borders` | array of string | `=contains=` `=overlaps=` `=isempty=` `=isnull=` |
                  *     | `languages.fra` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `region==Africa`, `name==text;region==Africa`.
+                 *     For example `code==ABC`, `name==text`, `code==ABC;name==text`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -1728,6 +1747,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1740,7 +1760,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -1818,6 +1838,8 @@ export interface operations {
             /** @description The new record. */
             201: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     /** @description The path of the new record. */
                     Location: string;
                     [name: string]: unknown;
@@ -1882,6 +1904,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -1894,7 +1917,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 "cities.q"?: string;
                 /** @description Only these properties of `cities` are answered. */
@@ -1912,6 +1935,8 @@ export interface operations {
             /** @description The record. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -1954,6 +1979,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
                 /** @description With `*` the record is created, and one that is there stays as it is. */
                 "If-None-Match"?: "*";
             };
@@ -1995,6 +2022,8 @@ export interface operations {
             /** @description The record after the change. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     /** @description Its path, where it is new. */
                     Location?: string;
                     [name: string]: unknown;
@@ -2030,6 +2059,8 @@ export interface operations {
             /** @description The new record. */
             201: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     /** @description Its path, where it is new. */
                     Location?: string;
                     [name: string]: unknown;
@@ -2079,7 +2110,10 @@ export interface operations {
     deleteCountry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The code. */
                 id: string;
@@ -2110,7 +2144,10 @@ export interface operations {
     updateCountry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+            };
             path: {
                 /** @description The code. */
                 id: string;
@@ -2149,6 +2186,8 @@ export interface operations {
             /** @description The record after the change. */
             200: {
                 headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -2210,6 +2249,7 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `=in=` |
                  *     | `name` | string | `==` `=in=` `=like=` `=ilike=` |
                  *     | `countryCode` | string | `==` `=in=` |
                  *     | `featureCode` | string | `==` `=in=` |
@@ -2222,7 +2262,7 @@ export interface operations {
                  *     | `rating` in `reviews=any=(…)` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *
-                 *     For example `name==text`, `countryCode==ABC`, `name==text;countryCode==ABC`, `country.region==Africa`, `reviews=any=(rating==1)`.
+                 *     For example `id==1`, `name==text`, `id==1;name==text`, `country.region==Africa`, `reviews=any=(rating==1)`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -2242,12 +2282,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 "reviews.q"?: string;
                 /** @description Only these properties of `reviews` are answered. */
@@ -2320,12 +2361,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description Only these properties are answered. */
@@ -2452,12 +2494,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q: string;
                 /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */
@@ -2515,12 +2558,13 @@ export interface operations {
                  *
                  *     | field | type | operators |
                  *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
                  *
-                 *     For example `cityId==1`, `author==text`, `cityId==1;author==text`.
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
                  */
                 q?: string;
                 /** @description The most records that `q` may find. Where there are more, nothing is written. With `q` only. Default: 100. */

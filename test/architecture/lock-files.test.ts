@@ -17,7 +17,14 @@ interface Manifest {
 /** The entries of a lock file by their folder; the folder of the project itself is ''. */
 type Packages = Readonly<Record<string, Manifest & { readonly version?: string }>>;
 
-for (const folder of ['.', 'bench/peers', 'scripts/site', 'test/mutation', 'test/process/tracers/sentry']) {
+for (const folder of [
+  '.',
+  'bench/peers',
+  'sample/admin',
+  'scripts/site',
+  'test/mutation',
+  'test/process/tracers/sentry',
+]) {
   describe(`the lock file of ${folder}`, () => {
     const { packages } = readJson<{ packages: Packages }>(folder, 'package-lock.json');
 

@@ -1,7 +1,7 @@
 /** What the README and the guide show, done: their programs are compiled and run, and their commands are sent. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { caughtError } from '../support/caught-error.js';
@@ -25,9 +25,12 @@ const RUN_TO_END = 'compiled and run to its end by test/feature/readme.test.ts';
 const AGAINST = 'run against the application above';
 /** Its second part is code that the reader knows from the page, and the compiler does not. */
 const COMPILED = /^compiled by test\/feature\/readme\.test\.ts(?:, behind:\n([\s\S]*))?$/;
+/** Of a file that has tests of its own. */
+const PART = /^part of (sample\/\S+)$/;
 /** Of code that is tested, here or elsewhere. */
 const TESTED: Readonly<Record<string, RegExp>> = {
-  ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|^run by npm run setups: |${COMPILED.source}`),
+  ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|^run by npm run setups: |${COMPILED.source}|${PART.source}`),
+  tsx: PART,
   console: /^(?:run against|printed by) /,
 };
 
@@ -79,6 +82,14 @@ suite('the applications in the documentation', () => {
         ({ language, comment }) => TESTED[language]?.test(comment) === false,
       );
       expect(untested.map(({ code }) => code).join('\n')).to.equal('');
+    });
+
+    it(`are in the files that they are said to be of in ${page}`, () => {
+      const strange = codeBlocks(page).filter(({ comment, code }) => {
+        const [, file] = PART.exec(comment) ?? [];
+        return file && !readFileSync(join(PACKAGE_ROOT, file), 'utf8').includes(code);
+      });
+      expect(strange.map(({ code }) => code).join('\n')).to.equal('');
     });
   }
 

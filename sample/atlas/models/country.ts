@@ -16,6 +16,7 @@ export type Region = (typeof REGIONS)[number];
   description: 'Countries, under their ISO 3166-1 alpha-3 codes.',
   pageSize: { default: 50, max: 250 },
   filterAllow: {
+    code: true,
     name: true,
     region: true,
     subregion: true,
@@ -26,6 +27,7 @@ export type Region = (typeof REGIONS)[number];
     'languages.fra': 'string',
   },
   sortAllow: ['code', 'name', 'region', 'area'],
+  etag: 'xmin',
   include: { cities: { size: { default: 5, max: 20 } } },
   subresources: ['cities'],
   // The client chooses the code, so `PUT` can create a country.

@@ -22,7 +22,7 @@ import { City } from './city.js';
   // New ones come while a client reads: with cursors it sees none twice, and the last page costs what the first does.
   pagination: 'cursor',
   defaultSort: '-createdAt',
-  filterAllow: ['cityId', 'author', 'rating', 'createdAt'],
+  filterAllow: ['id', 'cityId', 'author', 'rating', 'createdAt'],
   sortAllow: ['id', 'rating', 'createdAt'],
   include: { city: true, 'city.country': true },
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge', 'updateMany', 'deleteMany'],

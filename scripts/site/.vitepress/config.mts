@@ -56,6 +56,7 @@ export default defineConfig({
             page('Writes', 'writes'),
             page('Extending', 'extending'),
             page('Transactions', 'transactions'),
+            page('Admin', 'admin'),
             page('How do I …', 'recipes'),
           ],
         },

@@ -1,0 +1,168 @@
+/** A data provider of react-admin for resources of crud-controllers, on a client that openapi-fetch has made. */
+import type { Client } from 'openapi-fetch';
+import {
+  type CreateParams,
+  type DataProvider,
+  type DeleteManyParams,
+  type DeleteParams,
+  type GetListParams,
+  type GetManyParams,
+  type GetManyReferenceParams,
+  type GetOneParams,
+  HttpError,
+  type Identifier,
+  type RaRecord,
+  type SortPayload,
+  type UpdateManyParams,
+  type UpdateParams,
+} from 'react-admin';
+import { toParameters } from './filter.js';
+import { ListPages, type Page } from './list-pages.js';
+import type { AnyResource, Resource } from './resources.js';
+import { type Answer, createSender } from './sender.js';
+
+/** The methods of react-admin, and one more. */
+export interface CrudDataProvider extends DataProvider {
+  /** Brings a deleted record back, where the resource has the endpoint `restore`. */
+  restore(name: string, params: { readonly id: Identifier }): Promise<{ data: RaRecord }>;
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** Where a record keeps the tag that it was read with: a form and its tag are then of the same state. */
+const TAG = '_etag';
+/** A `q` has at most 2,048 characters, which are 50 UUIDs. */
+const MOST_KEYS = 50;
+
+/** Makes the provider. The resources have the names of the `<Resource>`s. */
+export function crudDataProvider<Paths extends object>(
+  client: Client<Paths>,
+  resources: Readonly<Record<string, Resource<Paths>>>,
+): CrudDataProvider {
+  const send = createSender(client);
+  const pages = new ListPages();
+
+  function find(name: string): Required<AnyResource> {
+    const resource: AnyResource | undefined = resources[name];
+    if (!resource) throw new Error(`The data provider knows no '${name}'.`);
+    return { key: 'id', pagination: 'offset', tags: false, bulk: false, ...resource };
+  }
+
+  function findBulk(name: string): Required<AnyResource> {
+    const resource = find(name);
+    if (resource.bulk) return resource;
+    throw new Error(`Many ${name} at once need the endpoints updateMany and deleteMany.`);
+  }
+
+  async function readPage(name: string, path: string, params: GetListParams, id?: Identifier) {
+    const resource = find(name);
+    const { pagination, sort, filter, meta, signal } = params;
+    const query = { ...meta, ...toParameters(filter), sort: sort && orderOf(resource, sort) };
+    const list = {
+      name: JSON.stringify([path, id, query]),
+      pagination: resource.pagination,
+      read: async (page: Item) =>
+        (await send<Page<Item>>('get', path, { id, query: { ...query, ...page }, signal })).body,
+    };
+    const { data, ...rest } = await pages.read(list, pagination ?? {});
+    return { data: data.map((body) => toRecord(resource, { body, tag: null })), ...rest };
+  }
+
+  const provider = {
+    supportAbortSignal: true,
+
+    getList: (name: string, params: GetListParams) => readPage(name, find(name).path, params),
+
+    async getOne(name: string, { id, meta, signal }: GetOneParams) {
+      const resource = find(name);
+      const answer = await send<Item>('get', `${resource.path}/{id}`, { id, query: meta, signal });
+      return { data: toRecord(resource, answer) };
+    },
+
+    /** The key has to be in `filterAllow`. */
+    async getMany(name: string, { ids, meta, signal }: GetManyParams) {
+      const { path, key } = find(name);
+      const reads = slices(ids).map((some) => {
+        const pagination = { page: 1, perPage: some.length };
+        return readPage(name, path, { filter: { [key]: some }, pagination, meta, ...(signal && { signal }) });
+      });
+      return { data: (await Promise.all(reads)).flatMap(({ data }) => data) };
+    },
+
+    /** The target is a sub-resource, `/countries/{id}/cities`, or the attribute that refers, which has to be in `filterAllow`. */
+    getManyReference(name: string, { target, id, filter, ...params }: GetManyReferenceParams) {
+      if (target.startsWith('/')) return readPage(name, target, { ...params, filter }, id);
+      return readPage(name, find(name).path, { ...params, filter: { ...filter, [target]: id } });
+    },
+
+    async create(name: string, { data }: CreateParams) {
+      const resource = find(name);
+      return { data: toRecord(resource, await send<Item>('post', resource.path, { body: data })) };
+    },
+
+    async update(name: string, { id, data, previousData }: UpdateParams) {
+      const resource = find(name);
+      const condition = ifMatch(data[TAG] ?? previousData?.[TAG]);
+      if (resource.tags && !condition) {
+        throw new HttpError('The record was read without its tag. Reload it, and repeat the change.', 412);
+      }
+      const body = changesOf(data, previousData);
+      const answer = await send<Item>('patch', `${resource.path}/{id}`, { id, body, ...condition });
+      return { data: toRecord(resource, answer) };
+    },
+
+    /** All of them or none. */
+    async updateMany(name: string, { ids, data }: UpdateManyParams) {
+      const { path, key } = findBulk(name);
+      await send('patch', path, { query: toParameters({ [key]: ids }), body: data });
+      return { data: ids };
+    },
+
+    /** With the tag, where the record was read by itself. */
+    async delete(name: string, { id, previousData }: DeleteParams) {
+      await send('delete', `${find(name).path}/{id}`, { id, ...ifMatch(previousData?.[TAG]) });
+      return { data: previousData ?? { id } };
+    },
+
+    /** All of them or none. */
+    async deleteMany(name: string, { ids }: DeleteManyParams) {
+      const { path, key } = findBulk(name);
+      await send('delete', path, { query: toParameters({ [key]: ids }) });
+      return { data: ids };
+    },
+
+    async restore(name: string, { id }: { readonly id: Identifier }) {
+      const resource = find(name);
+      return { data: toRecord(resource, await send<Item>('post', `${resource.path}/{id}/restore`, { id })) };
+    },
+  };
+  // react-admin lets whoever calls say what its records are, which no answer can know.
+  return provider as CrudDataProvider;
+}
+
+/** Records of react-admin have their key in `id`. */
+function toRecord({ key, tags }: Required<AnyResource>, { body, tag }: Answer<Item>): RaRecord {
+  // Keys are numbers or texts.
+  const id = body[key] as Identifier;
+  return { ...body, id, ...(tags && tag !== null && { [TAG]: tag }) };
+}
+
+function orderOf({ key }: Required<AnyResource>, { field, order }: SortPayload): string {
+  return `${order === 'DESC' ? '-' : ''}${field === 'id' ? key : field}`;
+}
+
+function ifMatch(tag: unknown): { header: { 'If-Match': string } } | undefined {
+  return typeof tag === 'string' ? { header: { 'If-Match': tag } } : undefined;
+}
+
+/** What differs. The rest is not to be sent: most of it cannot be set, or is none of the record, as its relations. */
+function changesOf(data: Item, previous: Item = {}): object {
+  const isChanged = ([name, value]: [string, unknown]) =>
+    name !== TAG && JSON.stringify(value) !== JSON.stringify(previous[name]);
+  return Object.fromEntries(Object.entries(data).filter(isChanged));
+}
+
+function slices(ids: readonly Identifier[]): readonly (readonly Identifier[])[] {
+  const starts = Array.from({ length: Math.ceil(ids.length / MOST_KEYS) }, (_, index) => index * MOST_KEYS);
+  return starts.map((start) => ids.slice(start, start + MOST_KEYS));
+}

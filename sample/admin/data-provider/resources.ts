@@ -1,0 +1,67 @@
+/** What the provider is told of each resource. The compiler compares it with the paths of the OpenAPI document. */
+
+/** A path at which records are listed, and read one by one below it: `/cities`, where there is `/cities/{id}`. */
+export type ResourcePath<Paths> = {
+  [Path in keyof Paths & string]: `${Path}/{id}` extends keyof Paths ? Path : never;
+}[keyof Paths & string];
+
+/** What may be asked of a list beside its filter, its order and its page: `fields`, and what is included. */
+export type ListQuery<Paths, Path extends keyof Paths> = Omit<
+  QueryOf<Paths, Path>,
+  'q' | 'sort' | 'page' | 'size' | 'after' | 'before'
+>;
+
+/** One of the resources of a document. */
+export type Resource<Paths> = {
+  [Path in ResourcePath<Paths>]: { readonly path: Path } & Key<RecordOf<Paths, Path>> &
+    Pagination<QueryOf<Paths, Path>> &
+    Tags<HeaderOf<Paths, `${Path}/{id}`>> &
+    Bulk<Paths[Path]>;
+}[ResourcePath<Paths>];
+
+/** The same, where the program runs and the document is not known. */
+export interface AnyResource {
+  readonly path: string;
+  readonly key?: string;
+  readonly pagination?: 'offset' | 'cursor';
+  readonly tags?: boolean;
+  readonly bulk?: boolean;
+}
+
+/** The primary key. It needs no mention where it is called `id`, as react-admin wants it. */
+type Key<Item> = 'id' extends keyof Item
+  ? { readonly key?: keyof Item & string }
+  : { readonly key: keyof Item & string };
+
+type Pagination<Query> = 'after' extends keyof Query
+  ? { readonly pagination: 'cursor' }
+  : { readonly pagination?: 'offset' };
+
+/** Whether records have tags, so that changes are made with `If-Match`. */
+type Tags<Header> = 'If-Match' extends keyof Header ? { readonly tags: true } : { readonly tags?: false };
+
+/** Whether many records are changed and deleted at once: the endpoints `updateMany` and `deleteMany`. */
+type Bulk<Item> = Item extends { patch: object; delete: object }
+  ? { readonly bulk?: boolean }
+  : { readonly bulk?: false };
+
+type QueryOf<Paths, Path extends keyof Paths> = Paths[Path] extends {
+  get: { parameters: { query?: infer Query } };
+}
+  ? Known<Query>
+  : unknown;
+
+type HeaderOf<Paths, Path> = Path extends keyof Paths
+  ? Paths[Path] extends { patch: { parameters: { header?: infer Header } } }
+    ? Known<Header>
+    : unknown
+  : unknown;
+
+type RecordOf<Paths, Path extends keyof Paths> = Paths[Path] extends {
+  get: { responses: { 200: { content: { 'application/json': { items: (infer Item)[] } } } } };
+}
+  ? Item
+  : unknown;
+
+/** Without `undefined`; and nothing is known of what is not there, which would have every property otherwise. */
+type Known<Part> = [NonNullable<Part>] extends [never] ? unknown : NonNullable<Part>;

@@ -1,0 +1,39 @@
+/** The back office: three resources, their pages, and the API they are on. */
+import { Admin, Resource } from 'react-admin';
+import { createRoot } from 'react-dom/client';
+import { dataProvider } from './atlas.js';
+import { CityCreate, CityEdit, CityList } from './pages/cities.js';
+import { CountryCreate, CountryEdit, CountryList } from './pages/countries.js';
+import { ReviewCreate, ReviewEdit, ReviewList } from './pages/reviews.js';
+
+function BackOffice() {
+  return (
+    // Without the switch react-admin tells its makers where it runs.
+    <Admin dataProvider={dataProvider} title="Atlas" disableTelemetry>
+      <Resource
+        name="countries"
+        list={CountryList}
+        edit={CountryEdit}
+        create={CountryCreate}
+        recordRepresentation="name"
+      />
+      <Resource
+        name="cities"
+        list={CityList}
+        edit={CityEdit}
+        create={CityCreate}
+        recordRepresentation="name"
+      />
+      <Resource
+        name="reviews"
+        list={ReviewList}
+        edit={ReviewEdit}
+        create={ReviewCreate}
+        recordRepresentation="author"
+      />
+    </Admin>
+  );
+}
+
+const root = document.getElementById('root');
+if (root) createRoot(root).render(<BackOffice />);

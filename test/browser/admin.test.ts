@@ -1,0 +1,302 @@
+/** The back office of the atlas in a real browser: lists, forms, conflicts, and what was deleted. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser, Page, Request } from 'playwright-core';
+import { serveAdmin } from '../../sample/atlas/admin.js';
+import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
+import { run } from '../package/run.js';
+import { startChromium } from '../support/chromium.js';
+import { type Listening, listen } from '../support/listen.js';
+import { PACKAGE_ROOT } from '../support/package-root.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+const FRANCE = {
+  code: 'FRA',
+  alpha2: 'FR',
+  name: 'France',
+  officialName: 'French Republic',
+  region: 'Europe',
+  area: '551695.00',
+  latitude: 46,
+  longitude: 2,
+  flag: '🇫🇷',
+};
+const CHAD = {
+  ...FRANCE,
+  code: 'TCD',
+  alpha2: 'TD',
+  name: 'Chad',
+  officialName: 'Republic of Chad',
+  region: 'Africa',
+  area: '1284000.00',
+  flag: '🇹🇩',
+};
+const CITIES = Array.from({ length: 30 }, (_, index) => ({
+  id: index + 1,
+  name: `Ville ${index + 1}`,
+  countryCode: 'FRA',
+  population: (30 - index) * 1_000,
+  latitude: 48,
+  longitude: 2,
+  featureCode: 'PPL',
+}));
+const REVIEWS = Array.from({ length: 120 }, (_, index) => ({
+  cityId: 1,
+  author: `Reader ${index + 1}`,
+  rating: 1 + (index % 5),
+  text: 'It rained.',
+}));
+
+describe('the back office', function () {
+  this.timeout(180_000);
+  let app: TestApp;
+  let server: Listening;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+  const origins = new Set<string>();
+
+  before(async () => {
+    await run(process.execPath, [join(PACKAGE_ROOT, 'scripts/run.mjs'), 'admin', '--build'], PACKAGE_ROOT);
+    app = await startTestApp({
+      models: [Country, City, Review],
+      bootstrap: { controllers: [CityController, ReviewController] },
+      prepare: serveAdmin,
+    });
+    await Country.bulkCreate([FRANCE, CHAD]);
+    await City.bulkCreate(CITIES);
+    await Review.bulkCreate(REVIEWS);
+    server = await listen(app.app);
+    browser = await startChromium();
+    page = await browser.newPage();
+    // react-admin keeps how a list was left.
+    await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  });
+
+  after(async () => {
+    await browser.close();
+    await server[Symbol.asyncDispose]();
+    await app[Symbol.asyncDispose]();
+  });
+
+  /** Opens a page anew. */
+  async function open(path: string, search: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    const query = new URLSearchParams();
+    for (const [name, value] of Object.entries(search)) {
+      query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+    }
+    await page.goto('about:blank'); // What is behind a # is in the same document.
+    await page.goto(`${server.url}/admin/#${path}?${query}`);
+  }
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  const text = (content: string) => page.getByText(content, { exact: true });
+  const problemAt = (source: string) =>
+    page.locator(`.ra-input-${source} .MuiFormHelperText-root`).innerText();
+
+  /** The texts of a column, from the first row to the last, once a row is there. */
+  async function column(name: string, row: string): Promise<string[]> {
+    await page.getByRole('cell', { name: row, exact: true }).waitFor();
+    return page.locator(`tbody td[class~='column-${name}']`).allTextContents();
+  }
+
+  /** Does something, and gives the first request of the method that it leads to, when it is answered. */
+  async function requestOf(method: string, path: string, act: () => Promise<unknown>): Promise<Request> {
+    const isIt = (request: Request) =>
+      request.method() === method && new URL(request.url()).pathname === path;
+    const [request] = await Promise.all([page.waitForRequest(isIt), act()]);
+    await request.response();
+    return request;
+  }
+
+  function parametersOf(request: Request): Record<string, string> {
+    return Object.fromEntries(new URL(request.url()).searchParams);
+  }
+
+  /** What somebody else does meanwhile. */
+  async function change(path: string, body: object): Promise<void> {
+    const { status } = await app.agent.patch(path).send(body);
+    expect(status).to.equal(200);
+  }
+
+  it('turns the pages of a list by number, and sorts it', async () => {
+    await open('/cities');
+    expect(await column('name', 'Ville 1')).to.deep.equal(CITIES.slice(0, 25).map(({ name }) => name));
+    const next = await requestOf('GET', '/cities', () => button('Go to next page').click());
+    const asked = { include: 'country', 'country.fields': 'name,flag', size: '25' };
+    expect(parametersOf(next)).to.deep.equal({ ...asked, sort: '-population', page: '2' });
+    expect(await column('name', 'Ville 30')).to.deep.equal(CITIES.slice(25).map(({ name }) => name));
+    expect(new Set(await column('country.name', 'Ville 30'))).to.deep.equal(new Set(['France']));
+    const sorted = await requestOf('GET', '/cities', () =>
+      page.locator('th.column-name [role=button]').click(),
+    );
+    expect(parametersOf(sorted)).to.deep.equal({ ...asked, sort: 'name', page: '1' });
+  });
+
+  it('filters, whatever the text', async () => {
+    await open('/cities');
+    await column('name', 'Ville 1');
+    const filtered = await requestOf('GET', '/cities', () => field('Name').fill('le 7'));
+    expect(parametersOf(filtered)).to.include({ q: 'name=ilike="*le 7*"', page: '1' });
+    await text('Ville 1').waitFor({ state: 'detached' });
+    expect(await column('name', 'Ville 7')).to.deep.equal(['Ville 7']);
+    const strange = await requestOf('GET', '/cities', () => field('Name').fill(String.raw`a",\;b`));
+    expect(parametersOf(strange)).to.include({ q: String.raw`name=ilike="*a\",\\\\;b*"` });
+    expect((await strange.response())?.status()).to.equal(200);
+  });
+
+  it('says what is wrong with a filter', async () => {
+    await open('/cities', { filter: { q: 'nam==Lyon' } });
+    await page.getByText("Cannot filter by 'nam'. Did you mean 'name'?").first().waitFor();
+  });
+
+  it('turns the pages of a list by cursor, also after a reload', async () => {
+    const authors = (start: number) => REVIEWS.slice(start, start + 10).map(({ author }) => author);
+    await open('/reviews', { page: 1, perPage: 10, sort: 'id', order: 'ASC', filter: {} });
+    expect(await column('author', 'Reader 1')).to.deep.equal(authors(0));
+    const next = await requestOf('GET', '/reviews', () => button('Go to next page').click());
+    expect(parametersOf(next)).to.include({ sort: 'id', size: '10' }).and.to.have.property('after');
+    expect(await column('author', 'Reader 11')).to.deep.equal(authors(10));
+    await page.reload();
+    expect(await column('author', 'Reader 11')).to.deep.equal(authors(10));
+    await button('Go to previous page').click();
+    expect(await column('author', 'Reader 1')).to.deep.equal(authors(0));
+  });
+
+  it('exports more than the API gives at once', async () => {
+    await open('/reviews');
+    const [download] = await Promise.all([page.waitForEvent('download'), button('Export').click()]);
+    const lines = readFileSync(await download.path(), 'utf8').split('\n');
+    expect(lines).to.have.length(1 + REVIEWS.length);
+  });
+
+  it('sends what was changed, with the tag of what was read', async () => {
+    await open('/reviews/1');
+    await field('Author').fill('Ann');
+    expect(await field('City').inputValue()).to.equal('Ville 1');
+    const saved = await requestOf('PATCH', '/reviews/1', () => button('Save').click());
+    expect(await saved.headerValue('if-match')).to.equal('"0"');
+    expect(saved.postDataJSON()).to.deep.equal({ author: 'Ann' });
+    expect((await Review.findByPk('1'))?.author).to.equal('Ann');
+  });
+
+  it('tells of a conflict, overwrites nothing, and goes on from what it has read anew', async () => {
+    await open('/reviews/2');
+    await field('Text').fill('Mine');
+    await change('/reviews/2', { text: 'Theirs' });
+    await button('Save').click();
+    await page.getByText('Somebody else has changed this record since you opened it').waitFor();
+    expect((await Review.findByPk('2'))?.text).to.equal('Theirs');
+    await requestOf('GET', '/reviews/2', () => button('Reload').click());
+    await page.getByText('Somebody else has changed').waitFor({ state: 'detached' });
+    expect(await field('Text').inputValue()).to.equal('Theirs');
+    await field('Text').fill('Both');
+    await requestOf('PATCH', '/reviews/2', () => button('Save').click());
+    expect((await Review.findByPk('2'))?.text).to.equal('Both');
+  });
+
+  it('tells of a conflict where the table has no version', async () => {
+    await open('/cities/2');
+    await field('Name').fill('Mine');
+    await change('/cities/2', { population: 7 });
+    const refused = await requestOf('PATCH', '/cities/2', () => button('Save').click());
+    expect((await refused.response())?.status()).to.equal(412);
+    await page.getByText('Somebody else has changed this record since you opened it').waitFor();
+    expect((await City.findByPk(2))?.name).to.equal('Ville 2');
+  });
+
+  it('shows each error at its field', async () => {
+    await open('/countries/create');
+    for (const [label, value] of [
+      ['Code', 'ita'],
+      ['Alpha2', 'FR'],
+      ['Name', 'Italy'],
+      ['Official name', 'Italian Republic'],
+      ['Area (km²)', 'large'],
+      ['Latitude', '42'],
+      ['Longitude', '12'],
+      ['Flag', '🇮🇹'],
+    ] as const)
+      await field(label).fill(value);
+    await button('Save').click();
+    await text('code must be three capital letters.').waitFor();
+    expect(await problemAt('code')).to.equal('code must be three capital letters.');
+    expect(await problemAt('region')).to.match(/^region /);
+    expect(await problemAt('area')).to.match(/^area /);
+    await field('Code').fill('ITA');
+    await field('Area (km²)').fill('301336.00');
+    await field('Region').click();
+    await page.getByRole('option', { name: 'Europe' }).click();
+    await button('Save').click();
+    await text('Another Country has the same alpha2.').first().waitFor();
+    expect(await problemAt('alpha2')).to.equal('Another Country has the same alpha2.');
+    await field('Alpha2').fill('IT');
+    await button('Save').click();
+    expect(await column('code', 'Italy')).to.deep.equal(['TCD', 'FRA', 'ITA']);
+    expect((await Country.findByPk('ITA'))?.area).to.equal('301336.00');
+  });
+
+  it('deletes what was read, and brings it back', async () => {
+    await open('/reviews/3');
+    await field('Author').waitFor();
+    const removed = await requestOf('DELETE', '/reviews/3', () => button('Delete').click());
+    expect(await removed.headerValue('if-match')).to.equal('"0"');
+    expect(await Review.findByPk('3')).to.equal(null);
+    await requestOf('POST', '/reviews/3/restore', () => button('Undo').click());
+    expect((await Review.findByPk('3'))?.author).to.equal('Reader 3');
+  });
+
+  it('deletes those that are selected in one request, lists them, and restores one', async () => {
+    await open('/reviews', {
+      page: 1,
+      perPage: 10,
+      sort: 'id',
+      order: 'ASC',
+      filter: { author: ['Reader 5', 'Reader 6'] },
+    });
+    await column('author', 'Reader 5');
+    await page.getByRole('checkbox').first().click();
+    await button('Delete').click();
+    const removed = await requestOf('DELETE', '/reviews', () => button('Confirm').click());
+    expect(parametersOf(removed)).to.deep.equal({ q: 'id=in=("5","6")' });
+    await open('/reviews', {
+      page: 1,
+      perPage: 10,
+      sort: 'id',
+      order: 'ASC',
+      filter: { '?deleted': 'only' },
+    });
+    expect(await column('author', 'Reader 5')).to.deep.equal(['Reader 5', 'Reader 6']);
+    await requestOf('POST', '/reviews/5/restore', () => button('Restore').first().click());
+    await text('Reader 5').waitFor({ state: 'detached' });
+    expect(await column('author', 'Reader 6')).to.deep.equal(['Reader 6']);
+  });
+
+  it('lists the cities of a country', async () => {
+    await open('/countries/FRA');
+    await column('name', 'Ville 1');
+    const next = await requestOf('GET', '/countries/FRA/cities', () => button('Go to next page').click());
+    expect(parametersOf(next)).to.deep.equal({ sort: '-population', page: '2', size: '5' });
+    expect(await column('name', 'Ville 7')).to.include('Ville 10');
+  });
+
+  it('fits a narrow screen', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await open('/cities');
+    await page.getByText('France, 30000 people').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+  });
+
+  it('asks nobody but its own server', () => {
+    expect([...origins]).to.deep.equal([server.url]);
+    // The browser itself tells of the answers that were to be refused.
+    expect(complaints.filter((complaint) => !/status of 4(00|09|12|22)/.test(complaint))).to.deep.equal([]);
+  });
+});
