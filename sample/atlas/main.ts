@@ -51,6 +51,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
       // There are no users here, so an address stands for one.
       idempotency: { principal: ({ ip }) => ip },
       docs: { title: 'Atlas', description: DESCRIPTION },
+      landing: true,
       metrics: true,
     });
     signal.throwIfAborted();
@@ -64,6 +65,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
 function announce(server: Server): void {
   const { port } = server.address() as AddressInfo;
   const paths = [
+    '/',
     '/docs',
     '/countries/FRA',
     '/cities?page=2&size=3',

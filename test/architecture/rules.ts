@@ -41,6 +41,7 @@ export const LAYERS = [
   'health',
   'observe',
   'openapi',
+  'landing',
 ] as const;
 
 /** Files in a folder, and lines in a file. */
@@ -69,7 +70,7 @@ const CONFINEMENTS: readonly Confinement[] = [
   { packages: ['class-validator', 'class-transformer'], allowed: ['schema/'], oneFileOf: 'http/' },
   { packages: ['sequelize', 'sequelize-typescript', 'pg'], allowed: ['model/', 'persistence/'] },
   { packages: ['@clickhouse/client', 'ioredis'], allowed: ['persistence/'] },
-  { packages: ['express'], allowed: ['http/', 'health/', 'observe/', 'openapi/'] },
+  { packages: ['express'], allowed: ['http/', 'health/', 'observe/', 'openapi/', 'landing/'] },
 ];
 
 /** Scans every file. */
