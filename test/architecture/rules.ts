@@ -49,7 +49,14 @@ const MAX_FILES = 22;
 const MAX_LINES = 300;
 
 /** The files that put the phases together; each may import those before it, and every folder. */
-const ROOT_FILES = ['opentelemetry.ts', 'bootstrap.ts', 'load-application.ts', 'command-line.ts', 'index.ts'];
+const ROOT_FILES = [
+  'opentelemetry.ts',
+  'bootstrap.ts',
+  'load-application.ts',
+  'init-project.ts',
+  'command-line.ts',
+  'index.ts',
+];
 /** The only file whose work it is to import what its user names. */
 const LOADER = 'load-application.ts';
 
