@@ -14,6 +14,9 @@ import { mountResources } from './http/routes/mount-resources.js';
 import { describeRoutes, describeRouteTable, type RouteInfo } from './http/routes/route-info.js';
 import { dispatchBySegment } from './http/routes/segment-dispatch.js';
 import { listenWithClasses } from './http/server/request-classes.js';
+import { landingLinks } from './landing/landing.js';
+import { hasOwnRoute, landingConflicts } from './landing/landing-conflicts.js';
+import { landingRouter } from './landing/landing-router.js';
 import {
   metricsConflicts,
   metricsPath,
@@ -49,6 +52,12 @@ export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
    */
   notFound?: boolean;
   /**
+   * Whether `GET` of the place where the API is, `routePrefix` or `/`, tells what is there: the resources, their operations, and
+   * where documentation and health are. Browsers get a page, and other clients JSON. A route of yours for that path is a
+   * `ConfigError`, and is asked first where it is added later. Default: false.
+   */
+  landing?: boolean;
+  /**
    * Whether one warning at the start names the indexes that orders, filters and relations of clients would need, and the tables do
    * not have. `npx crud-controllers sql` prints them, too. Default: true.
    */
@@ -83,16 +92,31 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  const { settings, warnings, plans, router, rowSecurity, health, docs, closed, document, ...described } =
-    buildApplication(options);
+  const {
+    settings,
+    warnings,
+    plans,
+    router,
+    rowSecurity,
+    health,
+    docs,
+    landing,
+    closed,
+    document,
+    ...described
+  } = buildApplication(options);
   const { application } = described;
-  claimRoutes(app, application.routes);
+  if (landing && hasOwnRoute(app, 'GET', landing.path)) {
+    throw new ConfigError([`The application answers GET ${landing.path} by itself; leave landing out.`]);
+  }
+  claimRoutes(app, [...application.routes, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
   setLogger(app, settings.logger);
   observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
   app.use(settings.routePrefix || '/', dispatchBySegment(router));
   if (health) app.use(healthRouter(health));
   if (docs) app.use(docsRouter(docs, document.soon));
+  if (landing) app.use(landingRouter(landing.path, landing.links, document.soon));
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);
   for (const known of [app, application]) BUILT.set(known, described);
@@ -107,7 +131,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
 const MOUNTED = new WeakMap<Express, Set<string>>();
 
 /** A second router with the same routes would never be reached. */
-function claimRoutes(app: Express, routes: readonly RouteInfo[]): void {
+function claimRoutes(app: Express, routes: readonly Pick<RouteInfo, 'method' | 'path'>[]): void {
   const known = MOUNTED.get(app) ?? new Set();
   const added = routes.map(({ method, path }) => `${method} ${path}`);
   const twice = added.filter((route) => known.has(route));
@@ -139,15 +163,23 @@ export function builtApplication(app: object): DescribedApplication | undefined 
 
 /** Everything up to the mounting. */
 export function buildApplication(options: BootstrapOptions, features = FEATURES) {
-  const { health = {}, docs = {}, notFound, indexAdvice = true, ...resourceOptions } = options;
+  const {
+    health = {},
+    docs = {},
+    notFound,
+    landing = false,
+    indexAdvice = true,
+    ...resourceOptions
+  } = options;
   const settings = resolveSettings(
     resourceOptions,
-    ['health', 'docs', 'notFound', 'indexAdvice', ...OBSERVE_OPTIONS],
+    ['health', 'docs', 'notFound', 'landing', 'indexAdvice', ...OBSERVE_OPTIONS],
     [
       ...(health ? healthProblems(health) : []),
       ...(docs ? docsProblems(docs) : []),
       ...observeProblems(options),
       ...flagProblems('notFound', notFound ?? false),
+      ...flagProblems('landing', landing),
       ...flagProblems('indexAdvice', indexAdvice),
     ],
   );
@@ -163,6 +195,11 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
   const { router, ...mounted } = mountResources({ ...settings, rls, resources, controllers: handWritten });
+  const landingPath = routePrefix || '/';
+  if (landing) {
+    const taken = { docs: docs ? documentation.path : null, metrics: metricsPath(options) };
+    throwProblems(landingConflicts(landingPath, mounted, routePrefix, taken));
+  }
   const document = lazyDocument(() => writeDocument({ ...documentation, ...mounted, routePrefix, health }));
   const application: CrudApplication = Object.freeze({
     get routes() {
@@ -180,6 +217,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     rowSecurity,
     health,
     docs: docs && documentation,
+    landing: landing && { path: landingPath, links: landingLinks(docs && documentation, health) },
     closed: closedPath(notFound, routePrefix),
     document,
     application,

@@ -1,18 +1,20 @@
 #!/usr/bin/env node
-/** The command `crud-controllers`: prints the OpenAPI document, the routes, or SQL for migrations, of a module. */
+/** The command `crud-controllers`: begins a project, or prints the OpenAPI document, the routes, or SQL of a module. */
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
 import type { DescribedApplication } from './bootstrap.js';
-import { type GivenOptions, loadApplication } from './load-application.js';
+import { initProject } from './init-project.js';
+import type { GivenOptions } from './load-application.js';
 import { ConfigError } from './util/config-error.js';
 import { didYouMean } from './util/did-you-mean.js';
 
-const USAGE = `Usage: crud-controllers <command> <module> [options]
+const USAGE = `Usage: crud-controllers <command> [options]
 
 Commands:
-  openapi  prints the OpenAPI document
-  routes   prints a table of the routes
-  sql      prints tables and indexes for your migrations, beside those of the models
+  init [folder]     writes a project to begin with; the folder is new or empty, by default the current one
+  openapi <module>  prints the OpenAPI document
+  routes <module>   prints a table of the routes
+  sql <module>      prints tables and indexes for your migrations, beside those of the models
 
 Options, for a module that exports models:
   --route-prefix <path>  before every path, such as /api (openapi, routes)
@@ -23,23 +25,43 @@ these. Or it exports the Express application that it bootstraps, or what bootstr
 `;
 
 interface Command {
-  print(described: DescribedApplication): string;
+  /** What the only argument names, and what it is where it is left out. */
+  readonly argument: { readonly kind: 'folder' | 'module'; readonly fallback?: string };
   readonly options: readonly (keyof typeof OPTIONS)[];
+  /** Gives what is printed. */
+  run(argument: string, options: GivenOptions): string | Promise<string>;
 }
 
 const OPTIONS = { 'route-prefix': { type: 'string' }, title: { type: 'string' } } as const;
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['init', { argument: { kind: 'folder', fallback: '.' }, options: [], run: initProject }],
   [
     'openapi',
-    {
-      print: ({ application }) => `${JSON.stringify(application.openapi(), null, 2)}\n`,
-      options: ['route-prefix', 'title'],
-    },
+    describing(
+      ({ application }) => `${JSON.stringify(application.openapi(), null, 2)}\n`,
+      ['route-prefix', 'title'],
+    ),
   ],
-  ['routes', { print: ({ routeTable }) => routeTable(), options: ['route-prefix'] }],
-  ['sql', { print: ({ sql }) => sql(), options: [] }],
+  ['routes', describing(({ routeTable }) => routeTable(), ['route-prefix'])],
+  ['sql', describing(({ sql }) => sql(), [])],
 ]);
+
+/** A command that prints something of an application. */
+function describing(
+  print: (described: DescribedApplication) => string,
+  options: Command['options'],
+): Command {
+  return {
+    argument: { kind: 'module' },
+    options,
+    run: async (file, given) => {
+      // Whoever begins a project has no peers of this package yet.
+      const { loadApplication } = await import('./load-application.js');
+      return print(await loadApplication(file, given));
+    },
+  };
+}
 
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
@@ -52,23 +74,23 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const given = readArguments(rest, command, name ?? '');
   if (typeof given === 'string') return print(process.stderr, `${given}\n${USAGE}`, 2);
-  const { file, ...options } = given;
-  return print(process.stdout, command.print(await loadApplication(file, options)), 0);
+  const { argument, ...options } = given;
+  return print(process.stdout, await command.run(argument, options), 0);
 }
 
-/** The module and the options, or what is wrong with them. */
+/** The argument and the options, or what is wrong with them. */
 function readArguments(
   args: readonly string[],
-  { options }: Command,
+  { argument: { kind, fallback }, options }: Command,
   name: string,
-): (GivenOptions & { readonly file: string }) | string {
+): (GivenOptions & { readonly argument: string }) | string {
   try {
     const { positionals, values } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    const [file, ...others] = positionals;
+    const [argument = fallback, ...others] = positionals;
     const foreign = Object.keys(values).find((each) => !options.some((option) => option === each));
     if (foreign) return `${name} has no option --${foreign}.`;
-    if (file === undefined || others.length > 0) return 'Name one module.';
-    return { file, routePrefix: values['route-prefix'], title: values.title };
+    if (argument === undefined || others.length > 0) return `Name one ${kind}.`;
+    return { argument, routePrefix: values['route-prefix'], title: values.title };
   } catch (error) {
     // What is wrong with an option, in a sentence.
     return error instanceof Error ? error.message : String(error);

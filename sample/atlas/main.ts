@@ -53,6 +53,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
       // There are no users here, so an address stands for one.
       idempotency: { principal: ({ ip }) => ip },
       docs: { title: 'Atlas', description: DESCRIPTION },
+      landing: true,
       metrics: true,
     });
     signal.throwIfAborted();
@@ -66,6 +67,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
 function announce(server: Server): void {
   const { port } = server.address() as AddressInfo;
   const paths = [
+    '/',
     '/docs',
     ...(isAdminBuilt() ? ['/admin/'] : []),
     '/countries/FRA',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import express, { type Request, type Response, type Router } from 'express';
 import { writesPlainJson } from '../http/answer/json-answer.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
+import { escapeHtml } from '../util/escape-html.js';
 import type { ResolvedDocs } from './docs-options.js';
 import type { LazyDocument } from './lazy-document.js';
 import type { OpenAPIObject } from './openapi-object.js';
@@ -134,7 +135,3 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
   validatorUrl: null,
 });
 `;
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
-}

@@ -99,6 +99,14 @@ describe('the guide', () => {
     expect(read('docs/start.md').match(install)).to.deep.equal(read('README.md').match(install));
   });
 
+  it('has the settings of TypeScript that a new project has', () => {
+    const guide = codeBlocks('docs/start.md').find(({ language }) => language === 'json');
+    const { rootDir, ...shown } = JSON.parse(String(guide?.code)).compilerOptions;
+    const { rootDir: _, ...written } = JSON.parse(read('template/tsconfig.json')).compilerOptions;
+    expect(rootDir).to.equal('src');
+    expect(written).to.deep.equal(shown);
+  });
+
   it('says which packages its programs need', () => {
     const missing = guidePages().flatMap((page) => missingPackages(page).map((name) => `${page}: ${name}`));
     expect(missing).to.deep.equal([]);

@@ -153,7 +153,7 @@ describe('the module scanner', () => {
     for (const [file, source] of readSourceTree()) {
       const compiled = join(COMPILED_SOURCE, file.replace(/\.ts$/, '.js'));
       if (file.endsWith('.d.ts')) continue;
-      const emitted = readFileSync(compiled, 'utf8').matchAll(/\brequire\("([^"]+)"\)/g);
+      const emitted = readFileSync(compiled, 'utf8').matchAll(/\b(?:require|import)\(["']([^"']+)["']\)/g);
       const found = scanModule(source)
         .references.filter(({ isTypeOnly, specifier }) => !isTypeOnly && specifier !== null)
         .map(({ specifier }) => specifier);

@@ -66,7 +66,7 @@ describe('the packed package', function () {
     folder = await createTemporaryFolder('package');
     project = join(folder.path, 'project');
     mkdirSync(project);
-    tarball = await pack(folder.path);
+    tarball = await pack();
     await createProject(project, tarball);
   });
 
@@ -79,10 +79,10 @@ describe('the packed package', function () {
     return file;
   }
 
-  it('holds the sources, what was compiled from them, and documents', () => {
+  it('holds the sources, what was compiled from them, the template of a project, and documents', () => {
     const others = tarball.files.filter(
       (file) =>
-        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|dist\/swagger-ui\/[\w.-]+|docs\/\w[\w-]*\.md)$/.test(
+        !/^(?:src\/.*(?<!\.d)\.ts|dist\/src\/.*\.(?:js|js\.map|d\.ts)|dist\/swagger-ui\/[\w.-]+|docs\/\w[\w-]*\.md|template\/.*)$/.test(
           file,
         ),
     );

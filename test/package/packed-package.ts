@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PACKAGE_ROOT } from '../support/package-root.js';
+import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { run } from './run.js';
 
 /** What the tests read of a package.json. */
@@ -10,6 +11,7 @@ export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
   readonly peerDependencies: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
@@ -31,16 +33,24 @@ export function requiredPeers({ peerDependencies, peerDependenciesMeta }: Manife
   return Object.keys(peerDependencies).filter((peer) => !peerDependenciesMeta[peer]?.optional);
 }
 
-/** Packs what was built into a folder. */
-export async function pack(folder: string): Promise<Tarball> {
+let packed: Promise<Tarball> | undefined;
+
+/** What was built, packed once for all tests of the process. */
+export function pack(): Promise<Tarball> {
+  packed ??= packAgain();
+  return packed;
+}
+
+async function packAgain(): Promise<Tarball> {
+  const { path: folder } = await createTemporaryFolder('packed');
   // Scripts would build again, under the feet of the tests.
   const { output } = await run(
     'npm',
     ['pack', '--json', '--ignore-scripts', '--loglevel=error', `--pack-destination=${folder}`],
     PACKAGE_ROOT,
   );
-  const [packed] = JSON.parse(output) as [{ filename: string; files: { path: string }[] }];
-  return { path: join(folder, packed.filename), files: packed.files.map(({ path }) => path).sort() };
+  const [{ filename, files }] = JSON.parse(output) as [{ filename: string; files: { path: string }[] }];
+  return { path: join(folder, filename), files: files.map(({ path }) => path).sort() };
 }
 
 /**
@@ -48,14 +58,18 @@ export async function pack(folder: string): Promise<Tarball> {
  * installation has: its dependencies, the peers that it needs, and the types of Node.
  */
 export async function createProject(folder: string, tarball: Tarball): Promise<void> {
-  const manifest = await readManifest();
-  const { name, dependencies } = manifest;
+  await install(folder, tarball, [...requiredPeers(await readManifest()), '@types/node']);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
+}
+
+/** Unpacks the package into the `node_modules` of a folder. Beside it are its dependencies and others, which are those of this one. */
+export async function install(folder: string, tarball: Tarball, others: readonly string[]): Promise<void> {
+  const { name, dependencies } = await readManifest();
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, name), { recursive: true });
   await run('tar', ['-xzf', tarball.path, '-C', join(modules, name), '--strip-components=1'], folder);
-  for (const other of [...Object.keys(dependencies), ...requiredPeers(manifest), '@types/node']) {
+  for (const other of new Set([...Object.keys(dependencies), ...others])) {
     mkdirSync(dirname(join(modules, other)), { recursive: true });
     symlinkSync(join(PACKAGE_ROOT, 'node_modules', other), join(modules, other), 'junction');
   }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
 }

@@ -9,17 +9,27 @@ export interface Result {
 }
 
 /** Like `tryRun`, and throws what the program printed when it fails. */
-export async function run(file: string, args: readonly string[], folder: string): Promise<Result> {
-  const result = await tryRun(file, args, folder);
+export async function run(
+  file: string,
+  args: readonly string[],
+  folder: string,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<Result> {
+  const result = await tryRun(file, args, folder, variables);
   if (result.code === 0) return result;
   throw new Error(`${file} ${args.join(' ')} ended with ${result.code}:\n${result.everything}`);
 }
 
 /** Runs a program in a folder; a Node script by giving `process.execPath` as the program. */
-export function tryRun(file: string, args: readonly string[], folder: string): Promise<Result> {
+export function tryRun(
+  file: string,
+  args: readonly string[],
+  folder: string,
+  variables: NodeJS.ProcessEnv = {},
+): Promise<Result> {
   const options = {
     cwd: folder,
-    env: environment(),
+    env: { ...environment(), ...variables },
     maxBuffer: 64 * 1024 * 1024,
     // On Windows npm is a shell script.
     shell: process.platform === 'win32' && file === 'npm',
@@ -33,7 +43,7 @@ export function tryRun(file: string, args: readonly string[], folder: string): P
 }
 
 /** Without what `npm test` says about this package to the programs it starts: they would take it for theirs. */
-function environment(): NodeJS.ProcessEnv {
+export function environment(): NodeJS.ProcessEnv {
   const isOurs = /^npm_(?:package|lifecycle|command|config_local_prefix)|^NODE_V8_COVERAGE$/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs.test(name)));
 }

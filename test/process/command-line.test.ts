@@ -208,7 +208,7 @@ CREATE INDEX ON "articles" ("views", "id");
   it('says how it is used', async () => {
     const help = await command('--help');
     expect(help.code).to.equal(0);
-    expect(help.everything).to.match(/^Usage: crud-controllers <command> <module> \[options\]\n/);
+    expect(help.everything).to.match(/^Usage: crud-controllers <command> \[options\]\n/);
     expect(await command()).to.deep.equal({ code: 2, everything: help.everything });
     expect(await command('rotes', 'models.cjs')).to.deep.equal({
       code: 2,

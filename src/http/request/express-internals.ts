@@ -3,7 +3,9 @@ import type { Application } from 'express';
 
 /** A layer of Express's router: a route, or a router in it, or a middleware. */
 export interface Layer {
-  readonly route?: { readonly path?: unknown } | undefined;
+  readonly route?:
+    | { readonly path?: unknown; readonly methods?: Readonly<Record<string, boolean | undefined>> }
+    | undefined;
   readonly handle?: { readonly stack?: readonly Layer[] };
 }
 

@@ -1,0 +1,123 @@
+/** `crud-controllers init`: a folder -> a small, complete project in it, made of the files in `template/`. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { throwProblems } from './util/config-error.js';
+
+const PACKAGE = join(__dirname, '../..');
+const TEMPLATE = join(PACKAGE, 'template');
+/** npm leaves some names out of what it packs, and reads others as its own. */
+const REAL_NAMES: Readonly<Record<string, string>> = {
+  '_package.json': 'package.json',
+  _gitignore: '.gitignore',
+  _dockerignore: '.dockerignore',
+};
+/** What stands for the name of the project. */
+const NAME = '{{name}}';
+
+type Versions = Readonly<Record<string, string>>;
+
+/** What is read of the package.json of this package, and of that of the template. */
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly engines?: Versions;
+  readonly dependencies: Versions;
+  readonly devDependencies: Versions;
+  readonly peerDependencies?: Versions;
+}
+
+/**
+ * Writes the project, named after its folder.
+ *
+ * @returns what to do next
+ * @throws ConfigError when the folder is not empty, or its name cannot be that of a package
+ */
+export function initProject(folder: string): string {
+  const target = resolve(folder);
+  const name = basename(target);
+  const manifest = completeManifest(readManifest(join(TEMPLATE, '_package.json')));
+  throwProblems([...folderProblems(target, folder), ...nameProblems(name, manifest)]);
+  for (const file of templateFiles()) {
+    const text =
+      file === '_package.json' ? JSON.stringify(manifest, null, 2) : readFileSync(join(TEMPLATE, file));
+    const path = join(target, REAL_NAMES[file] ?? file);
+    mkdirSync(dirname(path), { recursive: true });
+    // Never over a file that has come there meanwhile.
+    writeFileSync(path, `${String(text).trimEnd().replaceAll(NAME, name)}\n`, { flag: 'wx' });
+  }
+  return nextSteps(name, relative(process.cwd(), target));
+}
+
+/** Their paths in the template. */
+function templateFiles(): readonly string[] {
+  return readdirSync(TEMPLATE, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(TEMPLATE, join(entry.parentPath, entry.name)));
+}
+
+function readManifest(file: string): Manifest {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** Gives each package the version that this one is tested with: it is in the range of the peers, and all fit together. */
+function completeManifest(template: Manifest): Manifest {
+  const { name, version, engines = {}, ...own } = readManifest(join(PACKAGE, 'package.json'));
+  const known = {
+    ...own.peerDependencies,
+    ...own.devDependencies,
+    ...own.dependencies,
+    [name]: `^${version}`,
+  };
+  const withVersions = (names: Versions): Versions =>
+    Object.fromEntries(Object.keys(names).map((each) => [each, known[each] ?? '*']));
+  return {
+    ...template,
+    engines,
+    dependencies: withVersions(template.dependencies),
+    devDependencies: withVersions(template.devDependencies),
+  };
+}
+
+/** A new repository is as good as empty. */
+const IGNORED = new Set(['.git']);
+
+function folderProblems(target: string, folder: string): string[] {
+  if (!existsSync(target)) return [];
+  if (!statSync(target).isDirectory()) return [`'${folder}' is a file; name a new folder, or an empty one.`];
+  const [first] = readdirSync(target).filter((name) => !IGNORED.has(name));
+  return first === undefined
+    ? []
+    : [`The folder '${folder}' is not empty: it has '${first}'; name a new folder, or an empty one.`];
+}
+
+/** What npm takes for new packages. https://docs.npmjs.com/cli/configuring-npm/package-json#name */
+const PACKAGE_NAME = /^(?!node_modules$|favicon\.ico$)[a-z0-9][a-z0-9._-]{0,213}$/;
+
+function nameProblems(name: string, { dependencies, devDependencies }: Manifest): string[] {
+  if (name in { ...dependencies, ...devDependencies })
+    return [
+      `The project would be called '${name}', as a package that it needs; give the folder another name.`,
+    ];
+  if (PACKAGE_NAME.test(name)) return [];
+  const similar = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, 100);
+  return [
+    `The project would be called '${name}', which npm does not take for a package; give the folder a name of small ` +
+      `letters, digits, '-', '.' and '_', such as '${PACKAGE_NAME.test(similar) ? similar : 'my-api'}'.`,
+  ];
+}
+
+function nextSteps(name: string, path: string): string {
+  const steps = [
+    ['docker compose up --detach --wait', 'a PostgreSQL; or set DATABASE_URL to the address of yours'],
+    ['npm install', ''],
+    ['npm run build', ''],
+    ['npm start', 'http://localhost:3000'],
+    ['npm test', ''],
+  ].map(([command = '', note]) => (note ? `${command.padEnd(35)} # ${note}` : command));
+  const enter = path === '' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`];
+  return `The project ${name} is written. Next:\n\n${[...enter, ...steps].map((step) => `  ${step}\n`).join('')}`;
+}

@@ -1,0 +1,10 @@
+/** Serves the application until the process is told to stop: `npm start`. */
+import 'reflect-metadata';
+import { serve } from 'crud-controllers';
+import express from 'express';
+import { openApp } from './app.js';
+import { DATABASE_URL } from './database-url.js';
+
+const { PORT = 3000 } = process.env;
+
+void serve(express(), { port: Number(PORT), lifespan: (app) => openApp(app, DATABASE_URL) });

@@ -1,0 +1,69 @@
+/** The landing page in a real browser: it fits every screen, breaks no rule of its policy, and leads to the documentation. */
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import { Crud } from '../../src/index.js';
+import { startChromium } from '../support/chromium.js';
+import { type Listening, listen } from '../support/listen.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud({ tags: ['Rings & moons'] })
+@Table({ tableName: 'rings', timestamps: false })
+class Ring extends Model {
+  @Column(DataType.STRING(20))
+  declare name: string;
+}
+
+@Crud({ prefix: '/particles-between-the-inner-and-the-outer-rings', endpoints: ['list', 'read'] })
+@Table({ tableName: 'particles', timestamps: false })
+class Particle extends Model {
+  @Column(DataType.STRING(20))
+  declare name: string;
+}
+
+describe('the landing page in a browser', function () {
+  this.timeout(180_000);
+  let app: TestApp;
+  let server: Listening;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  before(async () => {
+    app = await startTestApp({ models: [Ring, Particle], bootstrap: { landing: true } });
+    server = await listen(app.app);
+    browser = await startChromium();
+    page = await browser.newPage();
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+  });
+
+  beforeEach(() => page.goto(server.url));
+
+  after(async () => {
+    await browser.close();
+    await server[Symbol.asyncDispose]();
+    await app[Symbol.asyncDispose]();
+  });
+
+  it('shows each resource with its operations, in its own style', async () => {
+    expect(await page.locator('h2').allTextContents()).to.deep.equal(['Rings & moons', 'Particle']);
+    const methods = ['GET', 'POST', 'GET', 'PATCH', 'DELETE', 'GET', 'GET'];
+    expect(await page.locator('li > b').allTextContents()).to.deep.equal(methods);
+    expect(await page.evaluate("getComputedStyle(document.querySelector('li')).display")).to.equal('grid');
+    expect(complaints).to.deep.equal([]);
+  });
+
+  it('is not wider than a narrow screen', async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    expect(width).to.equal(320);
+  });
+
+  it('leads from an operation to its place in the documentation', async () => {
+    await page.getByRole('link', { name: 'List rings', exact: true }).click();
+    const operation = page.locator('[id$="-listRings"]');
+    await operation.locator('.opblock-body').waitFor();
+    expect(page.url()).to.equal(`${server.url}/docs#/Rings%20%26%20moons/listRings`);
+  });
+});

@@ -1,0 +1,140 @@
+/** `crud-controllers init` as its user meets it: what the packed package writes is built, passes its own tests, and is served. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { findFreePort } from '../../sample/support/free-port.js';
+import { PACKAGE_ROOT } from '../support/package-root.js';
+import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { createTemporaryFolder, type TemporaryFolder } from '../support/temporary-folder.js';
+import { createProject, install, type Manifest, pack, readManifest, type Tarball } from './packed-package.js';
+import { environment, run, tryRun } from './run.js';
+
+describe('a project that init has written', function () {
+  this.timeout(180_000);
+  let folder: TemporaryFolder;
+  let tarball: Tarball;
+  let project: string;
+  let manifest: Pick<Manifest, 'dependencies' | 'devDependencies'>;
+  let database: TestDatabase;
+
+  before(async () => {
+    folder = await createTemporaryFolder('init');
+    database = await freshDatabase();
+    tarball = await pack();
+    const tool = join(folder.path, 'tool');
+    mkdirSync(tool);
+    await createProject(tool, tarball);
+    const command = join(tool, 'node_modules/crud-controllers/dist/src/command-line.js');
+    await run(process.execPath, [command, 'init', 'notes-api'], folder.path);
+    project = join(folder.path, 'notes-api');
+    manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  });
+
+  after(async () => {
+    await database.drop();
+    folder.remove();
+  });
+
+  it('has every file under its real name, and the name of the project in it', () => {
+    expect(readdirSync(project).sort()).to.deep.equal([
+      '.dockerignore',
+      '.gitignore',
+      'Dockerfile',
+      'README.md',
+      'compose.yaml',
+      'package.json',
+      'src',
+      'test',
+      'tsconfig.json',
+    ]);
+    const texts = readdirSync(project, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'));
+    expect(texts.filter((text) => text.includes('{{'))).to.deep.equal([]);
+    expect(manifest).to.include({ name: 'notes-api', private: true });
+    expect(readFileSync(join(project, 'src/app.ts'), 'utf8')).to.include("title: 'notes-api'");
+  });
+
+  it('has the versions that this package is tested with, which npm has installed here without a conflict', async () => {
+    const { version, dependencies, devDependencies } = await readManifest();
+    const { 'crud-controllers': self, ...others } = { ...manifest.dependencies, ...manifest.devDependencies };
+    expect(self).to.equal(`^${version}`);
+    expect({ ...devDependencies, ...dependencies }).to.include(others);
+  });
+
+  describe('where it is installed', () => {
+    let variables: NodeJS.ProcessEnv;
+
+    before(async () => {
+      const { 'crud-controllers': _, ...others } = { ...manifest.dependencies, ...manifest.devDependencies };
+      await install(project, tarball, Object.keys(others));
+      symlinkSync(join(PACKAGE_ROOT, 'node_modules/.bin'), join(project, 'node_modules/.bin'), 'junction');
+      variables = { DATABASE_URL: database.url, PORT: String(await findFreePort()) };
+    });
+
+    it('builds, and passes its own tests', async () => {
+      const { output } = await run('npm', ['test'], project, variables);
+      expect(output)
+        .to.match(/^. pass 4$/m)
+        .and.match(/^. fail 0$/m);
+    });
+
+    it('says what to do where there is no database', async () => {
+      const nowhere = { DATABASE_URL: 'postgres://127.0.0.1:1/notes' };
+      expect(await tryRun('npm', ['run', '--silent', 'migrate'], project, nowhere)).to.deep.equal({
+        code: 1,
+        output: '',
+        everything:
+          'connect ECONNREFUSED 127.0.0.1:1\nStart the PostgreSQL of compose.yaml, or set DATABASE_URL.\n',
+      });
+    });
+
+    it('makes its tables and serves requests, and warns of nothing', async () => {
+      const url = `http://localhost:${variables['PORT']}`;
+      // A group of its own, because npm starts a shell, and that the server.
+      const npm = spawn('npm', ['start'], {
+        cwd: project,
+        env: { ...environment(), ...variables },
+        detached: true,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const end = () => void process.kill(-Number(npm.pid), 'SIGTERM');
+      process.once('exit', end);
+      const closed = once(npm, 'close');
+      let printed = '';
+      const isListening = new Promise<void>((resolve) => {
+        for (const stream of [npm.stdout, npm.stderr]) {
+          stream.on('data', (chunk: Buffer) => {
+            printed += chunk.toString();
+            if (printed.includes(`:${variables['PORT']}`)) resolve();
+          });
+        }
+      });
+      await Promise.race([isListening, closed]);
+      expect(npm.exitCode, printed).to.equal(null);
+      const { title } = (await (await fetch(url)).json()) as { title: string };
+      expect(title).to.equal('notes-api');
+      const created = await fetch(`${url}/notes`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ title: 'Milk' }),
+      });
+      expect([created.status, created.headers.get('Location')]).to.deep.equal([201, '/notes/1']);
+      await created.arrayBuffer();
+      end();
+      await closed;
+      process.removeListener('exit', end);
+      expect(printed).to.include('Migrated: 001-notes.js\n');
+      expect(printed).to.not.match(/"level":"(?:warn|error)"/);
+    });
+
+    it('describes itself by the command', async () => {
+      const { name } = await readManifest();
+      const command = join(project, 'node_modules', name, 'dist/src/command-line.js');
+      const { output } = await run(process.execPath, [command, 'sql', './dist/src/note.js'], project);
+      expect(output).to.include('CREATE INDEX ON "notes" ("stars", "id");');
+    });
+  });
+});
