@@ -19,7 +19,7 @@ describe('the setup with tsc and ES modules', () => {
 
   before(async () => {
     folder = await createTemporaryFolder('setup');
-    await createProject(folder.path, await pack(folder.path));
+    await createProject(folder.path, await pack());
     cpSync(join(PACKAGE_ROOT, 'test/setups/program'), folder.path, { recursive: true });
     writeFileSync(join(folder.path, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
     await run(process.execPath, [join(PACKAGE_ROOT, 'node_modules/typescript/bin/tsc')], folder.path);
