@@ -25,34 +25,43 @@ const TESTS = {
   ],
   'src/http/request': [
     ...unit('http/request/*', 'features/read-rules'),
-    ...feature('change-a-record', 'send-a-condition', 'configure-a-subresource', 'see-deleted-records'),
-    ...feature('scope-a-list', 'secure-rows', 'refer-to-another-tenant', 'unit-of-work', 'change-many-rows'),
-    ...feature('write-many', 'include-what-is-visible'),
+    ...feature('change-a-record', 'send-a-condition', 'inject', 'run-requests-in-a-unit', 'read-only-get'),
+    ...feature('secure-rows', 'check-row-security', 'configure-a-subresource', 'walk-a-subresource'),
+    ...feature('see-deleted-records', 'scope-a-list', 'refer-to-another-tenant', 'unit-of-work'),
+    ...feature('commit-what-succeeded', 'go-away', 'change-many-rows', 'write-many'),
+    ...feature('guard-included-rows', 'include-what-is-visible'),
   ],
   'src/http/operation': [
     ...unit('http/operation/*'),
-    ...feature('read-a-record', 'change-a-record', 'send-a-condition', 'include-relations', 'inject'),
-    ...feature('override-a-method', 'configure-a-subresource', 'add-a-route', 'general-path', 'unit-of-work'),
-    ...feature('count-related-rows', 'idempotency-key', 'choose-fields', 'replace-a-record'),
+    ...feature('read-a-record', 'change-a-record', 'send-a-condition', 'match-a-tag', 'replace-a-record'),
+    ...feature('restore-and-purge', 'include-relations', 'count-related-rows', 'choose-fields', 'inject'),
+    ...feature('shape-before-commit', 'override-a-method', 'configure-a-subresource', 'walk-a-subresource'),
+    ...feature('add-a-route', 'take-from-the-resource', 'inject-into-a-list', 'answer-with-relations'),
+    ...feature('idempotency-key', 'keep-a-row-under-a-key', 'commit-what-succeeded', 'read-only-get'),
+    ...feature('run-requests-in-a-unit', 'unit-of-work', 'survive-a-throwing-controller', 'go-away'),
+    ...feature('write-the-answer-yourself', 'secure-rows', 'include-through-hooks', 'general-path'),
   ],
-  'src/http/bulk': feature('write-many', 'change-many-rows', 'repeat-writes-of-many', 'insert-many-rows'),
+  'src/http/bulk': feature('change-many-rows', 'insert-many-rows', 'repeat-writes-of-many', 'write-many'),
   'src/http/answer': [
     ...unit('http/answer/*'),
     ...feature('read-a-record', 'list-a-page', 'send-default-headers', 'match-a-tag', 'add-a-route'),
     ...feature('write-the-answer-yourself', 'answer-with-relations', 'override-a-method'),
   ],
   'src/http/routes': [
-    ...feature('read-a-record', 'find-a-route', 'use-another-method', 'add-a-route', 'override-a-method'),
-    ...feature('extend-a-route', 'prefix-all-routes', 'configure-a-subresource', 'inject', 'set-settings'),
-    ...feature('write-many', 'inject-into-a-controller', 'configure-routing-controllers'),
+    ...feature('read-a-record', 'use-another-method', 'find-a-route', 'encode-a-path', 'choose-endpoints'),
+    ...feature('mount-a-router', 'add-a-route', 'override-a-method', 'extend-a-route', 'prefix-all-routes'),
+    ...feature('configure-a-subresource', 'inject', 'set-settings', 'depend-on-middleware', 'write-many'),
+    ...feature('inject-into-a-controller', 'configure-routing-controllers', 'address-a-record'),
+    ...feature('throw-from-a-controller', 'mount-behind-bootstrap', 'secure-rows'),
   ],
   'src/http/resources': [
     ...unit('http/resources/*', 'metadata/*'),
-    ...feature('misconfigure', 'add-a-route', 'override-a-method', 'extend-a-route', 'set-settings'),
-    ...feature('inject-into-a-controller', 'take-from-the-resource', 'forget-a-controller'),
-    ...feature('run-two-applications', 'mistype-a-parameter', 'configure-routing-controllers'),
+    ...feature('misconfigure', 'mistype-a-parameter', 'add-a-route', 'override-a-method', 'extend-a-route'),
+    ...feature('set-settings', 'inject-into-a-controller', 'take-from-the-resource', 'forget-a-controller'),
+    ...feature('run-two-applications', 'configure-routing-controllers', 'own-a-model', 'mount-a-router'),
+    ...feature('see-one-organisation', 'use-repositories-in-a-scope', 'idempotency-key'),
   ],
-  'src/http/server': [...unit('http/server/*'), ...feature('serve')],
+  'src/http/server': [...unit('http/server/*'), ...feature('serve', 'bring-your-own-server')],
 };
 
 /** What mutants of other kinds break is found by nearly every test; over HTTP each test has its price. */
@@ -108,9 +117,11 @@ async function runStryker(folder, mutate, isUnitOnly) {
     ignoreStatic: true,
     // Applications of several tests at once would wait for each other.
     concurrency: 1,
-    // A mutant without end costs this and a new process.
-    timeoutMS: 3_000,
-    timeoutFactor: 1.2,
+    // Each start of an application leaves something in the lists of routing-controllers, which makes the next one slower.
+    maxTestRunnerReuse: 50,
+    // A mutant without end costs this and a new process. Hooks before a suite are not in the time that the factor is for.
+    timeoutMS: 5_000,
+    timeoutFactor: 2,
     mutator: { excludedMutations: folder === 'src/query' ? [] : OF_DECISIONS },
     incremental: true,
     incrementalFile: `${WORK}/${name}.json`,

@@ -1,5 +1,6 @@
-/** What tests need before they are loaded. The root hooks are left out: Stryker runs Mocha again for each mutant, and would add them again. */
+/** What tests need before they are loaded. The root hooks are left out: Stryker runs Mocha again for each mutant, and they would add theirs again. */
 const Module = require('node:module');
+const { creditHooks } = require('./credit-hooks.cjs');
 
 require('reflect-metadata');
 require('../../dist/test/support/express-version.js');
@@ -11,3 +12,17 @@ require('fast-check').configureGlobal({ endOnFailure: true });
 const resolve = Module._resolveFilename;
 Module._resolveFilename = (request, parent, ...rest) =>
   resolve.call(Module, request, request === 'mocha' ? module : parent, ...rest);
+
+creditHooks();
+
+const { untilConnectionsRest, watchAllPools } = require('../../dist/test/support/connections-at-rest.js');
+watchAllPools();
+
+/** What a test leaves open would fail the next one, and what a mutant leaves those of the next mutant. */
+exports.mochaHooks = {
+  afterEach: untilConnectionsRest,
+  async afterAll() {
+    const { disposeEngine } = require('../../dist/src/index.js');
+    await disposeEngine();
+  },
+};

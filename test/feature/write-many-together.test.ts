@@ -1,0 +1,155 @@
+/** Many records in one request that one statement writes: who sees what it answers, and when it is tried another way. */
+import { expect } from 'chai';
+import { Interceptor, type InterceptorInterface } from 'routing-controllers';
+import { QueryTypes } from 'sequelize';
+import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
+import { except } from '../support/combination.js';
+import { emptyTables } from '../support/empty-tables.js';
+import { expectJson } from '../support/expect-answer.js';
+import { SqlLog } from '../support/sql-log.js';
+import { startTestApp, type TestApp } from '../support/test-app.js';
+
+@Crud({ endpoints: ['read'], scope: { tenant: () => 1 } })
+@Table({ tableName: 'bags', timestamps: false })
+class Bag extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare tenant: number;
+}
+
+@Crud({ endpoints: ['create', 'createMany', 'updateMany', 'deleteMany'], filterAllow: ['size'] })
+@Table({ tableName: 'pebbles', timestamps: false, indexes: [{ fields: ['size', 'name'] }] })
+class Pebble extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(10))
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 })
+  declare size: number;
+
+  @ForeignKey(() => Bag)
+  @Column({ type: DataType.INTEGER, references: { model: 'bags', key: 'id' } })
+  declare bagId: number | null;
+}
+
+/** The server fails for `broken`, and counts how often it was asked. */
+const BREAK = `
+  CREATE SEQUENCE tries;
+  CREATE FUNCTION is_whole(name text) RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+      IF name = 'broken' THEN
+        PERFORM nextval('tries');
+        RAISE EXCEPTION 'it is broken' USING ERRCODE = 'XX000';
+      END IF;
+      RETURN true;
+    END $$;
+  ALTER TABLE pebbles ADD CHECK (is_whole(name))`;
+
+const DECORATED = { session: 'parameters with decorators are read once for a request' };
+
+except(DECORATED).describe('many records that one statement writes', () => {
+  const sql = new SqlLog();
+  const log = new CapturedLog();
+  let site: TestApp;
+  const post = (query: string, body: readonly object[]) =>
+    site.agent.post(`/pebbles${query}`).send(body as object);
+  const TWO = [{ name: 'a' }, { name: 'b', size: 2 }];
+  const MADE = [
+    { name: 'a', size: 0, bagId: null },
+    { name: 'b', size: 2, bagId: null },
+  ];
+
+  before(async () => {
+    site = await startTestApp({
+      models: [Bag, Pebble],
+      engine: { logging: sql.record },
+      bootstrap: { logger: log },
+      minPool: 2,
+    });
+    await site.engine.sequelize.query(BREAK);
+  });
+
+  beforeEach(() => emptyTables(site, 'pebbles', 'bags'));
+
+  after(() => site[Symbol.asyncDispose]());
+
+  except({
+    general: 'it counts statements of ours',
+    values: 'an interceptor sees the answer',
+    unit: 'a unit of work begins and commits',
+    records: 'overrides are called',
+  }).it('are written with no other statement', async () => {
+    const send = async () => [
+      (await post('', TWO)).status,
+      (
+        await site.agent.patch('/pebbles').send([
+          { name: 'a', size: 5 },
+          { name: 'b', size: 6 },
+        ])
+      ).status,
+      (await site.agent.patch('/pebbles?q=size=ge=5').send({ size: 7 })).status,
+      (await site.agent.delete('/pebbles?q=size==7')).status,
+    ];
+    await send();
+    const { result, statements } = await sql.during(send);
+    expect(result).to.deep.equal([201, 200, 200, 200]);
+    expect(statements).to.have.length(4);
+  });
+
+  it('have each a status where they stand for themselves, also where all succeed', async () => {
+    expectJson(await post('?atomic=false', TWO), 207, {
+      items: MADE.map((item) => ({ status: 201, item })),
+    });
+  });
+
+  it('are values for an interceptor', async () => {
+    @Interceptor()
+    class Wrap implements InterceptorInterface {
+      intercept(_action: unknown, content: unknown): unknown {
+        return { wrapped: content };
+      }
+    }
+    const { agent } = await buildApp({ models: [Bag, Pebble], routing: { interceptors: [Wrap] } });
+    expectJson(await agent.post('/pebbles').send(TWO), 201, { wrapped: { items: MADE } });
+  });
+
+  it('are written as the application writes JSON', async () => {
+    const { agent } = await buildApp({ models: [Bag, Pebble] }, (app) => app.set('json spaces', 2));
+    const { text } = await agent.post('/pebbles').send(TWO);
+    expect(text).to.equal(JSON.stringify({ items: MADE }, null, 2));
+  });
+
+  it('refer to no record of another tenant', async () => {
+    const [own, foreign] = await Bag.bulkCreate([{ tenant: 1 }, { tenant: 2 }], { returning: true });
+    const refused = await post('', [
+      { name: 'a', bagId: own?.id },
+      { name: 'b', bagId: foreign?.id },
+    ]);
+    expect([refused.status, refused.body.errors[0].pointer]).to.deep.equal([409, '/1/bagId']);
+    expect((await post('', TWO)).status).to.equal(201);
+    const changed = await site.agent.patch('/pebbles').send([
+      { name: 'a', bagId: own?.id },
+      { name: 'b', bagId: foreign?.id },
+    ]);
+    expect([changed.status, changed.body.errors[0].pointer]).to.deep.equal([409, '/1/bagId']);
+    const found = await site.agent.patch('/pebbles?q=size==2').send({ bagId: foreign?.id });
+    expect(found.status).to.equal(409);
+    expect(await Pebble.count({ where: { bagId: null } as never })).to.equal(2);
+  });
+
+  it('are not tried one by one where the server has failed, which refuses none of them', async () => {
+    expect((await post('', [{ name: 'a' }, { name: 'broken' }])).status).to.equal(500);
+    const tries = await site.engine.sequelize.query('SELECT last_value::int AS tries FROM tries', {
+      type: QueryTypes.SELECT,
+    });
+    expect(tries).to.deep.equal([{ tries: 1 }]);
+    expect(log.lines.filter(({ level }) => level === 'error')).to.have.length(1);
+  });
+});
