@@ -1,7 +1,10 @@
-/** With group commit, writes that wait for a connection go together, and each fares as it would alone. */
+/**
+ * Writes that wait for a connection go together, and each fares as it would alone: with group commit in one transaction, and without it
+ * one behind the other.
+ */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { type QueryOptionsWithType, QueryTypes } from 'sequelize';
@@ -126,6 +129,14 @@ describe('writing together', () => {
     return rows.length;
   }
 
+  /** Returns when one waits for a row, and nothing was answered for a while, as the rest waits for it. */
+  async function untilQuiet(answered: ReadonlySet<number>): Promise<void> {
+    for (let before = -1; before < answered.size || (await locked()) === 0; ) {
+      before = answered.size;
+      await delay(100);
+    }
+  }
+
   async function start(engine: EngineOptions = {}, rules = ''): Promise<void> {
     database = await freshDatabase('together');
     const pool = { max: 2, ...engine.pool };
@@ -205,6 +216,30 @@ describe('writing together', () => {
     for (const { status } of await together((id) => change(id, { name: newOne(100 + id) })))
       expect(status).to.equal(200);
     expect(await transactions('coins')).to.equal(2 * PLENTY.length);
+  });
+
+  it('waits for one that is slow with few others, and with none when that happens again', async () => {
+    await start({ groupCommit: false });
+    // Known to be cheap.
+    for (let round = 0; round < 5; round += 1) await change(1, { worth: round });
+    const delayed: number[] = [];
+    for (let round = 1; round <= 4; round += 1) {
+      await control.query('BEGIN; UPDATE coins SET worth = 1 WHERE id = 7');
+      const answered = new Set<number>();
+      const answers = await together(
+        (id) =>
+          // The lock is held until all others that can be answered are.
+          change(id, { worth: 1_000 * round + id }).finally(() => answered.add(id)),
+        () =>
+          void untilQuiet(answered).then(() => {
+            delayed.push(PLENTY.length - answered.size - 1);
+            return control.query('COMMIT');
+          }),
+      );
+      expect(answers.map(({ body }) => body.worth - 1_000 * round)).to.deep.equal(PLENTY);
+    }
+    expect(Math.max(...delayed)).to.be.below(4);
+    expect(delayed.at(-1)).to.equal(0);
   });
 
   it('tells each what became of its own write when all have become slow', async () => {
@@ -293,20 +328,22 @@ describe('writing together', () => {
     expect(await transactions('coins')).to.equal(PLENTY.length);
   });
 
-  it('refuses what the database refuses, and nothing else', async () => {
-    await start();
-    const alone = await create({ name: 'new 13', worth: 13 });
-    const answers = await together((number) =>
-      create({ name: newOne(number), worth: number % 5 === 0 ? 13 : number + 100 }),
-    );
-    answers.forEach((answer, index) => {
-      if ((index + 1) % 5 === 0)
-        expect([answer.status, answer.body]).to.deep.equal([alone.status, alone.body]);
-      else expect(answer.status).to.equal(201);
+  for (const groupCommit of [true, false]) {
+    it(`refuses what the database refuses, and nothing else, ${groupCommit ? 'with' : 'without'} group commit`, async () => {
+      await start({ groupCommit });
+      const alone = await create({ name: 'new 13', worth: 13 });
+      const answers = await together((number) =>
+        create({ name: newOne(number), worth: number % 5 === 0 ? 13 : number + 100 }),
+      );
+      answers.forEach((answer, index) => {
+        if ((index + 1) % 5 === 0)
+          expect([answer.status, answer.body]).to.deep.equal([alone.status, alone.body]);
+        else expect(answer.status).to.equal(201);
+      });
+      const accepted = PLENTY.filter((number) => number % 5 !== 0).map(newOne);
+      expect((await names()).toSorted(byNumber)).to.deep.equal(accepted);
     });
-    const accepted = PLENTY.filter((number) => number % 5 !== 0).map(newOne);
-    expect((await names()).toSorted(byNumber)).to.deep.equal(accepted);
-  });
+  }
 
   it('refuses what the database refuses at the commit, and nothing else', async () => {
     await start();
@@ -403,18 +440,22 @@ describe('writing together', () => {
     expect((await locked)?.body).to.deep.equal({ id: 7, name: 'coin 7', worth: 107, place: null });
   });
 
-  it('writes nothing twice, and nothing without saying so, when a connection ends', async () => {
-    await start();
-    const answers = await together((number) =>
-      create({ name: newOne(number), worth: number === 20 ? 15 : 0 }),
-    );
-    const created = PLENTY.map(newOne).filter((_, index) => answers[index]?.status === 201);
-    expect((await names()).toSorted(byNumber)).to.deep.equal(created);
-    expect(created).not.to.include('new 20');
-    const others = answers.filter(({ status }) => status !== 201);
-    expect(new Set(others.map(({ status }) => status))).to.deep.equal(new Set([503]));
-    expect((await create({ name: 'new 41' })).status).to.equal(201);
-  });
+  for (const groupCommit of [true, false]) {
+    it(`writes nothing twice, and nothing without saying so, when a connection ends, ${groupCommit ? 'with' : 'without'} group commit`, async () => {
+      await start({ groupCommit });
+      const answers = await together((number) =>
+        create({ name: newOne(number), worth: number === 20 ? 15 : 0 }),
+      );
+      const created = PLENTY.map(newOne).filter((_, index) => answers[index]?.status === 201);
+      expect((await names()).toSorted(byNumber)).to.deep.equal(created);
+      expect(created).not.to.include('new 20');
+      const others = answers.filter(({ status }) => status !== 201);
+      expect(new Set(others.map(({ status }) => status))).to.deep.equal(new Set([503]));
+      // Those behind it on the connection.
+      if (!groupCommit) expect(others.length).to.be.within(2, 4);
+      expect((await create({ name: 'new 41' })).status).to.equal(201);
+    });
+  }
 
   it('tells all of them when no connection comes in time, and writes nothing of theirs', async () => {
     await start({ pool: { max: 2, acquire: 300 }, dialectOptions: { lock_timeout: 400 } });

@@ -33,6 +33,8 @@ interface Guest extends Waiter {
   companions: Guest[];
   /** Whether it was executed with others, so that its first place in the queue is of no use any more. */
   isGrouped: boolean;
+  /** Whether it has one statement, which may go behind another one. */
+  readonly follows: boolean;
 }
 
 /** What happens, and to which of those that it can happen to. */
@@ -51,7 +53,8 @@ export class QueueSimulation {
   readonly #queue: ConnectionQueue;
   /** Connections that are being opened: an error refuses one. */
   readonly #opening: Deferred<Error | null>[] = [];
-  readonly #used = new Set<PooledClient>();
+  /** Connections in use, by how many use them. */
+  readonly #used = new Map<PooledClient, number>();
   /** Those of which nobody knows what was sent. */
   readonly #spoiled = new Set<PooledClient>();
   readonly #guests: Guest[] = [];
@@ -106,7 +109,7 @@ export class QueueSimulation {
 
   /** Where others wait in the pool, it is asked for each of the queue, too: else they would always be first. */
   async join(choice: number): Promise<void> {
-    this.#join(choice % 3 === 0, () => {});
+    this.#join(choice % 3 === 0, choice % 2 === 0, () => {});
     if (this.#queue.bypassesQueue) return;
     await nextTurn();
     const others = this.#waitingInPool;
@@ -114,10 +117,10 @@ export class QueueSimulation {
     if (others > 0) expect(this.#pool.waiting - others).to.be.at.least(waiting.length);
   }
 
-  joinAndThrow(): void {
+  joinAndThrow(choice: number): void {
     const error = new Error('cannot be sent');
-    this.#join(false, (client) => {
-      this.#used.delete(client);
+    this.#join(false, choice % 2 === 0, (client) => {
+      this.#exit(client);
       this.#spoiled.add(client);
       throw error;
     });
@@ -137,7 +140,7 @@ export class QueueSimulation {
   takeAlong(choice: number): void {
     const guest = this.#served(choice);
     const companion = this.#next();
-    if (!guest || !companion || this.#returned.includes(companion)) return;
+    if (!guest || guest.follows || !companion || this.#returned.includes(companion)) return;
     this.#forget(companion);
     companion.state = 'taken';
     guest.companions.push(companion);
@@ -145,7 +148,7 @@ export class QueueSimulation {
 
   requeueFirst(choice: number): void {
     const guest = this.#guests.find(({ companions }) => companions.length > 0) ?? this.#served(choice);
-    if (!guest) return;
+    if (!guest || guest.follows) return;
     const all = [guest, ...guest.companions.splice(0)];
     for (const each of all) Object.assign(each, { state: 'waiting', isGrouped: true, isAlone: false });
     this.#returned.push(...all);
@@ -154,7 +157,7 @@ export class QueueSimulation {
 
   requeue(choice: number): void {
     const guest = this.#served(choice);
-    if (!guest || guest.isGrouped || guest.companions.length > 0) return;
+    if (!guest || guest.follows || guest.isGrouped || guest.companions.length > 0) return;
     Object.assign(guest, { state: 'waiting', isAlone: false });
     const behind = this.#line.findIndex(({ deadline }) => deadline > guest.deadline);
     this.#line.splice(behind === -1 ? this.#line.length : behind, 0, guest);
@@ -183,7 +186,7 @@ export class QueueSimulation {
     this.#waitingOutsiders += 1;
     const ended = this.#pool.acquire().then(
       (client) => {
-        this.#take(client);
+        this.#enter(client);
         this.#outsiders.push(client);
       },
       () => {},
@@ -196,12 +199,12 @@ export class QueueSimulation {
   release(choice: number): void {
     const [client] = this.#outsiders.splice(choice % Math.max(1, this.#outsiders.length), 1);
     if (!client) return;
-    this.#used.delete(client);
+    this.#exit(client);
     this.#pool.release(client);
   }
 
   break(choice: number): void {
-    const used = [...this.#used];
+    const used = [...this.#used.keys()];
     const client = used[choice % used.length];
     if (client) this.#pool.broken.add(client);
   }
@@ -220,7 +223,7 @@ export class QueueSimulation {
     expect(this.#line.filter(({ deadline }) => deadline <= this.#clock.now)).to.deep.equal([]);
   }
 
-  #join(isOfTable: boolean, begin: (client: PooledClient) => void): void {
+  #join(isOfTable: boolean, follows: boolean, begin: (client: PooledClient) => void): void {
     const guest: Guest = {
       id: this.#guests.length,
       deadline: this.#clock.now + ACQUIRE_TIMEOUT,
@@ -230,13 +233,16 @@ export class QueueSimulation {
       client: null,
       companions: [],
       isGrouped: false,
+      follows,
+      mayFollow: () => follows,
       isGone: () => guest.isGrouped || guest.state !== 'waiting',
       isHeldBack: () => isOfTable && this.#isLocked,
-      use: (client) => {
+      use: (client, behind) => {
+        if (behind > 0) this.#note(() => expect(follows, 'goes behind another one').to.equal(true));
         this.#note(() => this.#expectTurn(guest));
         this.#note(() => expect(request.getStore()).to.equal(guest.id));
         this.#forget(guest);
-        this.#note(() => this.#take(client));
+        this.#note(() => this.#enter(client, behind));
         begin(client);
         Object.assign(guest, { state: 'served', client });
       },
@@ -311,17 +317,26 @@ export class QueueSimulation {
     return served[choice % served.length];
   }
 
-  #take(client: PooledClient): void {
-    expect(this.#used.has(client), 'given to two').to.equal(false);
+  /** One that follows finds what the one before it has left. */
+  #enter(client: PooledClient, behind = 0): void {
+    const count = this.#used.get(client) ?? 0;
+    this.#used.set(client, count + 1);
+    if (behind > 0) return;
+    expect(count, 'given to two').to.equal(0);
     expect(this.#pool.broken.has(client) || this.#spoiled.has(client), 'given when broken').to.equal(false);
-    this.#used.add(client);
+  }
+
+  #exit(client: PooledClient): void {
+    const count = this.#used.get(client) ?? 0;
+    if (count > 1) this.#used.set(client, count - 1);
+    else this.#used.delete(client);
   }
 
   #free(guest: Guest): PooledClient {
     const { client } = guest;
     if (!client) throw new Error('It has no connection.');
     guest.client = null;
-    this.#used.delete(client);
+    this.#exit(client);
     return client;
   }
 

@@ -1,11 +1,13 @@
 /**
  * The statements that wait for a connection of a pool. A finished statement passes its connection to the next one. Sequelize's
  * pool takes two promises, two hooks and a timer for that, and the connection has nothing to do meanwhile. The pool stays
- * the owner: its size and acquire timeout are those of the queue, and it is as fair to its own waiters as to those here.
+ * the owner: its size and acquire timeout are those of the queue, and it is as fair to its own waiters as to those here. Where more wait
+ * than there are connections, those with one statement each use a connection together ([`shared-connections.ts`](shared-connections.ts)).
  */
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import type { PooledClient } from './pooled-client.js';
+import { SharedConnections } from './shared-connections.js';
 
 /** What a queue knows of its pool. */
 export interface QueuedPool {
@@ -27,14 +29,20 @@ export interface QueuedPool {
 
 /** One who needs a connection. */
 export interface Waiter {
-  /** Takes a connection, which must leave once, and not before this returns. */
-  use(client: PooledClient): void;
+  /**
+   * Takes a connection, which must leave once, and not before this returns.
+   *
+   * @param behind how many statements are before it on the connection, whose answers come first
+   */
+  use(client: PooledClient, behind: number): void;
   /** Takes what Sequelize says when there is no connection, or none in time. */
   fail(error: unknown): void;
   /** Whether he no longer waits for one. */
   isGone?(): boolean;
   /** Whether those behind him go first for now. */
   isHeldBack?(): boolean;
+  /** Whether he sends one statement, which may go behind another one that is not answered yet. */
+  mayFollow?(): boolean;
 }
 
 /** A waiter in the queue. What is logged and traced of it belongs to its own request, not to the one that passes the connection. */
@@ -48,8 +56,8 @@ export class QueueEntry extends AsyncResource {
     this.deadline = deadline;
   }
 
-  use(client: PooledClient): void {
-    this.runInAsyncScope(this.waiter.use, this.waiter, client);
+  use(client: PooledClient, behind: number): void {
+    this.runInAsyncScope(this.waiter.use, this.waiter, client, behind);
   }
 }
 
@@ -64,6 +72,7 @@ export class ConnectionQueue {
   #asked = 0;
   /** Connections in use. */
   #held = 0;
+  readonly #shared = new SharedConnections();
   #clock: NodeJS.Timeout | null = null;
 
   constructor(pool: QueuedPool) {
@@ -116,8 +125,9 @@ export class ConnectionQueue {
     this.#ask();
   }
 
-  /** Takes a connection back. */
+  /** Takes a connection back, when the last of those who use it leaves. */
   leave(client: PooledClient): void {
+    if (this.#shared.leave(client)) return;
     const isAwaited = this.#returned.length > 0 || (this.#waiting.length > 0 && !this.#isPoolAwaited);
     const isHandedOn = isAwaited && this.#pool.isSound(client);
     if (isHandedOn) this.#serve(this.#next(), client);
@@ -208,14 +218,33 @@ export class ConnectionQueue {
       this.#release(client);
       return;
     }
-    try {
-      next.use(client);
-    } catch (error) {
-      // Nobody knows what has been sent.
-      client._invalid = true;
-      this.#release(client);
-      next.waiter.fail(error);
+    const followers = this.#takeFollowers(next);
+    if (followers.length === 0) this.#use(next, client);
+    else {
+      this.#shared.share(client, followers.length + 1, () => {
+        for (const [behind, entry] of [next, ...followers].entries()) this.#use(entry, client, behind);
+      });
     }
+  }
+
+  #use(entry: QueueEntry, client: PooledClient, behind = 0): void {
+    try {
+      entry.use(client, behind);
+    } catch (error) {
+      // Nobody knows what has been sent. What others send must not come behind it, as it could end what was begun.
+      client._invalid = true;
+      if (this.#shared.leave(client)) client.connection?.stream.destroy();
+      else this.#release(client);
+      entry.waiter.fail(error);
+    }
+  }
+
+  /** Those directly behind one who takes a connection, as many as there are for each connection. */
+  #takeFollowers({ waiter }: QueueEntry): readonly QueueEntry[] {
+    const most = Math.min(Math.floor(this.#waiting.length / this.#pool.size), this.#shared.most - 1);
+    if (most === 0 || this.#isPoolAwaited || !mayFollow(waiter)) return NOBODY;
+    const other = this.#waiting.findIndex((entry) => !mayFollow(entry.waiter));
+    return this.#waiting.splice(0, other === -1 ? most : Math.min(other, most));
   }
 
   #release(client: PooledClient): void {
@@ -243,4 +272,10 @@ export class ConnectionQueue {
       }
     }
   }
+}
+
+const NOBODY: readonly QueueEntry[] = Object.freeze([]);
+
+function mayFollow(waiter: Waiter): boolean {
+  return waiter.mayFollow?.() === true && !waiter.isGone?.() && !waiter.isHeldBack?.();
 }

@@ -9,6 +9,7 @@ import { type Batch, BatchAbortedError, type TextResult } from '../protocol/batc
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { ConnectionQueue, QueueEntry, Waiter } from './connection-queue.js';
+import { GrowingWindow } from './growing-window.js';
 import type { PendingStatement } from './pending-statement.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 
@@ -25,8 +26,6 @@ const PATIENCE_SHARE = 0.5;
 const MAX_SIZE = 8;
 /** Milliseconds that they may take together: by what the fastest of the statement took before, and then in fact. */
 const MAX_TIME = 100;
-/** How many more may go together after each time that went well. */
-const GROWTH = 1 / 16;
 
 /** Executes a statement by itself, on a connection that then leaves. */
 export type ExecuteAlone = (queue: ConnectionQueue, client: PooledClient, pending: PendingStatement) => void;
@@ -38,8 +37,7 @@ export class GroupCommit {
   readonly #executeAlone: ExecuteAlone;
   /** Those in the queue, in order. */
   readonly #waiting: WaitingWrite[] = [];
-  /** How many go together, rounded down. It grows by addition and shrinks by division, as the window of TCP does (RFC 5681). */
-  #size = MAX_SIZE;
+  readonly #window = new GrowingWindow(MAX_SIZE);
 
   constructor(queue: ConnectionQueue, executor: StatementExecutor, executeAlone: ExecuteAlone) {
     this.#queue = queue;
@@ -82,7 +80,7 @@ export class GroupCommit {
     const queryTimeout =
       client.queryTimeout || client.connectionParameters?.query_timeout || Number.POSITIVE_INFINITY;
     const inTime = (queryTimeout * PATIENCE_SHARE) / WRITE_TIMEOUT;
-    return Math.max(1, Math.floor(Math.min(this.#size, MAX_TIME / statement.cost, inTime)));
+    return Math.max(1, Math.floor(Math.min(this.#window.size, MAX_TIME / statement.cost, inTime)));
   }
 
   #send(client: PooledClient, writes: readonly WaitingWrite[]): void {
@@ -90,7 +88,7 @@ export class GroupCommit {
     try {
       if (writes.length > 1) this.#executor.execute(client, this.#batchOf(client, pending.statement, writes));
       else {
-        this.#grow();
+        this.#window.grow();
         this.#executeAlone(this.#queue, client, pending);
       }
     } catch (error) {
@@ -112,8 +110,8 @@ export class GroupCommit {
     const end = (error: Error | null): void => {
       duration = performance.now() - started;
       if (error === null) statement.measure(duration / writes.length);
-      if (error || duration > MAX_TIME) this.#size = Math.max(1, this.#size / 2);
-      else this.#grow();
+      if (error || duration > MAX_TIME) this.#window.shrink();
+      else this.#window.grow();
       markBroken(client, error);
       failure = error;
       isUndone = error !== null && isRolledBack(error);
@@ -126,10 +124,6 @@ export class GroupCommit {
       settle: (error: Error | null, result?: TextResult) => settle(write, error, result),
     }));
     return { before: [LIMIT_TIMES], statement, executions, end };
-  }
-
-  #grow(): void {
-    this.#size = Math.min(MAX_SIZE, this.#size + GROWTH);
   }
 
   /**

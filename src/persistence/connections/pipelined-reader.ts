@@ -97,8 +97,10 @@ export class PipelinedRead implements Execution {
   }
 }
 
-/** What a statement that has waited in the queue may do instead of being answered. */
-export interface QueuedRead {
+/** What is known of a statement that has waited in the queue, and what it may do instead of being answered. */
+export interface Queued {
+  /** How many statements are before it on its connection. */
+  readonly behind?: number;
   /** Takes the connection of a read that is to begin again, because its table is locked. */
   readonly requeue?: ((client: PooledClient) => void) | undefined;
   /** One that is under way on a shared connection, too. */

@@ -20,12 +20,7 @@ import { ConnectionSource, type Destination, type PoolUsage } from './connection
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
 import { Lanes } from './lanes.js';
 import type { Asked, PendingStatement } from './pending-statement.js';
-import {
-  PipelinedRead,
-  type PipelinedReader,
-  type QueuedRead,
-  type RetryElsewhere,
-} from './pipelined-reader.js';
+import { PipelinedRead, type PipelinedReader, type Queued, type RetryElsewhere } from './pipelined-reader.js';
 import { markBroken, type PooledClient } from './pooled-client.js';
 import { RepeatBudget } from './repeat-budget.js';
 import { SessionTransaction } from './session-transaction.js';
@@ -89,6 +84,8 @@ export class StatementRunner implements StatementTarget {
   readonly #shares: TableShares;
   readonly #slowReads: SlowReads;
   readonly #isGrouping: boolean;
+  /** Whether a connection may have several statements under way. */
+  readonly #canShare: boolean;
   readonly #executeAlone: ExecuteAlone = (queue, client, pending) => this.#execute(queue, client, pending);
 
   constructor(sequelize: Sequelize, isNaming: boolean, isGrouping: boolean) {
@@ -103,7 +100,7 @@ export class StatementRunner implements StatementTarget {
     this.#filters = new StatementCache((text) => new FilterStatement(text, isNaming));
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
     // A pooler may not stand several executions under way.
-    const canShare = this.#executor.canPipeline && isNaming;
+    this.#canShare = this.#executor.canPipeline && isNaming;
     // What limits a read goes before it: elsewhere that is three more round trips, and under load for half of all reads.
     this.#shares = new TableShares(this.#executor.sendsTogether ? this.#source.maxReads : 1, {
       lanesInUse: () => this.#lanes.inUse,
@@ -111,7 +108,7 @@ export class StatementRunner implements StatementTarget {
     });
     this.#slowReads = new SlowReads(this.#source.maxReads);
     this.#isGrouping = this.#executor.sendsTogether && isNaming && isGrouping;
-    this.#lanes = new Lanes(this.#source, this.#executor, canShare);
+    this.#lanes = new Lanes(this.#source, this.#executor, this.#canShare);
   }
 
   read(
@@ -203,11 +200,11 @@ export class StatementRunner implements StatementTarget {
   /** Planned for its values, as that may be why it takes long. */
   #askAlone(read: PipelinedRead): void {
     const pending = { ...read.pending, statement: read.pending.statement.planned };
-    this.#join(this.#source.queues.read, pending, read);
+    this.#join('read', pending, read);
   }
 
   #run(destination: Destination, asked: Asked): Promise<TextResult> {
-    return this.#ask(asked, (pending) => this.#join(this.#source.queues[destination], pending));
+    return this.#ask(asked, (pending) => this.#join(destination, pending));
   }
 
   /** Those that the statement is one of; null for others. */
@@ -216,13 +213,15 @@ export class StatementRunner implements StatementTarget {
   }
 
   /** In queue, where a read of a table that is locked may be put back. */
-  #join(queue: ConnectionQueue, pending: PendingStatement, read?: PipelinedRead): void {
+  #join(destination: Destination, pending: PendingStatement, read?: PipelinedRead): void {
+    const queue = this.#source.queues[destination];
     const again = (client: PooledClient): void => queue.requeue(client, entry);
     const entry = queue.join({
-      use: (client) => this.#execute(queue, client, pending, { requeue: again, read }),
+      use: (client, behind) => this.#execute(queue, client, pending, { requeue: again, read, behind }),
       fail: pending.fail,
       isGone: () => read?.isAnswered === true,
       isHeldBack: () => pending.share?.isHeldBack || this.#slowReadsOf(queue, pending)?.areTooMany || false,
+      mayFollow: () => this.#canShare && destination === 'write' && pending.statement.isCheap,
     });
   }
 
@@ -253,13 +252,13 @@ export class StatementRunner implements StatementTarget {
   /**
    * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
    *
-   * @param queued what a read from the queue may do instead of being answered
+   * @param queued what one from the queue has before it, and what a read may do instead of being answered
    */
   #execute(
     queue: ConnectionQueue,
     client: PooledClient,
     pending: PendingStatement,
-    { requeue, read }: QueuedRead = {},
+    { requeue, read, behind = 0 }: Queued = {},
     isAgain = false,
   ): void {
     const { statement, values, context, trace, answer, settings } = pending;
@@ -284,10 +283,10 @@ export class StatementRunner implements StatementTarget {
       else if (!isStaleNow) queue.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(queue, client, pending, { requeue, read }, true);
+      if (isStaleNow) this.#execute(queue, client, pending, { requeue, read, behind }, true);
       else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
-    const batch = { statement, executions: [{ values, context, trace, settle }], end };
+    const batch = { statement, executions: [{ values, context, trace, settle }], behind, end };
     const limits = isLimited ? [{ statement: this.#named.get(LIMIT_LOCKS), values: [] }] : [];
     const before = settings ? [...limits, settings] : limits;
     try {

@@ -44,6 +44,8 @@ export interface Batch {
   readonly before?: readonly Preceding[];
   readonly statement: PreparedStatement;
   readonly executions: readonly Execution[];
+  /** How many batches are under way before it, each of which may take as long as this one. Default: it is not known. */
+  readonly behind?: number;
   /** Told that the connection is free, before the executions are told what became of them. */
   end(error: Error | null): void;
 }

@@ -67,7 +67,7 @@ export function createExecutor(driver: Driver, onStale: (error: Error) => void):
         try {
           const traced = isTraced() ? new TracedBatch(client, batch) : null;
           const query = new Query(client, traced?.batch ?? batch);
-          if (limit) query.limit(limit);
+          if (limit) query.limit(limit * (1 + (batch.behind ?? 0)));
           (traced ?? client).query(query);
         } finally {
           connectionParameters.query_timeout = own;

@@ -5,6 +5,7 @@ import { ConnectionAcquireTimeoutError } from 'sequelize';
 import {
   ConnectionQueue,
   type QueueEntry,
+  type Waiter,
 } from '../../../../src/persistence/connections/connection-queue.js';
 import type { PooledClient } from '../../../../src/persistence/connections/pooled-client.js';
 import { deferred } from '../../../support/deferred.js';
@@ -74,5 +75,80 @@ describe('a queue for connections', () => {
     queue.wake();
     await new Promise(setImmediate);
     expect(order).to.deep.equal(['one', 'other']);
+  });
+
+  /** Has some wait for the one connection that somebody uses, and gives it back. */
+  async function whenOneLeaves(waiters: readonly Partial<Waiter>[]): Promise<void> {
+    const { pool, queue } = lineOfOne();
+    pool.acquireTimeout = LONG;
+    const client = await join(queue).served;
+    for (const waiter of waiters) queue.join({ use: () => {}, fail: () => {}, ...waiter });
+    queue.leave(client);
+  }
+
+  it('has those with one statement use a connection together, as far as nobody else is before them', async () => {
+    const used: (readonly [name: string, behind: number])[] = [];
+    const named = (name: string, mayFollow: boolean) => ({
+      mayFollow: () => mayFollow,
+      use: (_client: PooledClient, behind: number) => used.push([name, behind]),
+    });
+    const waiters = [named('a', true), named('b', true), named('transaction', false), named('c', true)];
+    await whenOneLeaves(waiters);
+    expect(used).to.deep.equal([
+      ['a', 0],
+      ['b', 1],
+    ]);
+  });
+
+  it('takes a connection back when the last of those has left it, and lets fewer go together after a slow one', async () => {
+    const { pool, queue } = lineOfOne();
+    pool.acquireTimeout = LONG;
+    const client = await join(queue).served;
+    const groups: number[] = [];
+    const use = (_client: PooledClient, behind: number) => {
+      if (behind === 0) groups.push(0);
+      groups[groups.length - 1] = behind + 1;
+    };
+    for (let count = 0; count < 20; count += 1) queue.join({ use, fail: () => {}, mayFollow: () => true });
+    const leave = (times: number) => {
+      for (let count = 0; count < times; count += 1) queue.leave(client);
+    };
+    const now = performance.now.bind(performance);
+    leave(1);
+    expect(client.pipeline).to.equal(true);
+    leave(3);
+    expect(groups).to.deep.equal([4]);
+    leave(1);
+    expect(groups).to.deep.equal([4, 4]);
+    performance.now = () => now() + 1_000;
+    leave(4);
+    performance.now = now;
+    expect(groups).to.deep.equal([4, 4, 2]);
+    for (let left = 10; left > 0; left -= 2) leave(2);
+    expect(groups).to.deep.equal([4, 4, 2, 2, 2, 2, 2, 2]);
+    leave(2);
+    expect(client.pipeline).to.equal(false);
+  });
+
+  it('closes a connection that others use when what one of them sends cannot be sent', async () => {
+    const { pool, queue } = lineOfOne();
+    pool.acquireTimeout = LONG;
+    const client = await join(queue).served;
+    let isDestroyed = false;
+    Object.defineProperty(client, 'connection', {
+      value: { stream: { cork() {}, uncork() {}, destroy: () => (isDestroyed = true) } },
+    });
+    const cause = new Error('cannot be sent');
+    const refused = deferred<unknown>();
+    const throwing = () => {
+      throw cause;
+    };
+    queue.join({ use: throwing, fail: refused.resolve, mayFollow: () => true });
+    for (let count = 0; count < 3; count += 1) {
+      queue.join({ use: () => {}, fail: () => {}, mayFollow: () => true });
+    }
+    queue.leave(client);
+    expect(await refused.promise).to.equal(cause);
+    expect([isDestroyed, client._invalid]).to.deep.equal([true, true]);
   });
 });

@@ -1,0 +1,55 @@
+/**
+ * Connections that several statements use together: each is sent behind the one before it, without waiting for its answer, which
+ * saves both sides most of their system calls. Each has a Sync of its own, so it is a transaction of its own, and what
+ * becomes of one is nothing to those behind it (PostgreSQL's manual, 53.2.4).
+ */
+import { GrowingWindow } from './growing-window.js';
+import type { PooledClient } from './pooled-client.js';
+
+/** How many use a connection together at most. */
+const MAX_TOGETHER = 4;
+/** Milliseconds. Where they take longer, the last ones have waited for a slow one, and fewer go together. */
+const PATIENCE = 100;
+
+interface Use {
+  /** How many have not left. */
+  count: number;
+  readonly since: number;
+}
+
+/** Those of one queue. */
+export class SharedConnections {
+  readonly #uses = new Map<PooledClient, Use>();
+  readonly #window = new GrowingWindow(MAX_TOGETHER);
+
+  /** How many may use one together. */
+  get most(): number {
+    return this.#window.size;
+  }
+
+  /** Has several use a connection; each of them leaves it once. What they send is one system call. */
+  share(client: PooledClient, count: number, send: () => void): void {
+    this.#uses.set(client, { count, since: performance.now() });
+    client.pipeline = true;
+    const stream = client.connection?.stream;
+    stream?.cork();
+    try {
+      send();
+    } finally {
+      stream?.uncork();
+    }
+  }
+
+  /** Leaves a connection; whether others still use it. */
+  leave(client: PooledClient): boolean {
+    const use = this.#uses.get(client);
+    if (!use) return false;
+    use.count -= 1;
+    if (use.count > 0) return true;
+    this.#uses.delete(client);
+    client.pipeline = false;
+    if (performance.now() - use.since > PATIENCE) this.#window.shrink();
+    else this.#window.grow();
+    return false;
+  }
+}
