@@ -180,7 +180,8 @@ describe('the back office', function () {
   it('sends what was changed, with the tag of what was read', async () => {
     await open('/reviews/1');
     await field('Author').fill('Ann');
-    expect(await field('City').inputValue()).to.equal('Ville 1');
+    // The name of the city comes with a request of its own.
+    await page.locator('input[value="Ville 1"]').waitFor();
     const saved = await requestOf('PATCH', '/reviews/1', () => button('Save').click());
     expect(await saved.headerValue('if-match')).to.equal('"0"');
     expect(saved.postDataJSON()).to.deep.equal({ author: 'Ann' });
