@@ -242,9 +242,11 @@ export class ConnectionQueue {
   /** Those directly behind one who takes a connection, as many as there are for each connection. */
   #takeFollowers({ waiter }: QueueEntry): readonly QueueEntry[] {
     const most = Math.min(Math.floor(this.#waiting.length / this.#pool.size), this.#shared.most - 1);
-    if (most === 0 || this.#isPoolAwaited || !mayFollow(waiter)) return NOBODY;
-    const other = this.#waiting.findIndex((entry) => !mayFollow(entry.waiter));
-    return this.#waiting.splice(0, other === -1 ? most : Math.min(other, most));
+    if (most === 0 || !mayFollow(waiter) || this.#isPoolAwaited) return NOBODY;
+    // A hook of the pool that has come meanwhile has to see each use.
+    if (this.#pool.bypassesQueue) return NOBODY;
+    const other = this.#waiting.slice(0, most).findIndex((entry) => !mayFollow(entry.waiter));
+    return this.#waiting.splice(0, other === -1 ? most : other);
   }
 
   #release(client: PooledClient): void {

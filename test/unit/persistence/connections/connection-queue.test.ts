@@ -100,6 +100,18 @@ describe('a queue for connections', () => {
     ]);
   });
 
+  it('has nobody follow where the pool has to see each use from now on', async () => {
+    const { pool, queue } = lineOfOne();
+    pool.acquireTimeout = LONG;
+    const client = await join(queue).served;
+    const used: number[] = [];
+    const use = (_client: PooledClient, behind: number) => used.push(behind);
+    for (let count = 0; count < 3; count += 1) queue.join({ use, fail: () => {}, mayFollow: () => true });
+    pool.bypassesQueue = true;
+    queue.leave(client);
+    expect(used).to.deep.equal([0]);
+  });
+
   it('takes a connection back when the last of those has left it, and lets fewer go together after a slow one', async () => {
     const { pool, queue } = lineOfOne();
     pool.acquireTimeout = LONG;
