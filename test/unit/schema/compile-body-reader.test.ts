@@ -185,7 +185,7 @@ describe('compileBodyReader', () => {
     expect(schema.read(body)).to.deep.equal({ other: 1 });
   });
 
-  it('leaves arrays with holes or keys of their own to the class', () => {
+  it('leaves arrays with holes or a constructor of their own to the class', () => {
     const { schema } = subjectOf(Oddity, 'update');
     const sparse: unknown[] = [];
     sparse[1] = 'a';
