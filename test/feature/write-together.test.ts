@@ -451,8 +451,8 @@ describe('writing together', () => {
       expect(created).not.to.include('new 20');
       const others = answers.filter(({ status }) => status !== 201);
       expect(new Set(others.map(({ status }) => status))).to.deep.equal(new Set([503]));
-      // Those behind it on the connection.
-      if (!groupCommit) expect(others.length).to.be.within(2, 4);
+      // It may be the last of those that use its connection.
+      if (!groupCommit) expect(others.length).to.be.within(1, 4);
       expect((await create({ name: 'new 41' })).status).to.equal(201);
     });
   }
