@@ -241,7 +241,9 @@ export class ConnectionQueue {
 
   /** Those directly behind one who takes a connection, as many as there are for each connection. */
   #takeFollowers({ waiter }: QueueEntry): readonly QueueEntry[] {
-    const most = Math.min(Math.floor(this.#waiting.length / this.#pool.size), this.#shared.most - 1);
+    const share = Math.floor(this.#waiting.length / this.#pool.size);
+    const most = Math.min(share, this.#shared.most - 1);
+    if (share > 0 && most === 0) this.#shared.useAlone();
     if (most === 0 || !mayFollow(waiter) || this.#isPoolAwaited) return NOBODY;
     // A hook of the pool that has come meanwhile has to see each use.
     if (this.#pool.bypassesQueue) return NOBODY;

@@ -27,6 +27,11 @@ export class SharedConnections {
     return this.#window.size;
   }
 
+  /** Notes that one goes alone because others were slow, so that they go together again by and by. */
+  useAlone(): void {
+    this.#window.grow();
+  }
+
   /** Has several use a connection; each of them leaves it once. What they send is one system call. */
   share(client: PooledClient, count: number, send: () => void): void {
     this.#uses.set(client, { count, since: performance.now() });
