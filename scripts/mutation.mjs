@@ -81,20 +81,29 @@ function feature(...names) {
   return names.map((name) => `dist/test/feature/${name}.test.js`);
 }
 
-/** Arguments are files and folders of one of those; `--unit` leaves out the tests over HTTP. */
+/**
+ * Arguments are files and folders of one of those; `--unit` leaves out the tests over HTTP, and `--by=write-many,inject` takes these
+ * of `test/feature` alone.
+ */
 export async function mutation(args) {
   const mutate = args.filter((arg) => !arg.startsWith('--'));
   const folders = Object.keys(TESTS).filter((folder) => mutate.some((file) => file.startsWith(folder)));
   if (folders.length !== 1)
     throw new StepFailed(
-      `Usage: npm run mutation -- <files in one of ${Object.keys(TESTS).join(', ')}> [--unit]`,
+      `Usage: npm run mutation -- <files in one of ${Object.keys(TESTS).join(', ')}> [--unit | --by=<tests>]`,
     );
   await compile();
   await installPackages('Stryker', PACKAGE);
-  await withPostgres(() => runStryker(folders[0], mutate, args.includes('--unit')));
+  await withPostgres(() => runStryker(folders[0], mutate, testsOf(folders[0], args)));
 }
 
-async function runStryker(folder, mutate, isUnitOnly) {
+function testsOf(folder, args) {
+  const by = args.find((arg) => arg.startsWith('--by='));
+  if (by) return feature(...by.slice('--by='.length).split(','));
+  return args.includes('--unit') ? TESTS[folder].filter((file) => file.includes('/unit/')) : TESTS[folder];
+}
+
+async function runStryker(folder, mutate, spec) {
   mkdirSync(path.join(root, WORK), { recursive: true });
   const name = folder.replaceAll('/', '-');
   const entry = path.join(PACKAGE, 'node_modules/@stryker-mutator/core/dist/src/index.js');
@@ -111,7 +120,7 @@ async function runStryker(folder, mutate, isUnitOnly) {
       'no-config': true,
       'no-package': true,
       require: ['test/mutation/prepare.cjs'],
-      spec: isUnitOnly ? TESTS[folder].filter((file) => file.includes('/unit/')) : TESTS[folder],
+      spec,
     },
     coverageAnalysis: 'perTest',
     ignoreStatic: true,
