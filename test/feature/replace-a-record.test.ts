@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { IsInt, IsString } from 'class-validator';
 import type { Response } from 'express';
-import { Authorized, UseBefore } from 'routing-controllers';
+import { Authorized, BadRequestError, UseBefore } from 'routing-controllers';
 import {
   AutoIncrement,
   BelongsTo,
@@ -421,6 +421,30 @@ describe('a PUT of a record', () => {
       expect((await Item.findByPk('hooked'))?.get('version')).to.equal(1);
     } finally {
       Item.removeHook('beforeCreate', 'note');
+    }
+  });
+
+  it('runs hooks once where no race is lost', async () => {
+    await put('a', { name: 'one' });
+    let ran = 0;
+    const count = () => {
+      ran += 1;
+    };
+    const refuse = () => {
+      ran += 1;
+      throw new BadRequestError('Not today.');
+    };
+    Item.addHook('beforeCreate', 'note', count);
+    Item.addHook('beforeUpdate', 'note', refuse);
+    try {
+      // Another record has the name, and there is none under the key.
+      expect((await put('b', { name: 'one' })).status).to.equal(409);
+      expect(ran).to.equal(1);
+      expect((await put('a', { name: 'two' })).status).to.equal(400);
+      expect(ran).to.equal(2);
+    } finally {
+      Item.removeHook('beforeCreate', 'note');
+      Item.removeHook('beforeUpdate', 'note');
     }
   });
 
