@@ -45,7 +45,10 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   const { operation } = features[single];
   const many = new ManyRows(info);
   const matching = new MatchingRows(info);
+  const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   const { unique, ownReferences } = rivalAttributes(info);
+  const isVirtual = ({ values }: RequestArguments) =>
+    virtuals.some(({ name }) => values?.[name] !== undefined);
   /** Whether one order of the writes could be refused, and another one not. */
   const isOrdered = (inputs: readonly RequestArguments[]) => {
     const sets = (names: ReadonlySet<string>, isNull: boolean) =>
@@ -104,12 +107,11 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   return async ({ items, each, inputs, access }, limit, on) => {
     if (items) {
       const wanted = items.flatMap(({ input }) => input ?? []);
-      if (wanted.length < items.length || isOrdered(wanted)) return null;
+      if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
       return (single === 'create' ? insert : update)(wanted, access, on);
     }
-    // The order of changes does not matter, since all rows get the same values.
     const isTree = single === 'delete' && ownReferences.size > 0;
-    if (!each || !inputs.filter || isTree) return null;
+    if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;
     const written = await writeMatching(each, inputs.filter, limit, on);
     return !written || written.isExceeded ? null : { shown: null, count: written.found };
   };

@@ -130,9 +130,12 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     const [state] = states ?? [];
     return state === undefined ? { id: text } : { id: text, [WANTED_STATE.slot]: state };
   };
+  const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   return (endpoint) => {
     const { operation } = features[endpoint];
     const ask = ({ query, access, id, values }: RequestArguments) => {
+      // No column takes its value, and a record would hold it.
+      if (values && virtuals.some((virtual) => values[virtual.name] !== undefined)) return null;
       const slots = id === undefined ? access.slots : joinSlots(slotsOf(id, query.ifMatch), access.slots);
       const written = endpoint === 'replace' ? { ...values, [primaryKey.name]: id } : values;
       return { asked: operation(query, access, written), slots };
@@ -141,7 +144,9 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
       async run(input, on) {
-        const { asked, slots } = ask(input);
+        const request = ask(input);
+        if (!request) return null;
+        const { asked, slots } = request;
         const found = await executor.run(asked, slots, on);
         if (found === null) return null;
         const { query, access } = input;
@@ -152,7 +157,9 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       },
       async runKept(input, key, on) {
         if (!KEPT_AS_ROWS.includes(endpoint)) return null;
-        const { asked, slots } = ask(input);
+        const request = ask(input);
+        if (!request) return null;
+        const { asked, slots } = request;
         if (asked.kind === 'read' || asked.kind === 'list' || asked.kind === 'replace') return null;
         const columns = columnsOf(asked);
         const found = await executor.runKept(asked, slots, { ...key, mark: markOf(columns) }, on);
