@@ -1,5 +1,5 @@
 /** `npm run mutation`: changes the source in thousands of places, one at a time, and asks whether a test fails. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -88,18 +88,29 @@ function feature(...names) {
 export async function mutation(args) {
   const mutate = args.filter((arg) => !arg.startsWith('--'));
   const folders = Object.keys(TESTS).filter((folder) => mutate.some((file) => file.startsWith(folder)));
-  if (folders.length !== 1)
+  const isKnown = (arg) => !arg.startsWith('--') || arg === '--unit' || arg.startsWith('--by=');
+  const isTold = args.filter((arg) => arg.startsWith('--')).length <= 1 && args.every(isKnown);
+  if (folders.length !== 1 || !isTold)
     throw new StepFailed(
       `Usage: npm run mutation -- <files in one of ${Object.keys(TESTS).join(', ')}> [--unit | --by=<tests>]`,
     );
   await compile();
+  const spec = testsOf(folders[0], args);
   await installPackages('Stryker', PACKAGE);
-  await withPostgres(() => runStryker(folders[0], mutate, testsOf(folders[0], args)));
+  await withPostgres(() => runStryker(folders[0], mutate, spec));
 }
 
 function testsOf(folder, args) {
   const by = args.find((arg) => arg.startsWith('--by='));
-  if (by) return feature(...by.slice('--by='.length).split(','));
+  if (by) {
+    const files = feature(...by.slice('--by='.length).split(','));
+    const missing = files.find((file) => !existsSync(path.join(root, file)));
+    if (missing)
+      throw new StepFailed(
+        `${by}: there is no ${missing}; tests are named as in test/feature, without .test.ts.`,
+      );
+    return files;
+  }
   return args.includes('--unit') ? TESTS[folder].filter((file) => file.includes('/unit/')) : TESTS[folder];
 }
 
