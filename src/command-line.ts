@@ -24,6 +24,14 @@ The module exports the models with @Crud, and controllers that extend generated 
 these. Or it exports the Express application that it bootstraps, or what bootstrap gave.
 `;
 
+/** An option as parseArgs found it: `--title=Press` and `--title Press` are the same. */
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
+}
+
 interface Command {
   /** What the only argument names, and what it is where it is left out. */
   readonly argument: { readonly kind: 'folder' | 'module'; readonly fallback?: string };
@@ -84,17 +92,38 @@ function readArguments(
   { argument: { kind, fallback }, options }: Command,
   name: string,
 ): (GivenOptions & { readonly argument: string }) | string {
-  try {
-    const { positionals, values } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-    const [argument = fallback, ...others] = positionals;
-    const foreign = Object.keys(values).find((each) => !options.some((option) => option === each));
-    if (foreign) return `${name} has no option --${foreign}.`;
-    if (argument === undefined || others.length > 0) return `Name one ${kind}.`;
-    return { argument, routePrefix: values['route-prefix'], title: values.title };
-  } catch (error) {
-    // What is wrong with an option, in a sentence.
-    return error instanceof Error ? error.message : String(error);
+  // Not strict: what Node says of an unknown option suggests none.
+  const { positionals, tokens } = parseArgs({
+    args: [...args],
+    options: OPTIONS,
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  const given = new Map<string, string>();
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const problem = optionProblem(token, options, name);
+    if (problem) return problem;
+    given.set(token.name, token.value ?? '');
   }
+  const [argument = fallback, ...others] = positionals;
+  if (argument === undefined || others.length > 0) return `Name one ${kind}.`;
+  return { argument, routePrefix: given.get('route-prefix'), title: given.get('title') };
+}
+
+/** What is wrong with an option, in a sentence. All options take a value. */
+function optionProblem(
+  { name, rawName, value, inlineValue }: OptionToken,
+  options: Command['options'],
+  command: string,
+): string | undefined {
+  if (!options.some((option) => option === name))
+    return `${command} has no option ${rawName}.${didYouMean(name, options)}`;
+  // The next option is not the value of this one.
+  if (value === undefined || value === '' || (!inlineValue && value.startsWith('-')))
+    return `${rawName} needs a value: ${rawName}=<value>.`;
+  return undefined;
 }
 
 /** The exit code, when all is written: a pipe takes what it can, and the process may not end before. */

@@ -101,6 +101,9 @@ function nameProblems(name: string, { dependencies, devDependencies }: Manifest)
   if (PACKAGE_NAME.test(name)) return [];
   const similar = name
     .toLowerCase()
+    // Ä is an A with a mark, which is left out.
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')
     .slice(0, 100);

@@ -72,7 +72,7 @@ describe('beginning a project', () => {
   it('refuses a name that npm would not take', async () => {
     for (const [name, similar] of [
       ['My API', 'my-api'],
-      ['Ünder', 'nder'],
+      ['Ünder_Äpi', 'under-api'],
       ['_hidden', 'hidden'],
       ['node_modules', 'node-modules'],
       ['---', 'my-api'],
