@@ -218,13 +218,15 @@ export class ConnectionQueue {
       this.#release(client);
       return;
     }
-    const followers = this.#takeFollowers(next);
-    if (followers.length === 0) this.#use(next, client);
-    else {
-      this.#shared.share(client, followers.length + 1, () => {
-        for (const [behind, entry] of [next, ...followers].entries()) this.#use(entry, client, behind);
-      });
+    const share = this.#shareBehind(next);
+    if (share === 0) {
+      this.#use(next, client);
+      return;
     }
+    const together = [next, ...this.#takeFollowers(share)];
+    this.#shared.share(client, together.length, () => {
+      for (const [behind, entry] of together.entries()) this.#use(entry, client, behind);
+    });
   }
 
   #use(entry: QueueEntry, client: PooledClient, behind = 0): void {
@@ -239,15 +241,17 @@ export class ConnectionQueue {
     }
   }
 
-  /** Those directly behind one who takes a connection, as many as there are for each connection. */
-  #takeFollowers({ waiter }: QueueEntry): readonly QueueEntry[] {
-    const share = Math.floor(this.#waiting.length / this.#pool.size);
-    const most = Math.min(share, this.#shared.most - 1);
-    if (share > 0 && most === 0) this.#shared.useAlone();
-    if (most === 0 || !mayFollow(waiter) || this.#isPoolAwaited) return NOBODY;
+  /** How many wait for each connection of the pool, where they may go behind one who takes it. */
+  #shareBehind({ waiter }: QueueEntry): number {
     // A hook of the pool that has come meanwhile has to see each use.
-    if (this.#pool.bypassesQueue) return NOBODY;
-    const other = this.#waiting.slice(0, most).findIndex((entry) => !mayFollow(entry.waiter));
+    if (!mayFollow(waiter) || this.#isPoolAwaited || this.#pool.bypassesQueue) return 0;
+    return Math.floor(this.#waiting.length / this.#pool.size);
+  }
+
+  /** The first ones, as many as there are for each connection, up to one who may not follow. */
+  #takeFollowers(share: number): readonly QueueEntry[] {
+    const most = Math.min(share, this.#shared.most - 1);
+    const other = this.#waiting.slice(0, most).findIndex(({ waiter }) => !mayFollow(waiter));
     return this.#waiting.splice(0, other === -1 ? most : other);
   }
 
@@ -277,8 +281,6 @@ export class ConnectionQueue {
     }
   }
 }
-
-const NOBODY: readonly QueueEntry[] = Object.freeze([]);
 
 function mayFollow(waiter: Waiter): boolean {
   return waiter.mayFollow?.() === true && !waiter.isGone?.() && !waiter.isHeldBack?.();

@@ -22,20 +22,15 @@ export class SharedConnections {
   readonly #uses = new Map<PooledClient, Use>();
   readonly #window = new GrowingWindow(MAX_TOGETHER);
 
-  /** How many may use one together. */
+  /** How many may use one together: one alone after slow ones, until others of them were not slow. */
   get most(): number {
     return this.#window.size;
   }
 
-  /** Notes that one goes alone because others were slow, so that they go together again by and by. */
-  useAlone(): void {
-    this.#window.grow();
-  }
-
-  /** Has several use a connection; each of them leaves it once. What they send is one system call. */
+  /** Has as many use a connection; each of them leaves it once. What they send is one system call. */
   share(client: PooledClient, count: number, send: () => void): void {
     this.#uses.set(client, { count, since: performance.now() });
-    client.pipeline = true;
+    client.pipeline = count > 1;
     const stream = client.connection?.stream;
     stream?.cork();
     try {

@@ -112,6 +112,22 @@ describe('a queue for connections', () => {
     expect(used).to.deep.equal([0]);
   });
 
+  const now = performance.now.bind(performance);
+  /** Milliseconds. */
+  let passed = 0;
+  before(() => {
+    performance.now = () => now() + passed;
+  });
+  after(() => {
+    performance.now = now;
+  });
+
+  /** Does something a second later. */
+  function slowly<T>(work: () => T): T {
+    passed += 1_000;
+    return work();
+  }
+
   it('takes a connection back when the last of those has left it, and lets fewer go together after a slow one', async () => {
     const { pool, queue } = lineOfOne();
     pool.acquireTimeout = LONG;
@@ -125,21 +141,41 @@ describe('a queue for connections', () => {
     const leave = (times: number) => {
       for (let count = 0; count < times; count += 1) queue.leave(client);
     };
-    const now = performance.now.bind(performance);
     leave(1);
     expect(client.pipeline).to.equal(true);
     leave(3);
     expect(groups).to.deep.equal([4]);
     leave(1);
     expect(groups).to.deep.equal([4, 4]);
-    performance.now = () => now() + 1_000;
-    leave(4);
-    performance.now = now;
+    slowly(() => leave(4));
     expect(groups).to.deep.equal([4, 4, 2]);
     for (let left = 10; left > 0; left -= 2) leave(2);
     expect(groups).to.deep.equal([4, 4, 2, 2, 2, 2, 2, 2]);
     leave(2);
     expect(client.pipeline).to.equal(false);
+  });
+
+  it('has each go alone after slow groups, and go together again once sixteen alone were not slow', async () => {
+    const { pool, queue } = lineOfOne();
+    pool.acquireTimeout = LONG;
+    const client = await join(queue).served;
+    let size = 0;
+    const use = (_client: PooledClient, behind: number) => {
+      size = behind + 1;
+    };
+    for (let count = 0; count < 60; count += 1) queue.join({ use, fail: () => {}, mayFollow: () => true });
+    /** Ends a group, and gives the size of the next one. */
+    const end = () => {
+      for (let left = size; left > 0; left -= 1) queue.leave(client);
+      return size;
+    };
+    queue.leave(client);
+    expect([slowly(end), slowly(end)]).to.deep.equal([2, 1]);
+    expect(client.pipeline, 'of one alone').to.equal(false);
+    // Slow ones alone are no reason to go together.
+    for (let count = 0; count < 20; count += 1) expect(slowly(end)).to.equal(1);
+    for (let count = 0; count < 15; count += 1) expect(end()).to.equal(1);
+    expect(end()).to.equal(2);
   });
 
   it('closes a connection that others use when what one of them sends cannot be sent', async () => {
