@@ -1,6 +1,11 @@
-/** `npm run admin`: builds the back office of the sample atlas, and starts the atlas, which serves it; with `--build` it only builds. Its packages are apart from those of the library. */
+/**
+ * `npm run admin`: builds the back office of the sample atlas, and starts the atlas, which serves it. With `--build` it only
+ * builds, and with `--test` it tests the back office in Chromium. Its packages are apart from those of the library.
+ */
 import path from 'node:path';
 import { bundleAdmin } from './bundle-admin.mjs';
+import { compile } from './compile.mjs';
+import { mocha, noCounts, printFailures } from './mocha.mjs';
 import { installPackages } from './set-up.mjs';
 import { start } from './start.mjs';
 import { programs, root, runScript, step } from './step.mjs';
@@ -11,5 +16,16 @@ export async function admin(args) {
   await installPackages('the back office', SOURCE);
   await step('Check the types of the back office', () => runScript(programs.tsc, ['-p', SOURCE]));
   await step('Bundle the back office', () => bundleAdmin(SOURCE, path.join(root, 'dist/sample/admin')));
-  if (!args.includes('--build')) await start();
+  if (args.includes('--test')) await testInBrowser();
+  else if (!args.includes('--build')) await start();
+}
+
+async function testInBrowser() {
+  await step('Compile', compile);
+  const counts = noCounts();
+  try {
+    await step('Test', () => mocha(counts, ['dist/test/admin/**/*.test.js']));
+  } finally {
+    printFailures(counts);
+  }
 }

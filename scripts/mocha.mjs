@@ -17,7 +17,21 @@ export const BELOW_HTTP = [
   'share-connections',
   'wait-for-a-connection',
   'write-together',
-].flatMap((name) => ['--ignore', `dist/test/feature/${name}.test.js`]);
+].flatMap(ignore);
+
+/** These compare both paths with each other: a run for one of them would do the same again. */
+export const BOTH_PATHS = [
+  'equal-paths',
+  'extend-a-route',
+  'filter-an-array',
+  'filter-inside-json',
+  'filter-what-is-visible',
+  'leak-no-rows',
+  'read-any-text',
+  'restrict-any-fields',
+  'see-nothing-of-others',
+  'write-what-a-filter-finds',
+].flatMap(ignore);
 
 /** What Express 4 is tested with. Whatever needs a second connection for a request waits for ever there. */
 export const EXPRESS_4 = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1' };
@@ -45,4 +59,8 @@ export async function mocha(counts, files, options = {}) {
 /** Again at the end: two runs print tens of thousands of lines, and a log is read from its last. */
 export function printFailures(counts) {
   for (const failure of counts.failures) process.stdout.write(`\nFAILED: ${failure}\n`);
+}
+
+function ignore(name) {
+  return ['--ignore', `dist/test/feature/${name}.test.js`];
 }

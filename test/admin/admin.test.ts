@@ -1,14 +1,11 @@
-/** The back office of the atlas in a real browser: lists, forms, conflicts, and what was deleted. */
+/** The back office of the atlas in a real browser: lists, forms, conflicts, and what was deleted. `npm run admin -- --test` builds it first. */
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, Page, Request } from 'playwright-core';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
-import { run } from '../package/run.js';
 import { startChromium } from '../support/chromium.js';
 import { type Listening, listen } from '../support/listen.js';
-import { PACKAGE_ROOT } from '../support/package-root.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const FRANCE = {
@@ -58,7 +55,6 @@ describe('the back office', function () {
   const origins = new Set<string>();
 
   before(async () => {
-    await run(process.execPath, [join(PACKAGE_ROOT, 'scripts/run.mjs'), 'admin', '--build'], PACKAGE_ROOT);
     app = await startTestApp({
       models: [Country, City, Review],
       bootstrap: { controllers: [CityController, ReviewController] },
