@@ -19,14 +19,23 @@ export const BELOW_HTTP = [
   'write-together',
 ].flatMap(ignore);
 
-/** These compare both paths with each other: a run for one of them would do the same again. */
-export const BOTH_PATHS = [
+/** A run on another path would do the same again: these compare both paths, or ask nothing of any. */
+export const SAME_ON_EACH_PATH = [
+  'advise-indexes',
+  'check-row-security',
+  'connect-an-engine',
+  'describe-many',
   'equal-paths',
   'extend-a-route',
   'filter-an-array',
   'filter-inside-json',
   'filter-what-is-visible',
+  'health-leaks',
   'leak-no-rows',
+  'misconfigure',
+  'openapi-document',
+  'openapi-property',
+  'prepared-statements',
   'read-any-text',
   'restrict-any-fields',
   'see-nothing-of-others',

@@ -4,7 +4,15 @@ import path from 'node:path';
 import process from 'node:process';
 import { shortCombinations } from './combinations.mjs';
 import { compile } from './compile.mjs';
-import { BELOW_HTTP, BOTH_PATHS, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
+import {
+  BELOW_HTTP,
+  EXPRESS_4,
+  mocha,
+  noCounts,
+  OVER_HTTP,
+  printFailures,
+  SAME_ON_EACH_PATH,
+} from './mocha.mjs';
 import { programs, root, runScript, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
@@ -47,11 +55,11 @@ async function compileAnew() {
 
 /** The longest run comes first, so that both ends of the work come at about the same time. */
 async function runsOf(counts) {
-  const general = { ...COVERED, ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
+  const general = { ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
   const elsewhere = [OVER_HTTP, ...WAITING, APART].flatMap((files) => ['--ignore', files]);
   return [
     () => mocha(counts, [OVER_HTTP], { env: COVERED }),
-    () => mocha(counts, [OVER_HTTP, ...BELOW_HTTP, ...BOTH_PATHS], { env: general, atEnd: true }),
+    () => mocha(counts, [OVER_HTTP, ...BELOW_HTTP, ...SAME_ON_EACH_PATH], { env: general, atEnd: true }),
     ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
     () => mocha(counts, [ALL, ...elsewhere], { env: COVERED, atEnd: true }),
     ...(await shortCombinations(counts)),
