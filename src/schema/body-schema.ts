@@ -17,6 +17,7 @@ import { validate } from './class-validator-internals.js';
 import { ADDRESSABLE, isTextKey } from './column-rules.js';
 import { type BodyReader, compileBodyReader, readNothing } from './compile-body-reader.js';
 import { type BodyKind, deriveBodyClass, writableAttributes } from './derive-body-class.js';
+import { MemberBudget } from './json-value.js';
 import { hasType } from './model-decorators.js';
 import { createSchema, updateSchema } from './model-schemas.js';
 import { fillClass } from './read-through-class.js';
@@ -116,14 +117,19 @@ function derivedClass(
 /**
  * Checks a body and converts its values to what the model holds.
  *
+ * @param budget that of the request, where it has more than one record
  * @throws InvalidBodyError with all problems at once
  */
-export function parseBody(schema: BodySchema, body: unknown): Maybe<BodyValues> {
-  return schema.read(body) ?? parseThroughClass(schema, body);
+export function parseBody(schema: BodySchema, body: unknown, budget = new MemberBudget()): Maybe<BodyValues> {
+  return schema.read(body) ?? parseThroughClass(schema, body, budget);
 }
 
 /** What the class says of the body: its values, or all that is wrong with it. */
-async function parseThroughClass(schema: BodySchema, body: unknown): Promise<BodyValues> {
+async function parseThroughClass(
+  schema: BodySchema,
+  body: unknown,
+  budget: MemberBudget,
+): Promise<BodyValues> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidBodyError([
       { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
@@ -137,7 +143,7 @@ async function parseThroughClass(schema: BodySchema, body: unknown): Promise<Bod
       if (issues.length <= MAX_ISSUES) issues.push(refuseProperty(schema, name, issues.length < MAX_GUESSES));
       continue;
     }
-    const own = contentIssues(schema, name, value);
+    const own = contentIssues(schema, name, value, budget);
     if (own.length > 0) refused.set(name, own);
     else known[name] = value;
   }

@@ -4,11 +4,11 @@ import type { ColumnType } from '../model/column-type.js';
 import { columnRules, JSON_NUMBERS, STORABLE_JSON, STORABLE_TEXT } from './column-rules.js';
 import {
   holdsInheritedKey,
-  holdsMoreMembers,
   holdsUnsafeKey,
   isJsonNumber,
   isStorableJson,
   isStructured,
+  type MemberBudget,
   pointersToNumbers,
 } from './json-value.js';
 import { hasType } from './model-decorators.js';
@@ -35,13 +35,6 @@ interface Wording {
   readonly text: string;
 }
 
-/** For each member of such a value class-transformer and class-validator take microseconds. */
-const MAX_MEMBERS = 5_000;
-
-const TOO_MANY: Wording = {
-  name: 'maxMembers',
-  text: `must hold at most ${MAX_MEMBERS} items and properties`,
-};
 const FINITE: Wording = { name: 'isFinite', text: 'must hold only numbers that fit into a double' };
 const INHERITED: Wording = {
   name: 'isPlainObject',
@@ -52,6 +45,11 @@ function issueOf(name: string, { name: code, text }: Wording, inside = ''): Requ
   return { pointer: bodyPointer(name) + inside, code, detail: `${name} ${text}.` };
 }
 
+function tooManyMembers({ total }: MemberBudget): Wording {
+  const text = `must hold fewer items and properties; such values of one request may have ${total} in all`;
+  return { name: 'maxMembers', text };
+}
+
 /**
  * What no class is to be given: I-JSON (RFC 7493) is what a body is. Where a class is derived, the rules of the columns
  * say most of it.
@@ -60,6 +58,7 @@ export function contentIssues(
   { types, isExplicit, nested }: ValueSchema,
   name: string,
   value: unknown,
+  budget: MemberBudget,
 ): readonly RequestIssue[] {
   const type = types.get(name);
   const isJson = type !== undefined && holdsJson(type);
@@ -73,7 +72,7 @@ export function contentIssues(
       return pointers.map((inside) => issueOf(name, isJson ? JSON_NUMBERS : FINITE, inside));
     }
   }
-  return nested.has(name) && holdsMoreMembers(value, MAX_MEMBERS) ? [issueOf(name, TOO_MANY)] : [];
+  return nested.has(name) && !budget.take(value) ? [issueOf(name, tooManyMembers(budget))] : [];
 }
 
 function holdsJson(type: ColumnType): boolean {

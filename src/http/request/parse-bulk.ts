@@ -10,6 +10,7 @@ import type { Access } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader, NOTHING_ASKED } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { MemberBudget } from '../../schema/json-value.js';
 import {
   BodyError,
   InvalidBodyError,
@@ -27,7 +28,7 @@ import {
   type ParserSettings,
   type RequestArguments,
 } from './parse-request.js';
-import { readBody } from './read-body.js';
+import { readBody, sentBody } from './read-body.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
 
 /** What a request does with many records. */
@@ -143,8 +144,9 @@ async function parseItems(
   const items: BulkItem[] = [];
   const keys = new Map<string, number>();
   const issues: RequestIssue[] = [];
+  const budget = new MemberBudget(sentBody(request).length);
   for (const [index, each] of body.entries()) {
-    const parsed = parse(request, { access, absent, index, keys }, each);
+    const parsed = parse(request, { access, absent, index, keys, budget }, each);
     const item = isPromise(parsed) ? await parsed : parsed;
     items.push(item);
     if (!inputs.isAtomic || !(item.problem instanceof InvalidBodyError)) continue;

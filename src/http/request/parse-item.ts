@@ -5,6 +5,7 @@ import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
+import type { MemberBudget } from '../../schema/json-value.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
 import { isPromise, type Maybe } from '../../util/maybe.js';
 import type { ParsedValues, RequestArguments, ValuesParser } from './parse-request.js';
@@ -29,6 +30,8 @@ export interface ItemContext {
   readonly index: number;
   /** Where the keys of earlier items stand. */
   readonly keys: Map<string, number>;
+  /** That of all items. */
+  readonly budget: MemberBudget;
 }
 
 /** Reads an item. */
@@ -44,7 +47,7 @@ export function compileItemParser(
 ): ItemParser {
   const key = plan.info.primaryKey.name;
   const readHead = kind === 'update' ? compileHead(plan) : null;
-  return (request, { access, absent, index, keys }, body) => {
+  return (request, { access, absent, index, keys, budget }, body) => {
     const issues: RequestIssue[] = [];
     const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
       body,
@@ -75,7 +78,7 @@ export function compileItemParser(
       return finish(null);
     };
     try {
-      const parsed = parseValues(request, access, rest);
+      const parsed = parseValues(request, access, rest, budget);
       return isPromise(parsed) ? parsed.then(finish, refuse) : finish(parsed);
     } catch (error) {
       return refuse(error);

@@ -11,6 +11,7 @@ import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { bodySchema, parseBody } from '../../schema/body-schema.js';
 import type { BodyValues } from '../../schema/body-values.js';
 import type { BodyKind } from '../../schema/derive-body-class.js';
+import type { MemberBudget } from '../../schema/json-value.js';
 import { patchTypes } from '../../schema/patch-types.js';
 import { type Maybe, then } from '../../util/maybe.js';
 import { compileAskAllowed } from './allowed-inputs.js';
@@ -126,16 +127,21 @@ export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): B
 /** What one record is written with. */
 export type ParsedValues = Required<Pick<RequestArguments, 'access' | 'values'>>;
 
-/** Reads it, and asks what the values may refer to. */
-export type ValuesParser = (request: Request, access: Access, body: unknown) => Maybe<ParsedValues>;
+/** Reads it, and asks what the values may refer to. The budget is that of the request, where it has more than one record. */
+export type ValuesParser = (
+  request: Request,
+  access: Access,
+  body: unknown,
+  budget?: MemberBudget,
+) => Maybe<ParsedValues>;
 
 /** The parser of one record's values. */
 export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesParser {
   const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
   const isRuled = Boolean(plan.access?.fields.size);
-  return (request, access, body) => {
+  return (request, access, body, budget) => {
     if (isRuled) setToldNames(request, access.form, body);
-    return then(parseBody(schemaFor(access.form), body), (values) => {
+    return then(parseBody(schemaFor(access.form), body, budget), (values) => {
       checkScopedValues(kind, values, access);
       const granted = accessToWrite(request, plan.model, access, values);
       return then(granted, (own) => ({ access: own, values }));

@@ -5,6 +5,7 @@ import { type BulkItem, compileItemParser } from '../../../../src/http/request/p
 import type { ValuesParser } from '../../../../src/http/request/parse-request.js';
 import { OPEN_ACCESS } from '../../../../src/operation/access.js';
 import type { ResourcePlan } from '../../../../src/plan/resource-plan.js';
+import { MemberBudget } from '../../../../src/schema/json-value.js';
 import { InvalidBodyError } from '../../../../src/schema/request-issue.js';
 import { caughtError } from '../../../support/caught-error.js';
 import { defineModel, planOf } from '../../../support/offline-models.js';
@@ -31,12 +32,12 @@ const values: ValuesParser = (_request, access, body) => {
 type Outcome = BulkItem | Promise<BulkItem>;
 
 function parser(plan: ResourcePlan, kind: 'create' | 'update' = 'update', parse = values) {
-  const keys = new Map<string, number>();
+  const [keys, budget] = [new Map<string, number>(), new MemberBudget()];
   const parseItem = compileItemParser(plan, kind, parse);
   let index = -1;
   return (body: unknown): Outcome => {
     index += 1;
-    return parseItem(REQUEST, { access: OPEN_ACCESS, absent: ABSENT, index, keys }, body);
+    return parseItem(REQUEST, { access: OPEN_ACCESS, absent: ABSENT, index, keys, budget }, body);
   };
 }
 
