@@ -484,6 +484,26 @@ describe('an Idempotency-Key', () => {
       expect((await keys()).map(({ key }) => key)).to.deep.equal(['a']);
     });
 
+    it('for a status that a middleware sets: a replay has that of the first answer', async () => {
+      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
+        app.use((request, response, next) => {
+          response.status(Number(request.get('x-status') ?? 200));
+          next();
+        }),
+      );
+      await Payment.create({ id: 1, tenant: 1, name: 'a' });
+      const send = (key: string, status: string) =>
+        agent.patch('/payments/1').set({ 'idempotency-key': key, 'x-status': status }).send({ name: key });
+      for (const [key, first, second] of [
+        ['b', '202', '200'],
+        ['c', '200', '202'],
+      ] as const) {
+        const answer = await send(key, first);
+        expect(answer.status).to.equal(Number(first));
+        expectReplay(answer, await send(key, second));
+      }
+    });
+
     it('for units of work that a middleware has begun', async () => {
       const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
         app.use(runInUnit(() => site.engine.sequelize)),

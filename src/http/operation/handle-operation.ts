@@ -140,10 +140,8 @@ export function answerWith<I extends RequestArguments>(
 
     let ours = input && rows?.isOpen() ? rows : null;
     const include = input?.query.include ?? [];
-    // A key keeps a row only where the answer follows from it alone.
-    const isKeptWhole =
-      once !== null &&
-      (include.length > 0 || response.statusCode !== 200 || formatFor(response) === 'values');
+    // A key keeps a row only where the answer follows from it alone. A write includes no relations.
+    const isKeptWhole = once !== null && (response.statusCode !== 200 || formatFor(response) === 'values');
     const needsSession = isShaped || isKeptWhole || !isEmbeddedByRows(include, views);
     if (ours && input && !needsSession && isAlone(sequelize, request)) {
       const on = aloneTarget(sequelize, request);

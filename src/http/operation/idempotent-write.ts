@@ -170,8 +170,10 @@ function idempotentWrite(
           throw new RefusedRequestError(409, UNDER_WAY, { 'Retry-After': '1' });
         case 'unanswered':
           throw new RefusedRequestError(409, UNANSWERED);
-        default:
-          return replayed(isRow(known.answer) ? await show(known.answer, format) : given(known, format));
+        default: {
+          const draft = isRow(known.answer) ? await show(known.answer, format) : given(known, format);
+          return replayed({ ...draft, status: known.status });
+        }
       }
     },
     async keep(draft, response) {
