@@ -14,7 +14,7 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
-import { type CreationAttributes, QueryTypes } from 'sequelize';
+import { type CreationAttributes, fn, QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type Class,
@@ -141,6 +141,27 @@ class Short extends readSchema(Customer) {
 class Invitation extends createSchema(Customer) {
   @IsNotEmpty()
   declare invitedBy: string;
+}
+
+/** What it makes is no value of the column: Sequelize writes an expression. */
+class Located {
+  @IsEmail()
+  declare email: string;
+
+  @IsOptional()
+  @Transform(({ value }) => fn('jsonb_build_object', 'street', value))
+  declare address?: unknown;
+}
+
+class Placed extends Located {
+  @IsString()
+  declare id: string;
+}
+
+class Moved {
+  @IsOptional()
+  @Transform(({ value }) => fn('jsonb_build_object', 'street', value))
+  declare address?: unknown;
 }
 
 class CustomerController extends crudController(Customer, {
@@ -346,6 +367,34 @@ describe('bringing your own schema', () => {
         code: 'is_null',
         detail: 'Customer.plan cannot be null',
       });
+    });
+  });
+
+  describe('for what only Sequelize can write', () => {
+    const stored = async () => (await Customer.findByPk('2'))?.address;
+    const bob = (street: string) => ({ email: 'bob@b.example', address: street });
+
+    it('writes it in a create and an update', async () => {
+      const agent = await serve({ createSchema: Located, updateSchema: Moved });
+      const created = await agent.post('/customers').send(bob('Main'));
+      expect([created.status, created.body.address]).to.deep.equal([201, { street: 'Main' }]);
+      expect(await stored()).to.deep.equal({ street: 'Main' });
+      const updated = await agent.patch('/customers/2').send({ address: 'Side' });
+      expect([updated.status, updated.body.address]).to.deep.equal([200, { street: 'Side' }]);
+      expect(await stored()).to.deep.equal({ street: 'Side' });
+    });
+
+    it('writes it in a replacement', async () => {
+      class Customers extends crudController(Customer, { endpoints: ['replace'], createSchema: Placed }) {}
+      const { agent } = await buildApp({ models: [Customer], controllers: [Customers] });
+      for (const [status, street] of [
+        [201, 'Main'],
+        [200, 'Side'],
+      ] as const) {
+        const answer = await agent.put('/customers/2').send(bob(street));
+        expect([answer.status, answer.body.address]).to.deep.equal([status, { street }]);
+        expect(await stored()).to.deep.equal({ street });
+      }
     });
   });
 });
