@@ -1,8 +1,10 @@
 /** A client that goes away while its request is at work: all is rolled back at once, and the rest of the work fails. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Get, JsonController, Param, Post } from 'routing-controllers';
+import type { RequestHandler } from 'express';
+import { Get, JsonController, Param, Post, UseBefore } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
@@ -64,6 +66,21 @@ async function pass(session?: UnitOfWork | ReadSession): Promise<unknown> {
   }
 }
 
+/** Names of methods that were called for a client that had gone. */
+const called: string[] = [];
+
+/** Waits until the test opens, has the request go on, and passes on what comes of the rest. */
+const waitBefore: RequestHandler = async (_request, _response, next) => {
+  if (!stop) throw new Error('No test is under way');
+  const { reach, opened, rest, end } = stop;
+  reach();
+  await opened;
+  next();
+  // What follows has asked for its connection by then.
+  await nextTurn();
+  end(await rest());
+};
+
 class LetterController extends crudController(Letter) {
   override async create(values: CreateValues<Letter>, context: CrudContext<Letter>) {
     const letter = await super.create(values, context);
@@ -94,6 +111,20 @@ class LetterController extends crudController(Letter) {
 
 @JsonController('/by-hand')
 class HandController {
+  @Post('/late/:text')
+  @UseBefore(waitBefore)
+  write(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
+    called.push('write');
+    return uow.repository(Letter).create({ text });
+  }
+
+  @Get('/late')
+  @UseBefore(waitBefore)
+  read(@InjectSession() session: ReadSession) {
+    called.push('read');
+    return session.repository(Letter).list();
+  }
+
   @Get('/report')
   async report(@InjectSession() session: ReadSession) {
     await session.repository(Letter).list();
@@ -212,6 +243,16 @@ describe('a client that goes away', () => {
       await leave('GET', '/by-hand/report', { rest: (uow) => uow?.repository(Letter).list() as never }),
     ).to.be.an('error');
     expect(await texts()).to.deep.equal([]);
+    expect(logger.lines).to.deep.equal([]);
+  });
+
+  it('begins nothing for a method that has not been called by then', async () => {
+    called.length = 0;
+    await leave('POST', '/by-hand/late/lost', { rest: writeOther });
+    // It needs the only connection for reads.
+    await leave('GET', '/by-hand/late', { rest: () => Letter.count() });
+    expect(called).to.deep.equal([]);
+    expect(await texts()).to.deep.equal(['other']);
     expect(logger.lines).to.deep.equal([]);
   });
 

@@ -195,6 +195,33 @@ class ToolController {
     return (await session.repository(Event).list()).map(({ text }) => text);
   }
 
+  /** Reads twice, and somebody else writes between. */
+  @Get('/twice')
+  async readTwice(@InjectSession() session: ReadSession) {
+    const events = session.repository(Event);
+    const first = await events.list();
+    await Event.create({ text: 'between' }, { transaction: null });
+    return { counts: [first.length, (await events.list()).length] };
+  }
+
+  @Post('/reported/:text')
+  async addAndReport(
+    @Param('text') text: string,
+    @InjectSession() session: ReadSession,
+    @InjectRepository(EventRepository) events: EventRepository,
+  ) {
+    const { length } = await session.repository(Event).list();
+    await events.record(text);
+    return { length };
+  }
+
+  @Post('/undone/:text')
+  async undo(@Param('text') text: string, @InjectUnitOfWork() uow: UnitOfWork) {
+    const { transaction } = uow;
+    await transaction.rollback();
+    return Event.create({ text }, { transaction });
+  }
+
   @Post('/plain/:text')
   async addPlainly(
     @Param('text') text: string,
@@ -375,6 +402,23 @@ describe('an injected parameter', () => {
     it('reads', async () => {
       await Event.create({ text: 'seen' });
       expectJson(await site.agent.get('/tools/events'), 200, ['seen']);
+    });
+
+    it('reads one snapshot in a session, whatever is written meanwhile', async () => {
+      await Event.create({ text: 'before' });
+      expectJson(await site.agent.get('/tools/twice'), 200, { counts: [1, 1] });
+      expect(await stored()).to.deep.equal(['event before', 'event between']);
+    });
+
+    it('writes with a repository beside a read session', async () => {
+      expectJson(await post('/tools/reported/beside'), 200, { length: 0 });
+      expect(await stored()).to.deep.equal(['event beside']);
+    });
+
+    it('answers and logs a query behind a rollback of its own', async () => {
+      expectProblem(await post('/tools/undone/never'), 500, { detail: 'Internal Server Error' });
+      expect(logger.lines[0]?.details).to.include({ status: 500 });
+      expect(await stored()).to.deep.equal([]);
     });
 
     it('brings a repository alone, which then writes on its own', async () => {

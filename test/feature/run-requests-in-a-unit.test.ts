@@ -2,7 +2,7 @@
 import { type EventEmitter, once } from 'node:events';
 import { expect } from 'chai';
 import type { Request, RequestHandler } from 'express';
-import { Body, Post, Req } from 'routing-controllers';
+import { Body, type InterceptorInterface, Post, Req, UseInterceptor } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   Crud,
@@ -15,6 +15,7 @@ import {
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
+import { except } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -62,6 +63,12 @@ class Shaped extends Model {
 /** What a write fails with that comes when the client has gone. */
 let late: Promise<unknown> | undefined;
 
+class Refuse implements InterceptorInterface {
+  intercept(): never {
+    throw new RangeError('refused');
+  }
+}
+
 class OverriddenController extends crudController(Overridden) {
   override async create(values: { name: string }, context: CrudContext<Overridden>) {
     const created = await super.create(values, context);
@@ -77,6 +84,12 @@ class OverriddenController extends crudController(Overridden) {
     await gone;
     late = caughtError(() => unit.repository(Overridden).create({ name: 'late' }));
     await late;
+  }
+
+  @Post('/intercepted')
+  @UseInterceptor(Refuse)
+  addAndFail(@Body() { name }: { name: string }, @InjectUnitOfWork() unit: UnitOfWork) {
+    return unit.repository(Overridden).create({ name });
   }
 
   @Post('/injected')
@@ -167,6 +180,17 @@ describe('a middleware that runs requests in a unit of work', () => {
     expect(await late).to.be.an('error');
     expect(await stored('/overridden')).to.deep.equal([]);
   });
+
+  except({ unit: 'the middleware of the combination rolls back what is answered with an error' }).it(
+    'is committed where an interceptor throws behind the writes, as they are without a unit',
+    async () => {
+      expectProblem(await agent.post('/overridden/intercepted').send({ name: 'kept' }), 500, {
+        detail: 'Internal Server Error',
+      });
+      expect(await outcome).to.equal('committed');
+      expect(await stored('/overridden')).to.deep.equal([{ name: 'kept' }]);
+    },
+  );
 
   it('cannot commit what a method has written that failed', async () => {
     expectProblem(await agent.post('/overridden').send({ name: 'refused' }), 500, {
