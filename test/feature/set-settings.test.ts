@@ -362,25 +362,31 @@ describe('the settings of statements', () => {
     });
 
     it('and refuse with 500 what is no setting, without its value', async () => {
-      const wrong: readonly (() => unknown)[] = [
-        () => ({ tenant: 'secret' }),
-        () => ({ 'app.tenant; SELECT 1': 'secret' }),
-        () => ({ 'app.tenant': 4711 }),
-        () => ({ 'app.tenant': 'secret\0' }),
-        () => ({ 'app.tenant': ['secret'] }),
-        () => 'secret',
-        () => ['secret'],
-        () => ({}),
-        () => {
-          throw null;
-        },
-        async () => Promise.reject(undefined),
+      const wrong: readonly (readonly [() => unknown, string])[] = [
+        [() => ({ tenant: 'secret' }), 'tenant\\", which is no name of a setting'],
+        [() => ({ 'app.tenant; SELECT 1': 'secret' }), 'SELECT 1\\", which is no name'],
+        [() => ({ 'app.tenant': 4711 }), "rls.settings gave 'app.tenant' something else than a text"],
+        [() => ({ 'app.tenant': 'secret\0' }), "rls.settings gave 'app.tenant' something else than a text"],
+        [() => ({ 'app.tenant': ['secret'] }), "rls.settings gave 'app.tenant' something else than a text"],
+        [() => 'secret', 'rls.settings gave no object'],
+        [() => ['secret'], 'rls.settings gave no object'],
+        [() => ({}), 'rls.settings gave an object without a setting'],
+        [
+          () => {
+            throw null;
+          },
+          '',
+        ],
+        [async () => Promise.reject(undefined), ''],
       ];
-      for (const each of wrong) {
+      for (const [each, reason] of wrong) {
         answer = each;
+        logger.clear();
         expect((await site.agent.get('/papers')).status, String(each)).to.equal(500);
+        expect(logger.text, String(each))
+          .to.include(reason)
+          .and.not.to.match(/secret|4711/);
       }
-      expect(logger.text).not.to.match(/secret|4711/);
     });
 
     it('and are not logged with their statements', async () => {
