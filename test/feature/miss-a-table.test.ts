@@ -8,8 +8,10 @@ import { expectProblem } from '../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
+const TOWERS = { tableName: 'Tall towers', schema: 'city one', timestamps: false };
+
 @Crud({ sortAllow: ['heightInM'] as never })
-@Table({ tableName: 'Tall towers', schema: 'city one', timestamps: false })
+@Table(TOWERS)
 class Tower extends Model {
   @PrimaryKey
   @Column(DataType.INTEGER)
@@ -30,6 +32,30 @@ class Tower extends Model {
   declare label: string;
 }
 
+@Crud({ endpoints: ['list', 'read', 'update', 'delete'] })
+@Table(TOWERS)
+class Mast extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud({ endpoints: ['read', 'replace'] })
+@Table(TOWERS)
+class Spire extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud({ endpoints: ['read', 'createMany'] })
+@Table(TOWERS)
+class Aerial extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
 const TABLE = '"city one"."Tall towers"';
 const KEY = 'id integer PRIMARY KEY, "height in m" integer, floors integer';
 const INDEX = `CREATE INDEX ON ${TABLE} ("height in m", id)`;
@@ -39,7 +65,7 @@ describe('a table', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Tower],
+      models: [Tower, Mast, Spire, Aerial],
       engine: { createAll: false },
       bootstrap: { logger: new CapturedLog() },
     });
@@ -92,6 +118,63 @@ describe('a table', () => {
     expect((await linesFor(view)).filter((line) => line.startsWith('error'))).to.deep.equal([]);
     const partitioned = `CREATE TABLE ${TABLE} (${KEY}) PARTITION BY RANGE (id)`;
     expect(await linesFor(`DROP VIEW ${TABLE}`, partitioned, INDEX)).to.deep.equal([]);
+  });
+
+  describe('that has columns which the model lacks', () => {
+    const started = (...parts: readonly string[]) => linesFor(...parts, INDEX);
+    const told = (column: string) =>
+      `warn Tower: the table ${TABLE} has a column "${column}" that is NOT NULL without a default, and the model lacks it, ` +
+      'so no record can be created; declare it, or give it a default by a migration.';
+
+    it('is told with each that every new row needs, in their order', async () => {
+      const more = '"own er" text NOT NULL, since date NOT NULL, gone text NOT NULL';
+      expect(
+        await started(`CREATE TABLE ${TABLE} (${KEY}, ${more})`, `ALTER TABLE ${TABLE} DROP COLUMN gone`),
+      ).to.deep.equal([told('own er'), told('since')]);
+      const { agent } = await buildApp({ models: [Tower], logger: new CapturedLog() });
+      const refused = await agent.post('/towers').send({ id: 1 });
+      expectProblem(refused, 422, { detail: 'The database does not accept these values.' });
+    });
+
+    it('is told nothing about where the database gives them a value', async () => {
+      const filled = [
+        'a text',
+        'b text NOT NULL DEFAULT 1',
+        'c int NOT NULL GENERATED ALWAYS AS IDENTITY',
+        'd int NOT NULL GENERATED ALWAYS AS (floors + 1) STORED',
+        'e "city one".full NOT NULL',
+      ];
+      expect(
+        await started(
+          'CREATE DOMAIN "city one".full AS text DEFAULT 1',
+          `CREATE TABLE ${TABLE} (${[KEY, ...filled].join()})`,
+        ),
+      ).to.deep.equal([]);
+      const { agent } = await buildApp({ models: [Tower], logger: new CapturedLog() });
+      expect((await agent.post('/towers').send({ id: 1, floors: 2 })).status).to.equal(201);
+    });
+
+    it('is told nothing about where a trigger or a rule may, and no other trigger counts', async () => {
+      const table = `CREATE TABLE ${TABLE} (${KEY}, since date NOT NULL)`;
+      const run = `CREATE FUNCTION "city one".fill() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.since := now(); RETURN NEW; END'`;
+      const trigger = (when: string) =>
+        `CREATE TRIGGER fill ${when} ON ${TABLE} FOR EACH ROW EXECUTE FUNCTION "city one".fill()`;
+      expect(await started(table, run, trigger('BEFORE UPDATE'))).to.deep.equal([told('since')]);
+      await execute(`DROP TRIGGER fill ON ${TABLE}`);
+      expect(await linesFor(trigger('BEFORE INSERT OR UPDATE'))).to.deep.equal([]);
+      const rule = `CREATE RULE keep AS ON INSERT TO ${TABLE} DO INSTEAD NOTHING`;
+      expect(await linesFor(`DROP TRIGGER fill ON ${TABLE}`, rule)).to.deep.equal([]);
+    });
+
+    it('is told where requests create rows, in any way, and not elsewhere', async () => {
+      await execute(`CREATE TABLE ${TABLE} (${KEY}, since date NOT NULL)`);
+      const logger = new CapturedLog();
+      await buildApp({ models: [Mast, Spire, Aerial], logger });
+      expect(logger.lines.map(({ message }) => message.slice(0, message.indexOf(':')))).to.deep.equal([
+        'Spire',
+        'Aerial',
+      ]);
+    });
   });
 
   for (const fastPath of [true, false]) {

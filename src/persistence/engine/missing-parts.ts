@@ -1,4 +1,7 @@
-/** What the models name and the database does not have, told once at the start: tables, columns and indexes. */
+/**
+ * Where the models and the database differ, told once at the start: tables, columns and indexes that the database lacks, and
+ * columns that a model would have to write and does not know.
+ */
 import { type QueryOptionsWithType, QueryTypes } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
@@ -15,17 +18,27 @@ interface TableRow {
   readonly table: string;
   readonly exists: boolean;
   readonly columns: readonly string[];
+  /** Those that a statement has to give a value. */
+  readonly required: readonly string[];
 }
 
-/** Tables, views, partitions and foreign tables alike, found as a statement would find them. */
+/**
+ * Tables, views, partitions and foreign tables alike, found as a statement would find them. What a trigger may fill in is not
+ * required: 1, 2 and 4 are ROW, BEFORE and INSERT (`pg_trigger.h`).
+ */
 const TABLES = `
   SELECT t.name AS "table", c.oid IS NOT NULL AS "exists",
-         ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped) AS "columns"
+         ARRAY(SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped) AS "columns",
+         ARRAY(SELECT a.attname::text FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid
+               WHERE a.attrelid = c.oid AND a.attnum > 0 AND a.attnotnull AND NOT a.atthasdef AND a.attidentity = ''
+                 AND y.typdefault IS NULL AND c.relkind IN ('r', 'p') AND NOT c.relhasrules
+                 AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7)
+               ORDER BY a.attnum) AS "required"
   FROM unnest($1::text[]) AS t(name) LEFT JOIN pg_class c ON c.oid = to_regclass(t.name)`;
 
 /**
- * Writes one error for each table or column that is missing, one warning with all indexes that are, and one for each unique index
- * that holds soft-deleted rows. None of them stops the application, whose other resources work: a migration may be under way. A
+ * Writes one error for each table or column that is missing, one warning for each column that no create can fill, one with all
+ * indexes that are missing, and one for each unique index that holds soft-deleted rows. None of them stops the application, whose other resources work: a migration may be under way. A
  * database that cannot be asked now is not an error.
  */
 export async function warnMissingParts(
@@ -38,6 +51,8 @@ export async function warnMissingParts(
     const tables = await askCatalog<TableRow>([...models.keys()], TABLES);
     for (const [model, info] of models)
       for (const line of missingParts(info, tables.get(model)?.[0])) logger.error(line);
+    for (const plan of plans.filter(createsRows))
+      for (const line of unknownColumns(plan.info, tables.get(plan.model)?.[0])) logger.warn(line);
     const present = [...models.keys()].filter((model) => tables.get(model)?.[0]?.exists);
     const rows = await askCatalog<IndexRow>(present, INDEXES);
     const indexes = new Map(present.map((model) => [model, (rows.get(model) ?? []).map(readIndex)]));
@@ -98,4 +113,18 @@ function missingParts({ name, model, attributes }: RecordInfo, row: TableRow | u
         `${name}.${attribute.name}: the table ${table} has no column ${identifier(attribute.column)}; add it by a migration, ` +
         'as createAll changes no table that exists.',
     );
+}
+
+function createsRows({ endpoints, bulk }: ResourcePlan): boolean {
+  return endpoints.has('create') || endpoints.has('replace') || bulk?.endpoints.has('createMany') === true;
+}
+
+/** A line for each column that every new row needs, and that a model does not have. */
+function unknownColumns({ name, model, attributes }: RecordInfo, row: TableRow | undefined): string[] {
+  const known = new Set([...attributes.values()].map(({ column }) => column));
+  const lacking = row?.required.filter((column) => !known.has(column)) ?? [];
+  return lacking.map((column) => {
+    const text = `the table ${quotedTable(model)} has a column ${identifier(column)} that is NOT NULL without a default`;
+    return `${name}: ${text}, and the model lacks it, so no record can be created; declare it, or give it a default by a migration.`;
+  });
 }
