@@ -63,8 +63,11 @@ const TOKENS = {
   comma: /[ \t]*,[ \t]*/y,
   close: /[ \t]*\)/y,
   selector: /[A-Za-z0-9_.]+/y,
-  /** `==`, `!=`, `<`, `<=`, `>`, `>=`, or a word between two `=`. */
-  operator: /(?:=[A-Za-z-]*|[!<>~])=?/y,
+  /**
+   * `==`, `!=`, `<`, `<=`, `>`, `>=`, or a word between two `=`. A word that lacks its second `=` is a value behind a single one, as in
+   * `title=Hello`, unless a value follows, as in `id=in(1,2)`.
+   */
+  operator: /=[A-Za-z-]*(?:=|(?=[ \t(]))|=|[!<>~]=?/y,
   /** A backslash takes the next character as it is; it is special inside quotes only. */
   quoted: /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/sy,
   /** Up to what RSQL reserves, and blanks. */

@@ -155,7 +155,7 @@ function operatorError(
   const code = isKnown ? 'q.operator-not-allowed' : 'q.unknown-operator';
   const problem = isKnown
     ? `'${text}' is not available for '${name}' (${type.kind}).`
-    : `Unknown operator ${quote(text)}.${didYouMean(text, allowed)}`;
+    : `Unknown operator ${quote(text)}.${didYouMean(text === '=' ? '==' : text, allowed)}`;
   return new FilterError(code, position, { detail: `${problem} Use ${allowed.join(', ')}.`, allowed });
 }
 

@@ -2,6 +2,7 @@
  * The parameters of a raw query string. Not the framework's parser: those turn repeated names into arrays, brackets
  * into objects and broken UTF-8 into U+FFFD, each of which changes what the client asked for.
  */
+import { restrictedNames } from '../plan/access-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { MAX_ISSUES, type RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
@@ -77,12 +78,12 @@ function repeatedIssue(parameter: string): RequestIssue {
  * that the route does not read. Where the resource ignores the latter, nothing about them is wrong.
  */
 export function parameterIssues(
-  { unknownQuery }: ResourcePlan,
+  plan: ResourcePlan,
   { parameters, issues }: QueryString,
   accepted: readonly string[],
 ): RequestIssue[] {
   if (parameters.size === 0 && issues.length === 0) return [];
-  if (unknownQuery === 'ignore') {
+  if (plan.unknownQuery === 'ignore') {
     return issues.filter((issue) => 'parameter' in issue && accepted.includes(issue.parameter));
   }
   const choices = accepted.length > 0 ? `It accepts ${accepted.join(', ')}.` : 'It accepts none.';
@@ -93,7 +94,14 @@ export function parameterIssues(
     .map((name) => ({
       parameter: name,
       code: 'unknown',
-      detail: `This route has no parameter ${quote(name)}.${didYouMean(name, accepted)} ${choices}`,
+      detail: `This route has no parameter ${quote(name)}.${filterHint(plan, name, accepted) || didYouMean(name, accepted)} ${choices}`,
     }));
   return [...issues, ...unknown];
+}
+
+/** For `?title=Hello`. Nothing is told of attributes that only some requests may read. */
+function filterHint({ filters, access }: ResourcePlan, name: string, accepted: readonly string[]): string {
+  const filter = filters.get(name);
+  if (!filter || !accepted.includes('q') || restrictedNames(access).has(filter.attribute)) return '';
+  return ` To filter by it, send q=${name}${filter.operators[0]}value.`;
 }

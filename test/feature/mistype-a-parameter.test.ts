@@ -19,13 +19,46 @@ class Flag extends Model {
   declare name: string;
 }
 
+@Crud({
+  filterAllow: {
+    name: true,
+    labels: true,
+    secret: true,
+    'details.size': 'number',
+    'hidden.size': 'number',
+  },
+  fields: { secret: { read: () => false }, hidden: { read: () => true } },
+})
+@Table({ tableName: 'signs', timestamps: false })
+class Sign extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(20))
+  declare name: string | null;
+
+  @Column(DataType.ARRAY(DataType.TEXT))
+  declare labels: string[] | null;
+
+  @Column(DataType.STRING(20))
+  declare secret: string | null;
+
+  @Column(DataType.JSONB)
+  declare details: object | null;
+
+  @Column(DataType.JSONB)
+  declare hidden: object | null;
+}
+
 const ONE = { id: 1, name: 'one' };
 
 describe('mistyping a parameter', () => {
   let site: TestApp;
 
   before(async () => {
-    site = await startTestApp({ models: [Flag] });
+    site = await startTestApp({ models: [Flag, Sign] });
   });
 
   beforeEach(async () => {
@@ -51,6 +84,29 @@ describe('mistyping a parameter', () => {
         code: 'unknown',
         detail:
           "This route has no parameter 'Page'. Did you mean 'page'? It accepts page, size, sort, q, fields.",
+      });
+    });
+
+    it('says how to filter by what is filtered by', async () => {
+      for (const [name, hint] of [
+        ['name', ' To filter by it, send q=name==value.'],
+        ['labels', ' To filter by it, send q=labels=contains=value.'],
+        ['details.size', ' To filter by it, send q=details.size==value.'],
+        // Not by this request, or not by any.
+        ['secret', ''],
+        ['hidden.size', ''],
+        ['details', ''],
+      ] as const) {
+        expectIssue(await site.agent.get(`/signs?${name}=x`), 400, {
+          parameter: name,
+          code: 'unknown',
+          detail: `This route has no parameter '${name}'.${hint} It accepts page, size, sort, q, fields.`,
+        });
+      }
+      expectIssue(await site.agent.get('/signs/1?name=x'), 400, {
+        parameter: 'name',
+        code: 'unknown',
+        detail: "This route has no parameter 'name'. It accepts fields.",
       });
     });
 

@@ -315,6 +315,27 @@ describe('a typed filter', () => {
       });
     });
 
+    it('of one character, and tells that of two', () => {
+      const allowed = [...EQUALITY, ...ORDER];
+      for (const value of ['5', 'five']) {
+        expect(issueOf(`age=${value}`)).to.deep.equal({
+          parameter: 'q',
+          code: 'q.unknown-operator',
+          detail: `Unknown operator '='. Did you mean '=='? Use ${allowed.join(', ')}.`,
+          position: 3,
+          allowed,
+        });
+      }
+    });
+
+    it('that lacks its end, and tells the one with it', () => {
+      for (const rest of ['(5,6)', ' 5']) {
+        expect(issueOf(`age=in${rest}`).detail).to.match(
+          /^Unknown operator '=in'\. Did you mean '=in='\? Use /,
+        );
+      }
+    });
+
     it('of regular expressions, which would cost what nobody can tell', () => {
       for (const operator of [
         '~',
