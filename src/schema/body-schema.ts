@@ -222,8 +222,10 @@ function failureIssues(failures: readonly ValidationError[], body: BodyValues): 
     const broken = Object.entries(failure.constraints ?? {}).filter(
       ([code]) => code !== UNDECLARED || (isSent(body, path) && !isDeclared(failure)),
     );
-    // What is absent or null breaks every other rule too, which is not worth saying.
-    const told = broken.filter(([name]) => name === 'isDefined');
+    // What is absent, null or of another type breaks every other rule too, which is not worth saying.
+    const told = broken.filter(
+      ([name, message]) => name === 'isDefined' || isOtherType(failure, name, message),
+    );
     for (const rule of told.length > 0 ? told : broken) issues.push(failureIssue(failure, path, rule));
     for (const child of failure.children ?? []) read(child, path);
   };
@@ -238,7 +240,7 @@ function failureIssue(
 ): RequestIssue {
   const pointer = bodyPointer(...path);
   if (code === UNDECLARED) return { pointer, code: 'unknownProperty', detail: 'There is no such property.' };
-  const text = isOwnMessage(failure, code, message) ? message : withoutValue(message, failure);
+  const text = columnRuleOf(failure, code, message) ? message : withoutValue(message, failure);
   return { pointer, code, detail: sentence(text) };
 }
 
@@ -263,10 +265,22 @@ function declarations(): (failure: ValidationError) => boolean {
   };
 }
 
-/** The rules of the columns never quote, though an example in one can happen to be what was sent. */
-function isOwnMessage({ contexts, property }: ValidationError, code: string, message: string): boolean {
-  const context: unknown = contexts?.[code];
-  return message === `${property} ${(context as Partial<RuleContext> | undefined)?.columnRule}`;
+/** The rule of a column that this is the message of. Such rules never quote, though an example can happen to be what was sent. */
+function columnRuleOf(
+  { contexts, property }: ValidationError,
+  code: string,
+  message: string,
+): Partial<RuleContext> | null {
+  const context: Partial<RuleContext> | undefined = contexts?.[code];
+  return message === `${property} ${context?.columnRule}` ? (context ?? null) : null;
+}
+
+/** Whether the column has values of another type of JSON: `"5"` for a number. */
+function isOtherType(failure: ValidationError, code: string, message: string): boolean {
+  const { jsonType } = columnRuleOf(failure, code, message) ?? {};
+  if (jsonType === undefined) return false;
+  if (jsonType === 'array') return !Array.isArray(failure.value);
+  return typeof failure.value !== (jsonType === 'integer' ? 'number' : jsonType);
 }
 
 /** A validator of the user's may quote the value (`$value` in its message); what was sent does not come back. */

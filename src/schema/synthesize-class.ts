@@ -2,6 +2,7 @@
 import { ValidateBy, ValidateIf } from 'class-validator';
 import type { AttributeInfo } from '../model/model-info.js';
 import { attributeRules, type ColumnRule } from './column-rules.js';
+import type { JsonSchema } from './json-schema.js';
 
 /** A derived class: ordinary, constructed without arguments. */
 export type SchemaClass = new () => object;
@@ -76,6 +77,8 @@ export function finishClass(target: object): void {
 /** Tells the messages of column rules from those of the user's validators, which may quote a value. */
 export interface RuleContext {
   readonly columnRule: string;
+  /** What JSON calls the values of the column; of the rule that asks for it only. */
+  readonly jsonType?: JsonSchema['type'];
 }
 
 /** What an attribute does when it is absent, and when it is null. */
@@ -114,8 +117,11 @@ function presenceDecorators(presence: Presence): readonly PropertyDecorator[] {
     : [isDefined];
 }
 
-function ruleDecorator(attribute: string, { name, constraints, check, text }: ColumnRule): PropertyDecorator {
-  const context: RuleContext = { columnRule: text };
+function ruleDecorator(
+  attribute: string,
+  { name, constraints, check, text, schema }: ColumnRule,
+): PropertyDecorator {
+  const context: RuleContext = { columnRule: text, ...(schema.type && { jsonType: schema.type }) };
   return ValidateBy(
     {
       name,

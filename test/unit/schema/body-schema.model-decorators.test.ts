@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { Transform, Type } from 'class-transformer';
 import {
+  ArrayMaxSize,
+  Equals,
   getMetadataStorage,
   IsEmail,
   IsInt,
@@ -81,6 +83,36 @@ describe('parseBody', () => {
       const rules = getMetadataStorage().getTargetValidationMetadatas(Plain, '', true, false);
       expect(rules.map(({ name, propertyName }) => [name, propertyName])).to.deep.equal([
         ['isEmail', 'email'],
+      ]);
+    });
+
+    it('tells none of them about a value of another type of JSON', async () => {
+      @Table({ timestamps: false })
+      class Score extends Model {
+        @Min(1) @Max(5) @Column(DataType.INTEGER) declare stars: number;
+        @Min(1) @Max(5) @Column(DataType.DOUBLE) declare mean: number;
+        @Length(3, 9) @Column(DataType.STRING) declare text: string;
+        @ArrayMaxSize(2) @Column(DataType.ARRAY(DataType.TEXT)) declare tags: string[];
+        @Equals(true) @Column(DataType.BOOLEAN) declare isFair: boolean;
+      }
+      attach(Score);
+      const wrong = { stars: '5', mean: [], text: 5, tags: 'a', isFair: 1 };
+      expect(await bodyIssues(parseCreate(Score, wrong))).to.deep.equal([
+        { pointer: '/stars', code: 'isInt', detail: 'stars must be an integer.' },
+        { pointer: '/mean', code: 'isNumber', detail: 'mean must be a number.' },
+        { pointer: '/text', code: 'isString', detail: 'text must be a string.' },
+        { pointer: '/tags', code: 'isArray', detail: 'tags must be an array.' },
+        { pointer: '/isFair', code: 'isBoolean', detail: 'isFair must be true or false.' },
+      ]);
+      expect(await bodyIssues(parseCreate(Score, { stars: 5.5, tags: ['a', 'b', 4] }))).to.deep.equal([
+        { pointer: '/stars', code: 'isInt', detail: 'stars must be an integer.' },
+        { pointer: '/stars', code: 'max', detail: 'stars must not be greater than 5.' },
+        {
+          pointer: '/tags',
+          code: 'isStringEach',
+          detail: 'tags must hold only values of which each must be a string.',
+        },
+        { pointer: '/tags', code: 'arrayMaxSize', detail: 'tags must contain no more than 2 elements.' },
       ]);
     });
 
