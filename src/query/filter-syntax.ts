@@ -115,7 +115,7 @@ class FilterParser {
     if (this.#isAtEnd()) return null;
     const filter = this.#or();
     this.#take('blanks');
-    if (!this.#isAtEnd()) this.#unexpected("',', ';' or the end");
+    if (!this.#isAtEnd()) this.#unexpectedBehind("',', ';' or the end");
     return filter;
   }
 
@@ -198,7 +198,7 @@ class FilterParser {
   #close({ position }: Lexeme, expected: string): void {
     if (this.#take('close')) return;
     this.#take('blanks');
-    if (!this.#isAtEnd()) this.#unexpected(expected);
+    if (!this.#isAtEnd()) this.#unexpectedBehind(expected);
     throw new FilterError('q.unclosed', position, {
       detail: `'(' opened at position ${position} is not closed.`,
     });
@@ -217,6 +217,12 @@ class FilterParser {
 
   #isAtEnd(): boolean {
     return this.#position >= this.text.length;
+  }
+
+  /** Behind a value. `name==San Marino` may be one value, too. */
+  #unexpectedBehind(expected: string): never {
+    const isWord = /^[ \t][^"'();,=!~<>]/.test(this.text.slice(this.#position - 1));
+    this.#unexpected(isWord ? `${expected}; a value with blanks stands in quotes` : expected);
   }
 
   #unexpected(expected: string): never {
