@@ -27,8 +27,15 @@ export default defineConfig({
   lastUpdated: false,
   // Addresses of examples, which no page has.
   ignoreDeadLinks: 'localhostLinks',
-  // No highlighting is known for it; its comments are those of a shell.
-  markdown: { languageAlias: { promql: 'sh' } },
+  markdown: {
+    // No highlighting is known for it; its comments are those of a shell.
+    languageAlias: { promql: 'sh' },
+    /** What stands in braces in code, such as the properties of JSX, is no expression of Vue's. */
+    config({ renderer }) {
+      const inline = renderer.rules.code_inline;
+      renderer.rules.code_inline = (...args) => inline?.(...args).replace('<code', '<code v-pre') ?? '';
+    },
+  },
   // The page of changes is long.
   vite: { build: { chunkSizeWarningLimit: 2_000 } },
   themeConfig: {
