@@ -22,15 +22,18 @@ export const BELOW_HTTP = [
 /** A run on another path would do the same again: these compare both paths, or ask nothing of any. */
 export const SAME_ON_EACH_PATH = [
   'advise-indexes',
+  'answer-in-little-time',
   'check-row-security',
   'connect-an-engine',
   'describe-many',
   'equal-paths',
+  'explain-pages',
   'extend-a-route',
   'filter-an-array',
   'filter-inside-json',
   'filter-what-is-visible',
   'health-leaks',
+  'health-routes',
   'leak-no-rows',
   'misconfigure',
   'openapi-document',
@@ -38,7 +41,11 @@ export const SAME_ON_EACH_PATH = [
   'prepared-statements',
   'read-any-text',
   'restrict-any-fields',
+  'scope-any-model',
+  'secure-rows',
   'see-nothing-of-others',
+  'send-a-long-value',
+  'serve-tenants',
   'write-what-a-filter-finds',
 ].flatMap(ignore);
 

@@ -15,6 +15,7 @@ import { CapturedLog } from '../support/captured-log.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { wholeOr } from '../support/short.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -175,7 +176,7 @@ describe('losing connections', () => {
   });
 
   it('has them cut after each number of bytes, from the log-in to the last row', async () => {
-    for (let bytes = 0; bytes < 900; bytes += 15) {
+    for (let bytes = 0; bytes < 900; bytes += wholeOr(45, 15)) {
       proxy.reset();
       proxy.limitData(bytes);
       expectCalm(await Promise.all(mixedRequests(site, 6)));

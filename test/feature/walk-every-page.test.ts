@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import type { SortTerm } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { type Listening, listen } from '../support/listen.js';
+import { wholeOr } from '../support/short.js';
 import { HARD_VALUES, type HardColumn, SORT_COLUMNS, Specimen } from '../support/specimen.js';
 import { type SpecimenRow, SpecimenTable } from '../support/specimen-table.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -35,7 +36,7 @@ interface Answer {
 }
 
 /** Random walks; 250 and more find what is rare. */
-const WALKS = Number(process.env['CRUD_TEST_WALKS'] ?? 120);
+const WALKS = Number(process.env['CRUD_TEST_WALKS'] ?? wholeOr(40, 120));
 const idArbitrary = fc.integer({ min: -2147483648, max: 2147483647 });
 
 function rowArbitrary(terms: readonly SortTerm[]): fc.Arbitrary<SpecimenRow> {
@@ -209,7 +210,7 @@ describe('walking every page', function () {
     after(() => Specimen.removeHook('beforeFind', 'watch'));
 
     it('gives the same', async () => {
-      await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: 80 });
+      await fc.assert(fc.asyncProperty(journeyArbitrary, expectWholeWalk), { numRuns: wholeOr(25, 80) });
     });
   });
 });

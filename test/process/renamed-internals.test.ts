@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { freshDatabase } from '../support/postgres.js';
+import { wholeOr } from '../support/short.js';
 import type { Change } from './rename-internals.js';
 
 const run = promisify(execFile);
@@ -46,7 +47,9 @@ describe('a field of a framework under another name', () => {
     expect(plain.seen).to.include.members(['create wide', 'count']);
   });
 
-  for (const [file, name] of RENAMED) {
+  // The first and each third one.
+  const step = wholeOr(3, 1);
+  for (const [file, name] of RENAMED.filter((_, index) => index % step === 0)) {
     it(`changes no answer where it is ${name} of ${file}, and is told once`, async () => {
       const { warnings, fast, ...shown } = await outcome(renamed(file, name));
       expect(shown).to.deep.equal({ answers: plain.answers, seen: plain.seen });
