@@ -175,7 +175,11 @@ describe('being refused by rules of the database', () => {
       expectProblem(await site.agent.get('/ledgers/1'), 500, unexpected);
       expectProblem(await site.agent.post('/ledgers').send({}), 500, unexpected);
       expectProblem(await site.agent.delete('/ledgers/1'), 500, unexpected);
-      expect(logger.lines.map(({ details }) => details['code'])).to.deep.equal(Array(4).fill('42501'));
+      // A second after the test before, the log may tell how many requests more have failed as there.
+      const codes = logger.lines.flatMap(({ details }) =>
+        details['status'] === 500 ? [details['code']] : [],
+      );
+      expect(codes).to.deep.equal(Array(4).fill('42501'));
     },
   );
 

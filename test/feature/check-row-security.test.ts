@@ -27,6 +27,9 @@ class Paper extends Model {
   @AutoIncrement
   @Column(DataType.INTEGER)
   declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
 }
 
 @Crud()
@@ -36,6 +39,9 @@ class Pen extends Model {
   @AutoIncrement
   @Column(DataType.INTEGER)
   declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare title: string;
 }
 
 const MODELS = [Paper, Pen];
