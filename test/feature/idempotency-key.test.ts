@@ -122,8 +122,8 @@ describe('an Idempotency-Key', () => {
     site = await startTestApp({
       models: [Payment],
       bootstrap: { models: [Payment], idempotency: IDEMPOTENCY },
-      minPool: 2,
-      engine: { dialectOptions: { lock_timeout: 300 } },
+      minPool: 3,
+      engine: { dialectOptions: { lock_timeout: 1_000 } },
     });
   });
 
@@ -138,6 +138,14 @@ describe('an Idempotency-Key', () => {
     site.engine.sequelize.query<Record<string, unknown>>('SELECT * FROM crud_idempotency', {
       type: QueryTypes.SELECT,
     });
+
+  /** Until a statement of this database waits for another transaction, or nobody has to. */
+  const waiting = async (isOver: () => boolean) => {
+    const asked =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    const count = async () => (await site.engine.sequelize.query(asked, { type: QueryTypes.SELECT })).length;
+    while (!isOver() && (await count()) === 0) await new Promise(setImmediate);
+  };
 
   describe('of each write', () => {
     it('has a create done once', async () => {
@@ -412,6 +420,29 @@ describe('an Idempotency-Key', () => {
       for (const answer of answers.filter((each) => each.status !== 201))
         expectProblem(answer, 409, UNDER_WAY);
       expect(await rows()).to.equal(1);
+    });
+
+    it('waits for the first one, and is answered as that', async () => {
+      const ended = deferred();
+      Payment.addHook('beforeCreate', 'wait', () => ended.promise);
+      try {
+        let isOver = false;
+        const sent = [create(), create()].map((each) =>
+          each.then((answer) => {
+            isOver = true;
+            return answer;
+          }),
+        );
+        await waiting(() => isOver);
+        ended.resolve();
+        const answers = await Promise.all(sent);
+        const isReplay = ({ headers }: Response) => 'idempotent-replayed' in headers;
+        expect(answers.filter(isReplay)).to.have.length(1);
+        expectReplay(answers.find((each) => !isReplay(each)) as Response, answers.find(isReplay) as Response);
+        expect(await rows()).to.equal(1);
+      } finally {
+        Payment.removeHook('beforeCreate', 'wait');
+      }
     });
 
     it('waits for the first one up to the lock timeout, then is 409 with Retry-After', async () => {
