@@ -312,6 +312,20 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     await agent.get('/shelves/x/books').set('x-key', '1').expect(400);
   });
 
+  it('writes nothing where a hook of either model does', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build();
+    for (const model of [Book, Shelf as unknown as typeof Book]) {
+      model.addHook('beforeFind', 'write', async () => {
+        await Book.update({ year: 1 }, { where: { id: 4 } });
+      });
+      await agent.get('/shelves/1/books').expect(500);
+      model.removeHook('beforeFind', 'write');
+    }
+    expect(await Book.count({ where: { year: 1 } })).to.equal(0);
+  });
+
   it('is within what hooks add to queries of either model', async () => {
     declare(Shelf, { subresources: ['books'] });
     declare(Book);
