@@ -12,8 +12,8 @@ import { expectJson } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-@Crud({ endpoints: ['read'], scope: { tenant: () => 1 } })
-@Table({ tableName: 'bags', timestamps: false })
+@Crud({ endpoints: ['read', 'deleteMany'], filterAllow: ['id'], scope: { tenant: () => 1 } })
+@Table({ tableName: 'bags', timestamps: false, indexes: [{ fields: ['tenant', 'id'] }] })
 class Bag extends Model {
   @PrimaryKey
   @AutoIncrement
@@ -37,6 +37,25 @@ class Pebble extends Model {
   @ForeignKey(() => Bag)
   @Column({ type: DataType.INTEGER, references: { model: 'bags', key: 'id' } })
   declare bagId: number | null;
+}
+
+/** Code of the user's shows it, and cannot show each. */
+@Crud({ endpoints: ['createMany', 'updateMany'] })
+@Table({ tableName: 'shells', timestamps: false })
+class Shell extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.STRING(10))
+  get text(): string {
+    return speak(this.getDataValue('text')) as string;
+  }
+}
+
+function speak(value: unknown): unknown {
+  if (value === 'secret') throw new RangeError('This cannot be said.');
+  return value;
 }
 
 /** The server fails for `broken`, and counts how often it was asked. */
@@ -68,7 +87,7 @@ except(DECORATED).describe('many records that one statement writes', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Bag, Pebble],
+      models: [Bag, Pebble, Shell],
       engine: { logging: sql.record },
       bootstrap: { logger: log },
       minPool: 2,
@@ -76,7 +95,10 @@ except(DECORATED).describe('many records that one statement writes', () => {
     await site.engine.sequelize.query(BREAK);
   });
 
-  beforeEach(() => emptyTables(site, 'pebbles', 'bags'));
+  beforeEach(async () => {
+    log.clear();
+    await emptyTables(site, 'pebbles', 'bags', 'shells');
+  });
 
   after(() => site[Symbol.asyncDispose]());
 
@@ -124,6 +146,35 @@ except(DECORATED).describe('many records that one statement writes', () => {
     const { agent } = await buildApp({ models: [Bag, Pebble] }, (app) => app.set('json spaces', 2));
     const { text } = await agent.post('/pebbles').send(TWO);
     expect(text).to.equal(JSON.stringify({ items: MADE }, null, 2));
+  });
+
+  it('are not written where a getter cannot show one', async () => {
+    const make = (texts: readonly string[]) => texts.map((text, index) => ({ id: index + 1, text }));
+    const send = (method: 'post' | 'patch', ...texts: string[]) =>
+      site.agent[method]('/shells').send(make(texts));
+    expect((await send('post', 'a', 'secret')).status).to.equal(500);
+    expect(await Shell.count()).to.equal(0);
+    expect((await send('post', 'a', 'b')).status).to.equal(201);
+    expect((await send('patch', 'c', 'secret')).status).to.equal(500);
+    expect(await Shell.count({ where: { text: ['a', 'b'] } })).to.equal(2);
+  });
+
+  it('are not written where the replacer of the application refuses one', async () => {
+    const { agent } = await buildApp({ models: [Bag, Pebble], logger: log }, (app) =>
+      app.set('json replacer', (_name: string, value: unknown) => speak(value)),
+    );
+    expect((await agent.post('/pebbles').send([{ name: 'a' }, { name: 'secret' }])).status).to.equal(500);
+    expect(await Pebble.count()).to.equal(0);
+    expect((await agent.post('/pebbles').send(TWO)).status).to.equal(201);
+  });
+
+  it('are deleted where nothing refers to them, and else refused as one is', async () => {
+    const [bag] = await Bag.bulkCreate([{ tenant: 1 }, { tenant: 1 }], { returning: true });
+    await Pebble.create({ name: 'a', bagId: bag?.id });
+    expect((await site.agent.delete('/bags?q=id=ge=1')).status).to.equal(409);
+    expect(await Bag.count()).to.equal(2);
+    await emptyTables(site, 'pebbles');
+    expectJson(await site.agent.delete('/bags?q=id=ge=1'), 200, { affected: 2 });
   });
 
   it('refer to no record of another tenant', async () => {
