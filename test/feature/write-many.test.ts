@@ -10,6 +10,7 @@ import {
   type CrudContext,
   crudController,
   type ListQuery,
+  NotFoundError,
   type UpdateValues,
   unitOfWork,
 } from '../../src/index.js';
@@ -789,6 +790,26 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       const papers = await Paper.findAll({ where: { tenant: 1 } });
       expect(papers.map((paper) => paper.get('version'))).to.deep.equal([12, 12, 12]);
       expect(new Set(papers.map(({ rank }) => rank)).size).to.equal(1);
+    });
+
+    it('are not deleted where an override refuses one that is there', async () => {
+      class Papers extends crudController(Paper) {
+        override remove(id: number, context: CrudContext<Paper>) {
+          if (id === 4) throw new NotFoundError('It is kept.');
+          return super.remove(id, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      expect((await agent.delete('/papers?q=rank==0')).status).to.equal(404);
+      expect(await rows()).to.deep.equal(BEFORE);
+      const { body } = await agent.delete('/papers?q=rank==0&atomic=false');
+      const statuses = body.items.map(({ key, status }: Record<string, number>) => [key, status]);
+      expect(statuses).to.deep.equal([
+        [1, 204],
+        [2, 204],
+        [4, 404],
+      ]);
+      expect((await rows()).map(([id]) => id)).to.deep.equal([3, 4]);
     });
 
     it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {
