@@ -13,7 +13,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { Crud, type CrudContext, crudController } from '../../src/index.js';
+import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { except, UNGUARDED } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -89,6 +89,27 @@ class Mark extends Model {
   declare text: string;
 }
 
+/** What code of the user's shows at the end of a text. It is in no row. */
+let ending = '';
+
+/** With a getter. */
+@Crud()
+@Table({ tableName: 'calls', timestamps: false, version: true })
+class Call extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({
+    type: DataType.STRING(20),
+    get(this: Call) {
+      return `${this.getDataValue('text')}${ending}`;
+    },
+  })
+  declare text: string;
+}
+
 /** Who change one record at the same time. */
 const CLIENTS = 16 * Number(process.env['CRUD_TEST_TIMES'] ?? 1);
 
@@ -105,14 +126,15 @@ describe('the tags of records', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Author, Note, Lock, Mark],
+      models: [Author, Note, Lock, Mark, Call],
       engine: { logging: sql.record },
       minPool: 2,
     });
   });
 
   beforeEach(async () => {
-    await emptyTables(site, 'notes', 'authors', 'locks', 'marks');
+    ending = '';
+    await emptyTables(site, 'notes', 'authors', 'locks', 'marks', 'calls');
     await Author.create({ name: 'Ann' });
     await Note.create({ tenant: 1, text: 'one', authorId: 1 });
   });
@@ -396,6 +418,26 @@ describe('the tags of records', () => {
       .set('if-match', first.headers['etag'] ?? '')
       .send({ text: 'x' });
     expect(changed.status).to.equal(200);
+  });
+
+  it('tells answers apart that an override or a getter makes of one state', async () => {
+    class Loud extends crudController(Note) {
+      override async read(id: Id, query: ReadQuery, context: CrudContext<Note>) {
+        const note = await super.read(id, query, context);
+        return note.set('text', `${note.text}${ending}`);
+      }
+    }
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Loud] });
+    await Call.create({ text: 'one' });
+    for (const get of [() => agent.get('/notes/1'), () => site.agent.get('/calls/1')]) {
+      ending = '';
+      const first = await get();
+      ending = '!';
+      const second = await get().set('if-none-match', first.headers['etag'] ?? '');
+      expect([second.status, second.body.text]).to.deep.equal([200, 'one!']);
+      expect([first, second].map(stateOf)).to.deep.equal(['0', '0']);
+      expect(first.headers['etag']).to.not.equal(second.headers['etag']);
+    }
   });
 
   it('describes both headers in the document', async () => {
