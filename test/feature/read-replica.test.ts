@@ -43,6 +43,24 @@ class Notice extends Model {
   declare title: string;
 }
 
+@Crud({ prefix: '/deeds', endpoints: ['read', 'create', 'update', 'replace', 'restore'] } as never)
+@Table({
+  tableName: 'deeds',
+  timestamps: true,
+  paranoid: true,
+  version: true,
+  createdAt: false,
+  updatedAt: false,
+})
+class Deed extends Model {
+  @PrimaryKey
+  @Column(DataType.STRING(10))
+  declare id: string;
+
+  @Column({ type: DataType.STRING(40), allowNull: false })
+  declare title: string;
+}
+
 class PostController extends crudController(Post) {
   @Get('/server')
   async server(@InjectSession() session: ReadSession) {
@@ -77,13 +95,13 @@ describe('with a replica', () => {
     primary = await OwnPostgres.create('primary');
     replica = await primary.createStandby('replica');
     site = await startTestApp({
-      models: [Post, Notice],
+      models: [Post, Notice, Deed],
       database: { url: primary.url('postgres'), drop: async () => {} },
       engine: {
         replicas: [replica.url('postgres')],
         pool: { max: 5 },
       },
-      bootstrap: { models: [Post, Notice], controllers: [PostController], logger },
+      bootstrap: { models: [Post, Notice, Deed], controllers: [PostController], logger },
     });
     await Post.create({ title: 'first' });
     await Notice.create({ title: 'first' });
@@ -136,6 +154,20 @@ describe('with a replica', () => {
     });
     await untilReplicaHas(2);
     expectJson(await site.agent.get('/posts/2'), 200, { id: 2, title: 'changed' });
+  });
+
+  it('asks the primary why a write has found no row', async () => {
+    await whileReplicaWaits(async () => {
+      const { headers } = await site.agent.post('/deeds').send({ id: 'one', title: 'new' });
+      const change = await site.agent.patch('/deeds/one').set('If-Match', '"4711"').send({ title: 'old' });
+      expect([change.status, change.headers['etag']]).to.deep.equal([412, headers['etag']]);
+      const replacement = site.agent.put('/deeds/one').set('If-None-Match', '*').send({ title: 'old' });
+      expect((await replacement).status).to.equal(412);
+      expectProblem(await site.agent.post('/deeds/one/restore'), 409, {
+        detail: 'This Deed is not deleted.',
+      });
+      expect((await site.agent.get('/deeds/one')).status).to.equal(404);
+    });
   });
 
   it('answers 503 to writes while the primary is down, goes on reading, and writes when it is back', async () => {
