@@ -16,6 +16,7 @@ import {
   InjectSession,
   InjectUnitOfWork,
   type ListQuery,
+  type ReadQuery,
   type ReadSession,
   Repository,
   type UnitOfWork,
@@ -172,6 +173,17 @@ class TaskController extends crudController(Task) {
   ): Promise<Task> {
     await events?.record(`update ${id}`);
     return super.update(id, values, context);
+  }
+
+  /** Notes that a record was read. */
+  override async read(
+    id: Id,
+    query: ReadQuery,
+    context: CrudContext<Task>,
+    @InjectUnitOfWork() uow?: UnitOfWork,
+  ): Promise<Task> {
+    await uow?.repository(Task).update(id, { title: 'read' });
+    return super.read(id, query, context);
   }
 
   override async list(query: ListQuery, context: CrudContext<Task>, @InjectSession() session?: ReadSession) {
@@ -379,6 +391,12 @@ describe('an injected parameter', () => {
       expect((await post('/tasks', { titel: 'one' })).status).to.equal(422);
       expect((await site.agent.patch('/tasks/x').send({ title: 'one' })).status).to.equal(400);
       expect(committed).to.deep.equal([]);
+    });
+
+    it('reads a record in the unit of work that the method asked for, and sees what it has written', async () => {
+      await Task.create({ title: 'one' });
+      expectJson(await site.agent.get('/tasks/1'), 200, { id: 1, title: 'read', parent: null });
+      expect(await stored()).to.deep.equal(['read']);
     });
 
     it('reads a page in the session that the method asked for', async () => {
