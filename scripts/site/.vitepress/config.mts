@@ -19,6 +19,15 @@ function others() {
     .map((name) => page(/^# ([^:\n]+)/.exec(readFileSync(new URL(`${name}.md`, PAGES), 'utf8'))?.[1] ?? name, name));
 }
 
+/** Links between pages are those of GitHub: `@nestjsx/crud` is at `#nestjsxcrud`. */
+function githubAnchor(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{Pc} -]/gu, '')
+    .replaceAll(' ', '-');
+}
+
 export default defineConfig({
   title: 'crud-controllers',
   description: 'One decorator turns a Sequelize model into a complete and safe REST resource.',
@@ -28,6 +37,9 @@ export default defineConfig({
   // Addresses of examples, which no page has.
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
+    // The lighter theme of VitePress has words of too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    anchor: { slugify: githubAnchor },
     // No highlighting is known for it; its comments are those of a shell.
     languageAlias: { promql: 'sh' },
     /** What stands in braces in code, such as the properties of JSX, is no expression of Vue's. */
@@ -52,7 +64,12 @@ export default defineConfig({
       '/': [
         {
           text: 'First',
-          items: [{ text: 'What it is', link: '/' }, page('Start', 'start'), page('Coming from …', 'coming-from')],
+          items: [
+            { text: 'What it is', link: '/' },
+            page('Start', 'start'),
+            page('Setups', 'setups'),
+            page('Coming from …', 'coming-from'),
+          ],
         },
         {
           text: 'Resources',
