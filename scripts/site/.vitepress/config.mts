@@ -37,8 +37,8 @@ export default defineConfig({
   // Addresses of examples, which no page has.
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
-    // The lighter theme of VitePress has words of too little contrast.
-    theme: { light: 'github-light-high-contrast', dark: 'github-dark' },
+    // The themes of VitePress have words of too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     anchor: { slugify: githubAnchor },
     // No highlighting is known for it; its comments are those of a shell.
     languageAlias: { promql: 'sh' },
