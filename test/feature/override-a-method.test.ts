@@ -240,6 +240,19 @@ describe('overriding a method', () => {
       });
     });
 
+    it('hides of a record in the place of a number what it hides elsewhere', async () => {
+      class Totals extends crudController<Song, object>(Song) {
+        override async list(): Promise<Page<object>> {
+          const total = Song.build({ title: 'Total', contract: 'secret' }) as unknown as number;
+          return { items: [{ title: 'Plain' }], total, page: 1, size: 20 };
+        }
+      }
+      const { status, text } = await (await serve(Totals)).get('/songs');
+      expect(status).to.equal(200);
+      expect(text).to.include('Total');
+      expect(text).to.not.include('secret');
+    });
+
     it('gives an address to what it created', async () => {
       const response = await (await serve(Songs)).post('/songs').send({ title: 'New' });
       expectJson(response, 201, { id: 'a b', title: 'New' });

@@ -26,7 +26,7 @@ import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
 import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
-import { compileShape, type Shape, type ShapedBy, whole } from './shape-answer.js';
+import { compileShape, isUnshaped, type Shape, type ShapedBy, whole } from './shape-answer.js';
 
 /** What is decided about a route at the start. */
 export interface RouteDecisions {
@@ -218,6 +218,6 @@ export function send(
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] as string);
   if (body === undefined) return undefined;
-  shaper.settle(body, metadata);
+  if (!isUnshaped(body)) shaper.settle(body, metadata);
   return body;
 }

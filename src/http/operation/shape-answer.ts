@@ -118,8 +118,21 @@ function pageBody(
   const bare = wrap([]);
   // An override's page may hold anything in the place of a number, a record too, which the driver looks for.
   const isWhole = Object.values(bare).every((value) => Array.isArray(value) || !(value instanceof Object));
-  if (format === 'values' || !isWhole) return wrap(values(query.fields));
+  if (!isWhole) return noteUnshaped(wrap(values(query.fields)));
+  if (format === 'values') return wrap(values(query.fields));
   return writePage(bare, { size, write: writer(query.fields), forget: forget ?? keepAll }, within);
 }
 
 function keepAll(): void {}
+
+const unshaped = new WeakSet<object>();
+
+function noteUnshaped<T extends object>(body: T): T {
+  unshaped.add(body);
+  return body;
+}
+
+/** Whether a body may still hold records, which must not leave as they are in memory. */
+export function isUnshaped(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && unshaped.has(body);
+}
