@@ -261,6 +261,16 @@ describe('serve', () => {
 
   const bad: readonly (readonly [string, object, string])[] = [
     ['a port that is none', { port: 65_536 }, 'The port is 65536; use an integer from 0 to 65535.'],
+    ['a negative port', { port: -1 }, 'The port is -1; use an integer from 0 to 65535.'],
+    [
+      'a time longer than timers can wait, and one that is a text',
+      { drainDelay: '5', shutdownTimeout: 2_000_000_001 },
+      [
+        '2 problems:',
+        "  - drainDelay is '5'; use a number of milliseconds from 0 to 2000000000.",
+        '  - shutdownTimeout is 2000000001; use a number of milliseconds from 0 to 2000000000.',
+      ].join('\n'),
+    ],
     ['a text as the port', { port: '80' }, "The port is '80'; use an integer from 0 to 65535."],
     [
       'a time that is none',
