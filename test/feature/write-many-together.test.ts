@@ -40,7 +40,7 @@ class Pebble extends Model {
 }
 
 /** Code of the user's shows it, and cannot show each. */
-@Crud({ endpoints: ['createMany', 'updateMany'] })
+@Crud({ endpoints: ['createMany', 'updateMany'], fields: { note: { read: () => false } } })
 @Table({ tableName: 'shells', timestamps: false })
 class Shell extends Model {
   @PrimaryKey
@@ -51,6 +51,9 @@ class Shell extends Model {
   get text(): string {
     return speak(this.getDataValue('text')) as string;
   }
+
+  @Column({ type: DataType.STRING(10), unique: true })
+  declare note: string | null;
 }
 
 function speak(value: unknown): unknown {
@@ -157,6 +160,14 @@ except(DECORATED).describe('many records that one statement writes', () => {
     expect((await send('post', 'a', 'b')).status).to.equal(201);
     expect((await send('patch', 'c', 'secret')).status).to.equal(500);
     expect(await Shell.count({ where: { text: ['a', 'b'] } })).to.equal(2);
+  });
+
+  it('are named by what they have sent, also where the request may not read it', async () => {
+    const refused = await site.agent
+      .post('/shells')
+      .send([{ id: 1, note: 'n' }, { id: 2, note: 'n' }, { id: 3 }]);
+    expect([refused.status, refused.body.errors[0].pointer]).to.deep.equal([409, '/1/note']);
+    expect(await Shell.count()).to.equal(0);
   });
 
   it('are not written where the replacer of the application refuses one', async () => {

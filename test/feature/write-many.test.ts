@@ -524,6 +524,15 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expectJson(await send('&max_affected=101'), 200, { affected: 101 });
     });
 
+    it('are as many as the resource allows where the request does not say', async () => {
+      await Paper.bulkCreate(Array.from({ length: 6 }, () => ({ tenant: 1, title: 'x' })));
+      const detail =
+        'q finds more than 5 records, and nothing was written; narrow it, or raise max_affected.';
+      expectProblem(await patch('?q=title==x', { rank: 1 }), 409, { detail });
+      expectProblem(await remove('?q=title==x'), 409, { detail });
+      expect(await Paper.count({ where: { title: 'x', rank: 0 } })).to.equal(6);
+    });
+
     it('are never more than the request allows, whatever others write meanwhile', async () => {
       const answers = await Promise.all(
         Array.from({ length: 40 }, (_, index) =>
