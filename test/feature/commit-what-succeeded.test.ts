@@ -16,6 +16,7 @@ import {
   type UnitOfWork,
   unitOfWork,
 } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
 import { deferred } from '../support/deferred.js';
@@ -307,6 +308,24 @@ describe('a write in which an error was caught', () => {
     } finally {
       Memo.removeHook('afterCreate', 'fail');
     }
+  });
+
+  it('is no success of a repository of the user, nothing of which stays', async () => {
+    class Memos extends Repository<Memo> {
+      static override model = Memo;
+      override async create(values: CreateValues<Memo>): Promise<Memo> {
+        await super.create(values);
+        throw new RangeError('refused');
+      }
+    }
+    class MemosController extends crudController(Memos) {}
+    const { agent } = await buildApp({
+      models: [],
+      controllers: [MemosController],
+      logger: new CapturedLog(),
+    });
+    expect((await agent.post('/memos').send({ text: 'kept' })).status).to.equal(500);
+    expect(await Memo.count({ where: { text: 'kept' } })).to.equal(0);
   });
 
   it('is answered while a callback after its commit has not ended', async () => {
