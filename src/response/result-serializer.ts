@@ -68,16 +68,30 @@ function holdsRecord(root: unknown, serializers: SerializerRegistry): boolean {
 
 /** Iterative, because JSON of others may be deep. */
 function* recordsIn(root: unknown, serializers: SerializerRegistry): Generator<object> {
+  if (!isObject(root)) return;
   const seen = new Set<object>();
-  const pending: unknown[] = [root];
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value !== 'object' || value === null || seen.has(value)) continue;
+  const pending: object[] = [root];
+  for (let value = pending.pop(); value; value = pending.pop()) {
+    const isBare = value.constructor === Object || Array.isArray(value);
+    // Most of JSON is flat inside, and to note each object costs more than all else.
+    if (isBare && !isTornRecord(value) && !holdsObject(value)) continue;
+    if (seen.has(value)) continue;
     seen.add(value);
     const isOne = isShown(value, serializers);
     if (isOne) yield value;
-    for (const part of isOne ? relationsOf(value) : partsOf(value)) pending.push(part);
+    for (const part of isOne ? relationsOf(value) : partsOf(value)) if (isObject(part)) pending.push(part);
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Whether any member is an object. One that says itself how it is written may give any. */
+function holdsObject(value: object): boolean {
+  if (Array.isArray(value)) return value.some(isObject);
+  for (const name in value) if (isObject((value as Record<string, unknown>)[name])) return true;
+  return typeof (value as { toJSON?: unknown }).toJSON === 'function';
 }
 
 /** What was loaded along with a record. One that is as its row has nothing else beside its columns. */
