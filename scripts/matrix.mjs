@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { compile } from './compile.mjs';
 import { checkOut, installNode, nameOf, versionIn } from './edge-checkout.mjs';
-import { BELOW_HTTP, EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
+import { EXPRESS_4, mocha, NOT_BELOW_HTTP, noCounts, OVER_HTTP, printFailures } from './mocha.mjs';
 import { updateTable } from './result-table.mjs';
 import { root, StepFailed, step } from './step.mjs';
 
@@ -67,7 +67,7 @@ function filesOf({ express, isPooled, tests }, unpooled) {
   const ignored = isPooled
     ? unpooled.flatMap((name) => ['--ignore', `dist/test/feature/${name}.test.js`])
     : [];
-  return [OVER_HTTP, ...ignored, ...(express === 4 || isPooled ? BELOW_HTTP : [])];
+  return [OVER_HTTP, ...ignored, ...(express === 4 || isPooled ? NOT_BELOW_HTTP : [])];
 }
 
 function environment({ express, isPooled }) {

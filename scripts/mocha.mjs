@@ -6,7 +6,7 @@ import { programs, root, runScript } from './step.mjs';
 export const OVER_HTTP = 'dist/test/feature/**/*.test.js';
 
 /** These choose path and pool themselves, below Express, or prove that others can fail: one run has them. */
-export const BELOW_HTTP = [
+const OF_OWN_KIND = [
   'check-a-cluster',
   'check-health',
   'cut-ranges',
@@ -17,7 +17,10 @@ export const BELOW_HTTP = [
   'share-connections',
   'wait-for-a-connection',
   'write-together',
-].flatMap(ignore);
+];
+export const BELOW_HTTP = OF_OWN_KIND.map((name) => `dist/test/feature/${name}.test.js`);
+/** Leaves them out. */
+export const NOT_BELOW_HTTP = OF_OWN_KIND.flatMap(ignore);
 
 /** A run on another path would do the same again: these compare both paths, or ask nothing of any. */
 export const SAME_ON_EACH_PATH = [

@@ -8,6 +8,7 @@ import {
   BELOW_HTTP,
   EXPRESS_4,
   mocha,
+  NOT_BELOW_HTTP,
   noCounts,
   OVER_HTTP,
   printFailures,
@@ -59,8 +60,9 @@ async function runsOf(counts) {
   const general = { ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
   const elsewhere = [OVER_HTTP, ...WAITING, APART].flatMap((files) => ['--ignore', files]);
   return [
-    () => mocha(counts, [OVER_HTTP], { env: COVERED }),
-    () => mocha(counts, [OVER_HTTP, ...BELOW_HTTP, ...SAME_ON_EACH_PATH], { env: general, atEnd: true }),
+    () => mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP], { env: COVERED }),
+    () => mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP, ...SAME_ON_EACH_PATH], { env: general, atEnd: true }),
+    () => mocha(counts, BELOW_HTTP, { env: COVERED, atEnd: true }),
     ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
     () => mocha(counts, [ALL, ...elsewhere], { env: COVERED, atEnd: true }),
     ...(await shortCombinations(counts)),

@@ -23,6 +23,7 @@ import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { type Listening, listen } from '../support/listen.js';
 import { freshDatabase } from '../support/postgres.js';
+import { wholeOr } from '../support/short.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { ask, type WholeRequest } from '../support/two-paths.js';
 
@@ -313,7 +314,7 @@ const EXTENSIONS: readonly Extended[] = [
   },
   { what: 'a unit of work', options: { controllers: controllers(unitController as never) } },
   ...READ_CLASSES.flatMap((schema) =>
-    [{}, { routing: { interceptors: [Passing] } }].map((options) => ({
+    wholeOr([{}], [{}, { routing: { interceptors: [Passing] } }]).map((options) => ({
       what: `the read schema ${schema.name} ${'routing' in options ? 'and an interceptor' : ''}`,
       options: {
         ...options,

@@ -16,9 +16,10 @@ import {
   Part,
 } from '../support/described-models.js';
 import { allowedValue } from '../support/schema-arbitrary.js';
+import { wholeOr } from '../support/short.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: wholeOr(20, 60) };
 /** What the description of 422 names because no schema can say it, and addresses that only the validator judges. */
 const BEYOND_SCHEMA = [
   'isStorableText',

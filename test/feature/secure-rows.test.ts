@@ -44,6 +44,7 @@ import { CapturedLog } from '../support/captured-log.js';
 import { UNGUARDED } from '../support/combination.js';
 import { type Listening, listen } from '../support/listen.js';
 import { startPgBouncer } from '../support/pgbouncer.js';
+import { wholeOr } from '../support/short.js';
 import { ROWS, rowsOf, TENANTS, TenantDatabase } from '../support/tenant-database.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 import { ask } from '../support/two-paths.js';
@@ -223,7 +224,7 @@ interface Setting {
 const SOME = 3;
 const IGNORED = 'lock_timeout, statement_timeout, idle_in_transaction_session_timeout, options';
 const SETTINGS: readonly Setting[] = [
-  { name: 'on the fast path', tenants: TENANTS.length },
+  { name: 'on the fast path', tenants: wholeOr(2 * SOME, TENANTS.length) },
   { name: 'on the general path', bootstrap: { fastPath: false } },
   { name: 'with group commit', engine: { groupCommit: true } },
   { name: 'behind a pooler that shows by and by', pooler: {} },
