@@ -7,6 +7,7 @@ import { enter, isModel, isRecord, modelOf } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';
 import { pristineRow } from '../persistence/customization/hydrate-record.js';
 import { deriveReadClass } from '../schema/derive-read-class.js';
+import { isStructured } from '../schema/json-value.js';
 import { describeExposure, isHidden } from '../schema/model-decorators.js';
 import { readSchema } from '../schema/model-schemas.js';
 import { resultToPlain } from '../schema/read-through-class.js';
@@ -68,7 +69,7 @@ function holdsRecord(root: unknown, serializers: SerializerRegistry): boolean {
 
 /** Iterative, because JSON of others may be deep. */
 function* recordsIn(root: unknown, serializers: SerializerRegistry): Generator<object> {
-  if (!isObject(root)) return;
+  if (!isStructured(root)) return;
   const seen = new Set<object>();
   const pending: object[] = [root];
   for (let value = pending.pop(); value; value = pending.pop()) {
@@ -79,18 +80,15 @@ function* recordsIn(root: unknown, serializers: SerializerRegistry): Generator<o
     seen.add(value);
     const isOne = isShown(value, serializers);
     if (isOne) yield value;
-    for (const part of isOne ? relationsOf(value) : partsOf(value)) if (isObject(part)) pending.push(part);
+    for (const part of isOne ? relationsOf(value) : partsOf(value))
+      if (isStructured(part)) pending.push(part);
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
 }
 
 /** Whether any member is an object. One that says itself how it is written may give any. */
 function holdsObject(value: object): boolean {
-  if (Array.isArray(value)) return value.some(isObject);
-  for (const name in value) if (isObject((value as Record<string, unknown>)[name])) return true;
+  if (Array.isArray(value)) return value.some(isStructured);
+  for (const name in value) if (isStructured((value as Record<string, unknown>)[name])) return true;
   return typeof (value as { toJSON?: unknown }).toJSON === 'function';
 }
 
