@@ -5,7 +5,6 @@ import { programs, root, runScript } from './step.mjs';
 /** The tests over HTTP. */
 export const OVER_HTTP = 'dist/test/feature/**/*.test.js';
 
-/** These choose path and pool themselves, below Express, or prove that others can fail: one run has them. */
 const OF_OWN_KIND = [
   'check-a-cluster',
   'check-health',
@@ -18,14 +17,14 @@ const OF_OWN_KIND = [
   'wait-for-a-connection',
   'write-together',
 ];
+/** These choose path and pool themselves, below Express, or prove that others can fail: one run has them. */
 export const BELOW_HTTP = OF_OWN_KIND.map((name) => `dist/test/feature/${name}.test.js`);
-/** Leaves them out. */
+/** Leaves these out. */
 export const NOT_BELOW_HTTP = OF_OWN_KIND.flatMap(ignore);
 
-/** A run on another path would do the same again: these compare both paths, or ask nothing of any. */
+/** Leaves out what a run on another path would do again: these compare both paths, choose them, or ask nothing of any. */
 export const SAME_ON_EACH_PATH = [
   'advise-indexes',
-  'answer-in-little-time',
   'check-row-security',
   'connect-an-engine',
   'describe-many',
@@ -45,7 +44,6 @@ export const SAME_ON_EACH_PATH = [
   'read-any-text',
   'restrict-any-fields',
   'scope-any-model',
-  'secure-rows',
   'see-nothing-of-others',
   'send-a-long-value',
   'serve-tenants',
