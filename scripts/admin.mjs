@@ -8,16 +8,19 @@ import { compile } from './compile.mjs';
 import { mocha, noCounts, printFailures } from './mocha.mjs';
 import { installPackages } from './set-up.mjs';
 import { start } from './start.mjs';
-import { programs, root, runScript, step } from './step.mjs';
+import { programs, root, runScript, StepFailed, step } from './step.mjs';
 
 const SOURCE = path.join(root, 'sample/admin');
 
 export async function admin(args) {
+  const [option, ...others] = args;
+  if (others.length > 0 || ![undefined, '--build', '--test'].includes(option))
+    throw new StepFailed('Usage: npm run admin [-- --build | --test]');
   await installPackages('the back office', SOURCE);
   await step('Check the types of the back office', () => runScript(programs.tsc, ['-p', SOURCE]));
   await step('Bundle the back office', () => bundleAdmin(SOURCE, path.join(root, 'dist/sample/admin')));
-  if (args.includes('--test')) await testInBrowser();
-  else if (!args.includes('--build')) await start();
+  if (option === '--test') await testInBrowser();
+  else if (option !== '--build') await start();
 }
 
 async function testInBrowser() {

@@ -14,7 +14,7 @@ import {
   printFailures,
   SAME_ON_EACH_PATH,
 } from './mocha.mjs';
-import { programs, root, runScript, step } from './step.mjs';
+import { programs, root, runScript, StepFailed, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
 const COVERED = { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
@@ -27,7 +27,9 @@ const ALL = 'dist/test/**/*.test.js';
 const APART = 'dist/test/admin/**/*.test.js';
 
 export async function test(args) {
-  if (!args.includes('--whole')) process.env.CRUD_TEST_SHORT = '1';
+  const unknown = args.find((arg) => arg !== '--whole');
+  if (unknown) throw new StepFailed(`npm test has no option ${unknown}. Usage: npm test [-- --whole]`);
+  if (args.length === 0) process.env.CRUD_TEST_SHORT = '1';
   const counts = noCounts();
   try {
     await step('Format and lint', lint);
