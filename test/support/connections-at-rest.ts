@@ -1,11 +1,10 @@
 /** After every test no connection of any pool is in use or waited for, and none of the server in a transaction. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Client } from 'pg';
 import { QueryTypes } from 'sequelize';
 import type { Engine } from '../../src/index.js';
 import { poolStates } from './connections.js';
 import { PATIENCE } from './patience.js';
-import { ownDatabases } from './postgres.js';
+import { administer, ownDatabases } from './postgres.js';
 
 /** A pool of Sequelize's, as far as a test looks at it. */
 interface Pool {
@@ -51,14 +50,9 @@ export async function untilConnectionsRest(): Promise<void> {
 }
 
 /** Waits until no database of this process has a transaction that waits for its client; rejects where one has. */
-export async function untilServerRests(url: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await untilNoTransaction(async () => (await client.query(OF_PROCESS, [ownDatabases(url)])).rows);
-  } finally {
-    await client.end();
-  }
+export async function untilServerRests(): Promise<void> {
+  const client = await administer();
+  await untilNoTransaction(async () => (await client.query(OF_PROCESS, [ownDatabases()])).rows);
 }
 
 async function untilPoolsRest(): Promise<void> {
@@ -102,4 +96,4 @@ async function untilNoTransaction(query: () => Promise<readonly object[]>): Prom
 
 const OF_SERVER = "SELECT datname, pid, query FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
 const OF_DATABASE = `${OF_SERVER} AND datname = current_database()`;
-const OF_PROCESS = `${OF_SERVER} AND datname = ANY($1)`;
+const OF_PROCESS = `${OF_SERVER} AND (datname = current_database() OR datname = ANY($1))`;

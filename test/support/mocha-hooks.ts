@@ -6,7 +6,7 @@ import { untilConnectionsRest, untilServerRests, watchAllPools } from './connect
 import { forgetFindings, keepSecret, recordChildren, recordFindings, throwFindings } from './findings.js';
 import { openHandles, untilHandlesRest } from './handles-at-rest.js';
 import { startPooler, stopPooler } from './pooler.js';
-import { startPostgres } from './postgres.js';
+import { administer, startPostgres, stopPostgres } from './postgres.js';
 
 recordFindings();
 watchAllPools();
@@ -25,7 +25,9 @@ export const mochaHooks = {
     const { url } = await startPostgres();
     await startPooler(url);
     keepSecret(decodeURIComponent(new URL(url).password));
-    leaveNothing(this.test?.parent?.suites ?? [], url);
+    // Before the handles are counted.
+    await administer();
+    leaveNothing(this.test?.parent?.suites ?? []);
   },
 
   beforeEach(this: Mocha.Context): void {
@@ -34,8 +36,7 @@ export const mochaHooks = {
 
   async afterAll(): Promise<void> {
     await stopPooler();
-    const server = await startPostgres();
-    await server.stop();
+    await stopPostgres();
     await throwFindings();
   },
 };
@@ -56,14 +57,14 @@ function judge(test: Mocha.Test): void {
 }
 
 /** Makes what a file leaves behind, when its own hooks have run, a failure of this file and of no later one. */
-function leaveNothing(files: readonly Mocha.Suite[], url: string): void {
+function leaveNothing(files: readonly Mocha.Suite[]): void {
   let before = openHandles();
   for (const file of files) {
     // The hooks of the file itself come first: they were registered before, or belong to suites inside.
     file.afterEach('gives connections back', untilConnectionsRest);
     file.afterAll('leaves nothing behind', async () => {
       await throwFindings();
-      await untilServerRests(url);
+      await untilServerRests();
       await untilHandlesRest(before).finally(() => {
         before = openHandles();
       });
