@@ -10,15 +10,13 @@ import { StepFailed, step } from './step.mjs';
 /** Which `npm test` runs whole. */
 const WHOLE = ['fast', 'general'];
 
-/** Each route, column type and refusal once: what `npm test` has time for. */
+/** Each route and column type once, and what the database refuses: what `npm test` has time for. */
 const SHORT = [
   'list-a-page',
   'page-by-cursor',
-  'filter-a-list',
   'create-a-record',
   'change-a-record',
   'delete-a-record',
-  'be-refused-by-rules',
   'be-refused-by-the-database',
   'store-every-column-type',
 ].map((name) => `dist/test/feature/${name}.test.js`);

@@ -12,6 +12,7 @@ import {
   noCounts,
   OVER_HTTP,
   printFailures,
+  REACHED_BY_OTHERS,
   SAME_ON_EACH_PATH,
 } from './mocha.mjs';
 import { programs, root, runScript, StepFailed, step } from './step.mjs';
@@ -60,10 +61,15 @@ async function compileAnew() {
 /** The longest run comes first, so that both ends of the work come at about the same time. */
 async function runsOf(counts) {
   const general = { ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
+  const others = process.env.CRUD_TEST_SHORT ? REACHED_BY_OTHERS : [];
   const elsewhere = [OVER_HTTP, ...WAITING, APART].flatMap((files) => ['--ignore', files]);
   return [
     () => mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP], { env: COVERED }),
-    () => mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP, ...SAME_ON_EACH_PATH], { env: general, atEnd: true }),
+    () =>
+      mocha(counts, [OVER_HTTP, ...NOT_BELOW_HTTP, ...SAME_ON_EACH_PATH, ...others], {
+        env: general,
+        atEnd: true,
+      }),
     () => mocha(counts, BELOW_HTTP, { env: COVERED, atEnd: true }),
     ...WAITING.map((files) => () => mocha(counts, [files], { env: COVERED, atEnd: true })),
     () => mocha(counts, [ALL, ...elsewhere], { env: COVERED, atEnd: true }),

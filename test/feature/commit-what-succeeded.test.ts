@@ -1,5 +1,5 @@
 /** A transaction in which something failed, and whose code went on: it is rolled back, and that is told. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Param, Post } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
@@ -335,7 +335,7 @@ describe('a write in which an error was caught', () => {
     expect(await Memo.count()).to.equal(2);
     expect(committed).to.deep.equal([]);
     stopped.resolve();
-    while (committed.length < 2) await nextTurn();
+    while (committed.length < 2) await sleep(2);
     expect(committed).to.deep.equal(['one', 'two']);
   });
 

@@ -14,6 +14,7 @@ import {
 } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { wholeOr } from '../support/short.js';
 import { HARD_COLUMNS, HARD_VALUES, Specimen } from '../support/specimen.js';
 import { SpecimenTable } from '../support/specimen-table.js';
 import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../support/two-paths.js';
@@ -637,7 +638,7 @@ for (const setting of [
   'DateStyle=German',
   'DateStyle=SQL,DMY',
   'extra_float_digits=0',
-]) {
+].slice(wholeOr(3, 0))) {
   describe(`the two paths where the server has ${setting}`, () => {
     let paths: TwoPaths;
 

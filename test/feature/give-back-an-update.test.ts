@@ -1,4 +1,5 @@
 /** On the general path an UPDATE gives the row back itself, wherever that is the row that a query would find. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import {
@@ -242,7 +243,7 @@ describe('an update on the general path', () => {
       .patch('/plain/1')
       .send({ name: 'new' })
       .then((response) => response);
-    while ((await waiting()) === 0) await new Promise(setImmediate);
+    while ((await waiting()) === 0) await sleep(2);
     await transaction.commit();
     expect((await answer).status).to.equal(404);
   });

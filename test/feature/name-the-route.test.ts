@@ -1,4 +1,5 @@
 /** `req.route`, as loggers, metrics and tracers read it when an answer has been sent: the route that has answered. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Request, RequestHandler } from 'express';
 import { Body, Get, JsonController, Post, UseAfter } from 'routing-controllers';
@@ -102,10 +103,10 @@ describe('the route that a request names', () => {
         seen.length = 0;
         const hasBody = verb === 'post' || verb === 'patch';
         await (hasBody ? agent[verb](path).send({ name: 'x' }) : agent[verb](path));
-        while (seen.length < 2) await new Promise(setImmediate);
+        while (seen.length < 2) await sleep(2);
         expect(seen, `${verb} ${path}`).to.deep.equal([route, route]);
       }
-      while (later.length === 0) await new Promise(setImmediate);
+      while (later.length === 0) await sleep(2);
       expect(later.splice(0)).to.deep.equal(['/projects/late']);
     });
   }

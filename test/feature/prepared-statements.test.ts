@@ -1,4 +1,5 @@
 /** Prepared statements: kept within limits, made again when they are of no use any more, and none where none are wanted. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
@@ -144,7 +145,7 @@ describe('prepared statements', () => {
     it('are made again on new connections', async () => {
       const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
       await control.query(`SELECT pg_terminate_backend(pid) ${others}`);
-      while ((await control.query(`SELECT 1 ${others}`)).rows.length > 0) await new Promise(setImmediate);
+      while ((await control.query(`SELECT 1 ${others}`)).rows.length > 0) await sleep(2);
       await expectRecovery(() => site.agent.get('/tools/1'));
       await readMany(ROW);
     });

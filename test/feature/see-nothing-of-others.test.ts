@@ -109,7 +109,10 @@ const WAYS: Readonly<
     }
   >
 > = {
-  'generated controllers': { options: () => ({ fastPath: true }), worlds: ['there', 'absent', 'changed'] },
+  'generated controllers': {
+    options: () => ({ fastPath: true }),
+    worlds: wholeOr(['there', 'absent'], ['there', 'absent', 'changed']),
+  },
   'generated controllers off the fast path': { options: () => ({ fastPath: false }) },
   // Of a principal of its own each, so that none is a repetition.
   'writes with an Idempotency-Key': {
@@ -123,6 +126,7 @@ const WAYS: Readonly<
   'hooks of models': {
     options: () => ({ fastPath: true }),
     hooks: ['beforeFind', 'afterFind', 'beforeSave', 'beforeDestroy', 'beforeBulkDestroy'],
+    worlds: wholeOr(['there'], ['there', 'absent']),
   },
 };
 

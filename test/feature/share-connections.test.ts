@@ -1,4 +1,5 @@
 /** Reads that share connections: none waits without end for another's, or fails with it, and the limits of the pools hold. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
@@ -135,7 +136,7 @@ describe('sharing connections', () => {
         isAnswered = true;
       });
       expectViews(await Promise.all(FAST.map(view)), FAST);
-      while ((await waiting()) === 0) await new Promise(setImmediate);
+      while ((await waiting()) === 0) await sleep(2);
       expectViews(await Promise.all(FAST.map(view)), FAST);
       expect(isAnswered).to.equal(false);
       await control.query('SELECT pg_advisory_unlock(7)');
@@ -146,7 +147,7 @@ describe('sharing connections', () => {
       await control.query('SELECT pg_advisory_lock(7)');
       const slow = [view(0), view(0)];
       const before = Promise.all(FAST.map(view));
-      while ((await waiting()) < 2) await new Promise(setImmediate);
+      while ((await waiting()) < 2) await sleep(2);
       expectViews(await before, FAST);
       expectViews(await Promise.all(FAST.map(view)), FAST);
       await control.query('SELECT pg_advisory_unlock(7)');
@@ -156,7 +157,7 @@ describe('sharing connections', () => {
     it('holds no lock of one table while it waits for one of another', async () => {
       await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
       const mixed = Promise.all(FAST.flatMap((id) => [view(id), book(id)]));
-      while ((await locks('NOT granted')).length === 0) await new Promise(setImmediate);
+      while ((await locks('NOT granted')).length === 0) await sleep(2);
       const waiting = new Set((await locks('NOT granted')).map(({ pid }) => pid));
       const held = (await locks('granted')).filter(({ pid }) => waiting.has(pid));
       await control.query('COMMIT');
@@ -196,7 +197,7 @@ describe('sharing connections', () => {
           void answer.then(() => {
             isAnswered = true;
           });
-        while ((await locks('NOT granted')).length < max / 2) await new Promise(setImmediate);
+        while ((await locks('NOT granted')).length < max / 2) await sleep(2);
         expectViews(await Promise.all(FAST.map(view)), FAST);
         for (const { status } of await Promise.all(FAST.map(pens))) expect(status).to.equal(200);
         expect((await locks('NOT granted')).length).to.be.at.most(max === 2 ? 1 : max / 2 + 1);
@@ -210,7 +211,7 @@ describe('sharing connections', () => {
       await start({ pool: { max: 3, acquire: ACQUIRE }, dialectOptions: UNHURRIED }, { fastPath: false });
       await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
       const locked = Promise.all(FAST.map(book));
-      while ((await locks('NOT granted')).length < 2) await new Promise(setImmediate);
+      while ((await locks('NOT granted')).length < 2) await sleep(2);
       expectViews(await Promise.all(FAST.map(view)), FAST);
       expect((await locks('NOT granted')).length).to.equal(2);
       await control.query('COMMIT');
@@ -221,7 +222,7 @@ describe('sharing connections', () => {
       await start({ pool: { max: 4, acquire: ACQUIRE }, dialectOptions: UNHURRIED });
       await control.query('SELECT pg_advisory_lock(7)');
       const slow = [view(0), view(0), view(0)];
-      while ((await waiting()) < 3) await new Promise(setImmediate);
+      while ((await waiting()) < 3) await sleep(2);
       await control.query('SELECT pg_advisory_unlock(7)');
       expectViews(await Promise.all(slow), [0, 0, 0]);
     });
@@ -251,7 +252,7 @@ describe('sharing connections', () => {
           void answer.then(() => {
             isAnswered = true;
           });
-        while ((await underway()) < max - 1) await new Promise(setImmediate);
+        while ((await underway()) < max - 1) await sleep(2);
         expectViews(await Promise.all(FAST.map(view)), FAST);
         for (const answer of [site.agent.get('/pens'), site.agent.get('/books?size=1'), book(1)])
           expect((await answer).status).to.equal(200);
@@ -321,7 +322,7 @@ describe('sharing connections', () => {
     await site.engine[Symbol.asyncDispose]();
     const others =
       'SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
-    while ((await control.query(others)).rows.length > 0) await new Promise(setImmediate);
+    while ((await control.query(others)).rows.length > 0) await sleep(2);
     // The calls of a connection are counted when it ends.
     const { rows } = await control.query('SELECT sum(calls)::int AS calls FROM pg_stat_user_functions');
     expect(rows[0].calls).to.be.within(sent - 20, sent * 1.1 + 110);

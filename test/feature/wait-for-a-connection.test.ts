@@ -1,6 +1,6 @@
 /** More requests than connections: whoever waits is served in turn, or told in time, and the rules of the pool hold. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import {
@@ -151,7 +151,7 @@ for (const isTogether of [false, true]) {
       await control.query('BEGIN; LOCK TABLE notes IN ACCESS EXCLUSIVE MODE');
       arrived = 0;
       const answers = sendAll(count);
-      while (arrived < count || (await waitingForLocks()) === 0) await nextTurn();
+      while (arrived < count || (await waitingForLocks()) === 0) await sleep(2);
       return { answers, unlock: () => control.query('COMMIT') };
     }
 
@@ -195,7 +195,7 @@ for (const isTogether of [false, true]) {
       await whileBusy(
         async () => {
           notes = await whileBusy(async () => {
-            while (letters < 200) await nextTurn();
+            while (letters < 200) await sleep(2);
           });
         },
         async () => {
@@ -214,7 +214,7 @@ for (const isTogether of [false, true]) {
       const { answers, unlock } = await writeBehindALock(6);
       const refused: Response[] = [];
       for (const answer of answers) void answer.then((given) => refused.push(given));
-      while (refused.length < 5) await nextTurn();
+      while (refused.length < 5) await sleep(2);
       expectCalm(refused);
       for (const { status } of refused) expect(status).to.equal(503);
       await unlock();

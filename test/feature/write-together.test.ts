@@ -4,7 +4,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { type QueryOptionsWithType, QueryTypes } from 'sequelize';
@@ -103,10 +103,10 @@ describe('writing together', () => {
     const { max } = options.pool;
     await control.query('SELECT pg_advisory_lock(7)');
     const first = Array.from({ length: max }, () => create({ name: 'a first one', worth: 7 }));
-    while ((await waiting()) < max) await nextTurn();
+    while ((await waiting()) < max) await sleep(2);
     asked = 0;
     const answers = PLENTY.map(send);
-    while (asked < PLENTY.length) await nextTurn();
+    while (asked < PLENTY.length) await sleep(2);
     whenAllWait();
     await control.query('SELECT pg_advisory_unlock(7)');
     for (const { status } of await Promise.all(first)) expect(status).to.equal(201);
@@ -370,7 +370,7 @@ describe('writing together', () => {
     await control.query('BEGIN; UPDATE coins SET worth = 1 WHERE id <= 8');
     const answers = together((id) => change(id, { worth: 100 + id }));
     // A transaction waits with one connection only, and not for long.
-    while ((await locked()) < 3) await nextTurn();
+    while ((await locked()) < 3) await sleep(2);
     await control.query('COMMIT');
     expect((await answers).map(({ body }) => body.worth - 100)).to.deep.equal(PLENTY);
   });

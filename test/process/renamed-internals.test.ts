@@ -47,8 +47,8 @@ describe('a field of a framework under another name', () => {
     expect(plain.seen).to.include.members(['create wide', 'count']);
   });
 
-  // The first and each third one.
-  const step = wholeOr(3, 1);
+  // The first and each sixth one.
+  const step = wholeOr(6, 1);
   for (const [file, name] of RENAMED.filter((_, index) => index % step === 0)) {
     it(`changes no answer where it is ${name} of ${file}, and is told once`, async () => {
       const { warnings, fast, ...shown } = await outcome(renamed(file, name));
@@ -59,7 +59,9 @@ describe('a field of a framework under another name', () => {
     });
   }
 
-  for (const name of ['_pulseQueryQueue', '_queryQueue', 'connectionParameters', '_queryable']) {
+  for (const name of ['_pulseQueryQueue', '_queryQueue', 'connectionParameters', '_queryable'].slice(
+    wholeOr(2, 0),
+  )) {
     it(`changes no answer where it is ${name} of pg, and is told once`, async () => {
       const { warnings, ...shown } = await outcome(renamed('pg/lib/', name));
       expect({ ...shown, warnings: [] }).to.deep.equal(plain);

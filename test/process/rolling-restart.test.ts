@@ -1,4 +1,5 @@
 /** Two processes behind a balancer are replaced one after the other, while clients send requests without a pause. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Balancer } from './balancer.js';
 import { FixtureProcess } from './fixture-process.js';
@@ -56,7 +57,7 @@ class Load {
   /** Resolves when this many more answers have come. */
   async untilMore(answers: number): Promise<void> {
     const goal = this.#count + answers;
-    while (this.#count < goal) await new Promise(setImmediate);
+    while (this.#count < goal) await sleep(5);
   }
 
   /** Ends it; how often each status came, `failed` for no answer at all, and the processes that answered. */

@@ -1,5 +1,5 @@
 /** After every test no connection of any pool is in use or waited for, and none of the server in a transaction. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { QueryTypes } from 'sequelize';
 import type { Engine } from '../../src/index.js';
 import { poolStates } from './connections.js';
@@ -90,7 +90,10 @@ function shown({ size, using, waiting }: Pool): Pool {
 async function untilNoTransaction(query: () => Promise<readonly object[]>): Promise<void> {
   let idle = await query();
   const deadline = performance.now() + PATIENCE;
-  while (idle.length > 0 && performance.now() < deadline) idle = await query();
+  while (idle.length > 0 && performance.now() < deadline) {
+    await sleep(2);
+    idle = await query();
+  }
   if (idle.length > 0) throw new Error(`Connections are idle in a transaction: ${JSON.stringify(idle)}`);
 }
 
