@@ -253,6 +253,15 @@ describe('overriding a method', () => {
       expect(text).to.not.include('secret');
     });
 
+    it('hides of a record that it writes by itself what it hides elsewhere', async () => {
+      class ByHand extends crudController(Song) {
+        override async read(id: number, _query: ReadQuery, { repository, response }: CrudContext<Song>) {
+          return response.json({ song: await repository.get(id) }) as never;
+        }
+      }
+      expectJson(await (await serve(ByHand)).get('/songs/1'), 200, { song: FIRST });
+    });
+
     it('gives an address to what it created', async () => {
       const response = await (await serve(Songs)).post('/songs').send({ title: 'New' });
       expectJson(response, 201, { id: 'a b', title: 'New' });
