@@ -347,6 +347,19 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     await agent.get('/shelves/1/books').expect(200);
   });
 
+  it('is within a scope that either model is given later', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build();
+    Book.addScope('defaultScope', { where: { year: 1996 } }, { override: true });
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([4]);
+    Book.addScope('defaultScope', {}, { override: true });
+    Shelf.addScope('defaultScope', { where: { builtAt: new Date(0) } }, { override: true });
+    await agent.get('/shelves/1/books').expect(404);
+    Shelf.addScope('defaultScope', {}, { override: true });
+    await agent.get('/shelves/1/books').expect(200);
+  });
+
   it('runs in the unit of work that code around it began, and leaves nothing under way', async () => {
     declare(Shelf, { subresources: ['books'] });
     declare(Book, { pagination: 'cursor', pageSize: { default: 2 } });
