@@ -362,6 +362,19 @@ describe('loading relations with a repository', () => {
       expect(await get(QUERY)).to.equal(untouched);
     });
 
+    it('gives each record its own relations, where those of some are loaded and those of others are read', async () => {
+      const leaf = await Leaf.create({ bookId: 3, number: 9, text: 'nine' });
+      try {
+        const untouched = await get(QUERY);
+        for (const plain of [0, 2]) {
+          change = (found) => found.map((book, index) => (index === plain ? { ...book.get() } : book));
+          expect(await get(QUERY)).to.equal(untouched);
+        }
+      } finally {
+        await leaf.destroy();
+      }
+    });
+
     it('shows no more of a record that is read again: neither what is hidden, nor past the limit', async () => {
       const untouched = await get('fields=id&include=pages,shelf');
       change = async (found) => {
