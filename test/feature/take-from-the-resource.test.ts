@@ -152,6 +152,9 @@ class Count {
   declare count: number;
 }
 
+/** What routes answer that are given a page. */
+let given: object = {};
+
 /** Where a route waits for the test. */
 let pause: { reached: () => void; until: Promise<unknown> } | undefined;
 
@@ -299,6 +302,17 @@ class TownController extends crudController(Town) {
     return towns.cursorPage({ size: 2 });
   }
 
+  @Get('/given')
+  given(@InjectListQuery() _query: OffsetListQuery) {
+    return given;
+  }
+
+  @Get('/named')
+  named(@InjectListQuery() query: OffsetListQuery) {
+    const sort = [{ attribute: 'name', descending: true }];
+    return new Repository(Town.unscoped() as typeof Town).page({ ...query, sort });
+  }
+
   @Post('/search')
   async search(@InjectListQuery() query: OffsetListQuery, @InjectUnitOfWork() uow: UnitOfWork) {
     await uow.repository(Town).update(1, { name: 'found' });
@@ -319,6 +333,11 @@ class TaskController extends crudController(Task) {
     @InjectRepository(Task) tasks: Repository<Task>,
   ) {
     return tasks.cursorPage({ ...query, where: { townId } });
+  }
+
+  @Get('/given')
+  given(@InjectListQuery() _query: CursorListQuery) {
+    return given;
   }
 
   @Get('/unsorted')
@@ -621,6 +640,35 @@ describe('a route that takes from its resource', () => {
         expect(JSON.stringify(logger.lines)).to.contain(problem);
       });
     }
+
+    it('fails where its page is of the other kind, or has places that no repository gave', async () => {
+      const numbered = { items: [], total: 0, page: 1, size: 20 };
+      const place = { values: ['1'], direction: 'after' };
+      const foreign = 'and returned places that no repository gave.';
+      for (const [path, page, problem] of [
+        ['/towns/given', { items: [], next: null, prev: null }, 'so it must return a page by number.'],
+        ['/towns/given', { ...numbered, total: undefined }, 'so it must return a page by number.'],
+        ['/tasks/given', numbered, 'so it must return a page by cursor.'],
+        ['/tasks/given', { items: [], next: null }, 'so it must return a page by cursor.'],
+        ['/tasks/given', { items: [], prev: null }, 'so it must return a page by cursor.'],
+        ['/tasks/given', { items: [], next: place, prev: null }, foreign],
+        ['/tasks/given', { items: [], next: null, prev: place }, foreign],
+      ] as const) {
+        logger.clear();
+        given = page;
+        expect((await json(path, of(1))).status).to.equal(500);
+        expect(JSON.stringify(logger.lines)).to.contain(problem);
+      }
+      given = numbered;
+      expect((await json('/towns/given')).body).to.deep.include({ items: [], total: 0 });
+      given = { items: [], next: null, prev: null };
+      expect((await json('/tasks/given', of(1))).body).to.deep.include({ items: [], next_cursor: null });
+    });
+
+    it('may be in another order of pages by number, and of a scope of the model', async () => {
+      const { body } = await json('/towns/named?size=2&fields=name');
+      expect(body.items).to.deep.equal([{ name: 'Ulm' }, { name: 'Kiel' }]);
+    });
 
     it('is not needed for a page by number', async () => {
       const { body } = await json('/towns/first');
