@@ -56,6 +56,14 @@ class Shell extends Model {
   declare note: string | null;
 }
 
+/** Sees the answer. */
+@Interceptor()
+class Pass implements InterceptorInterface {
+  intercept(_action: unknown, content: unknown): unknown {
+    return content;
+  }
+}
+
 function speak(value: unknown): unknown {
   if (value === 'secret') throw new RangeError('This cannot be said.');
   return value;
@@ -160,6 +168,18 @@ except(DECORATED).describe('many records that one statement writes', () => {
     expect((await send('post', 'a', 'b')).status).to.equal(201);
     expect((await send('patch', 'c', 'secret')).status).to.equal(500);
     expect(await Shell.count({ where: { text: ['a', 'b'] } })).to.equal(2);
+  });
+
+  it('are answered without what the request may not read', async () => {
+    for (const app of [{}, { interceptors: [Pass] }]) {
+      const { agent } = await buildApp({ models: [Bag, Pebble, Shell], routing: app });
+      for (const query of ['', '?atomic=false', '?dry_run=true']) {
+        await Shell.destroy({ truncate: true });
+        const { body } = await agent.post(`/shells${query}`).send([{ id: 1, note: 'n' }]);
+        const [entry] = body.items;
+        expect(entry.item ?? entry, query).to.deep.equal({ id: 1, text: null });
+      }
+    }
   });
 
   it('are named by what they have sent, also where the request may not read it', async () => {
