@@ -1,5 +1,6 @@
 /** Many records in one request that one statement writes: who sees what it answers, and when it is tried another way. */
 import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
 import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
@@ -56,6 +57,22 @@ class Shell extends Model {
   declare note: string | null;
 }
 
+/** Its key is for the server alone. */
+@Crud({ endpoints: ['updateMany'], filterAllow: ['name'] })
+@Table({ tableName: 'seals', timestamps: false })
+class Seal extends Model {
+  @Exclude()
+  @PrimaryKey
+  @Column(DataType.STRING(10))
+  declare id: string;
+
+  @Column(DataType.STRING(10))
+  declare name: string;
+
+  @Column(DataType.INTEGER)
+  declare size: number | null;
+}
+
 /** Sees the answer. */
 @Interceptor()
 class Pass implements InterceptorInterface {
@@ -98,7 +115,7 @@ except(DECORATED).describe('many records that one statement writes', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Bag, Pebble, Shell],
+      models: [Bag, Pebble, Shell, Seal],
       engine: { logging: sql.record },
       bootstrap: { logger: log },
       minPool: 2,
@@ -108,7 +125,7 @@ except(DECORATED).describe('many records that one statement writes', () => {
 
   beforeEach(async () => {
     log.clear();
-    await emptyTables(site, 'pebbles', 'bags', 'shells');
+    await emptyTables(site, 'pebbles', 'bags', 'shells', 'seals');
   });
 
   after(() => site[Symbol.asyncDispose]());
@@ -180,6 +197,15 @@ except(DECORATED).describe('many records that one statement writes', () => {
         expect(entry.item ?? entry, query).to.deep.equal({ id: 1, text: null });
       }
     }
+  });
+
+  it('are not named by a key that answers leave out', async () => {
+    await Seal.bulkCreate([
+      { id: 'k1', name: 'a' },
+      { id: 'k2', name: 'b' },
+    ]);
+    const { text } = await site.agent.patch('/seals?q=name==a&atomic=false').send({ size: 3 }).expect(207);
+    expect(JSON.parse(text)).to.deep.equal({ items: [{ status: 200, item: { name: 'a', size: 3 } }] });
   });
 
   it('are named by what they have sent, also where the request may not read it', async () => {
