@@ -60,6 +60,10 @@ class Shaped extends Model {
   }
 }
 
+@Crud({ prefix: '/crowd', endpoints: ['createMany', 'updateMany', 'deleteMany'], filterAllow: ['name'] })
+@Table({ tableName: 'crowd' })
+class Crowd extends Named {}
+
 /** What a write fails with that comes when the client has gone. */
 let late: Promise<unknown> | undefined;
 
@@ -127,13 +131,13 @@ describe('a middleware that runs requests in a unit of work', () => {
   before(async () => {
     // One connection: a second transaction would wait for ever.
     const pool = { max: 1, acquire: 1_000 };
-    site = await startTestApp({ models: MODELS, engine: { pool }, bootstrap: { models: [] } });
+    site = await startTestApp({ models: [...MODELS, Crowd], engine: { pool }, bootstrap: { models: [] } });
     const options = { models: MODELS, controllers: [OverriddenController], logger: log };
     ({ agent } = await buildApp(options, (app) => void app.use(inUnit)));
   });
 
   beforeEach(async () => {
-    await emptyTables(site, ...ROUTES.map((path) => path.slice(1)));
+    await emptyTables(site, ...ROUTES.map((path) => path.slice(1)), 'crowd');
     end = () => {};
     log.clear();
   });
@@ -173,6 +177,29 @@ describe('a middleware that runs requests in a unit of work', () => {
       expect(await stored(path)).to.deep.equal([{ name: 'kept' }]);
     });
   }
+
+  except({ session: 'parameters with decorators are read once for a request' }).it(
+    'rolls back what is written to many records, too',
+    async () => {
+      const { agent: many } = await buildApp({ models: [Crowd], logger: log }, (app) => void app.use(inUnit));
+      const items = [{ id: 1, name: 'kept' }];
+      expectJson(await many.post('/crowd').send([{ name: 'kept' }]), 201, { items });
+      expect(await outcome).to.equal('committed');
+      end = () => {
+        throw new RangeError('rolled back');
+      };
+      await many
+        .post('/crowd')
+        .send([{ name: 'lost' }])
+        .expect(201);
+      expect(await outcome).to.equal('rolled back');
+      expectJson(await many.patch('/crowd?q=name==kept').send({ name: 'lost' }), 200, { affected: 1 });
+      expect(await outcome).to.equal('rolled back');
+      expectJson(await many.delete('/crowd?q=name==kept'), 200, { affected: 1 });
+      expect(await outcome).to.equal('rolled back');
+      expect(await stored('/crowd')).to.deep.equal([{ name: 'kept' }]);
+    },
+  );
 
   it('is rolled back where the client goes away, and later writes of the method fail', async () => {
     await caughtError(() => agent.post('/overridden/left').send({}));
