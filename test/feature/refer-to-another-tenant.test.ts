@@ -82,6 +82,19 @@ class Task extends Model {
   declare parent?: Task;
 }
 
+/** Some of its rows are hidden, and it has no scope. */
+@Crud({ visible: (request) => filter`owner==${request.get('owner') ?? 'nobody'}` })
+@Table({ tableName: 'folders', timestamps: false })
+class Folder extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column({ type: DataType.TEXT, allowNull: false })
+  declare owner: string;
+}
+
 /** Has no rules of its own, and refers to what has. */
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
@@ -96,6 +109,10 @@ class Note extends Model {
 
   @Column({ type: DataType.INTEGER, references: { model: 'projects', key: 'id' } })
   declare projectId: number | null;
+
+  @ForeignKey(() => Folder)
+  @Column(DataType.INTEGER)
+  declare folderId: number | null;
 }
 
 class TaskController extends crudController(Task) {
@@ -111,12 +128,13 @@ class NoteController extends crudController(Note) {
 }
 
 const MISSING = 99;
-const models = [Project, Task, Note] as unknown as ModelClass[];
+const models = [Project, Folder, Task, Note] as unknown as ModelClass[];
 
 async function seed(): Promise<void> {
   await Project.sequelize?.query(`
-    DELETE FROM tasks; DELETE FROM notes; DELETE FROM projects;
+    DELETE FROM tasks; DELETE FROM notes; DELETE FROM projects; DELETE FROM folders;
     SELECT setval('tasks_id_seq', 1, false), setval('notes_id_seq', 1, false), setval('projects_id_seq', 1, false);
+    INSERT INTO folders (id, owner) VALUES (1, 'ada'), (2, 'bob');
     INSERT INTO projects (tenant_id, name) VALUES (1, 'p1'), (2, 'p2'), (1, 'p3');
     INSERT INTO tasks ("tenantId", title, project_id) VALUES (1, 'a', 1), (2, 'b', 2), (1, 'odd', 2);
     INSERT INTO notes (text, "projectId") VALUES ('x', 1)`);
@@ -222,6 +240,19 @@ describe('a foreign key to rows of tenants', () => {
           expect(refused).to.deep.equal(await send(method, path, { projectId: MISSING }, { tenant: '1' }));
           expect(refused).to.deep.equal(await send(method, path, { projectId: MISSING }, { tenant: 'all' }));
           expect(refused.status).to.equal(409);
+        }
+      });
+
+      it('holds where a row is hidden by visible alone', async () => {
+        for (const [method, path] of [
+          ['POST', '/notes'],
+          ['PATCH', '/notes/1'],
+        ] as const) {
+          const send = (folderId: number) => ask(method, path, { text: 'y', folderId }, { owner: 'ada' });
+          expect((await send(1)).status).to.be.below(300);
+          const refused = await send(2);
+          expect(refused.status).to.equal(409);
+          expect(refused).to.deep.equal(await send(MISSING));
         }
       });
 
