@@ -525,6 +525,15 @@ describe('overriding a method', () => {
   });
 
   describe('twice, in a line of classes', () => {
+    const step = (name: string) => (_request: Request, response: Response, next: NextFunction) => {
+      response.append('X-Steps', name);
+      next();
+    };
+    const pass = (name: string) => (_action: Action, content: { at: string; through?: string }) => ({
+      ...content,
+      through: content.through ? `${content.through}, ${name}` : name,
+    });
+
     class Base extends crudController(Song) {
       @Header('X-Base', 'yes')
       override async read(id: Id, query: ReadQuery, context: CrudContext<Song>): Promise<Song> {
@@ -546,6 +555,14 @@ describe('overriding a method', () => {
       greeting(@HeaderParam('X-Name') name?: string): object {
         return { from: 'base', name };
       }
+
+      @Get('/old-place')
+      @HttpCode(201)
+      @UseBefore(step('base'))
+      @UseInterceptor(pass('base'))
+      place(): object {
+        return { at: 'base' };
+      }
     }
 
     class Derived extends Base {
@@ -557,6 +574,14 @@ describe('overriding a method', () => {
 
       override greeting(name?: string): object {
         return { from: 'derived', name };
+      }
+
+      @Get('/new-place')
+      @HttpCode(202)
+      @UseBefore(step('derived'))
+      @UseInterceptor(pass('derived'))
+      override place(): object {
+        return { at: 'derived' };
       }
     }
 
@@ -573,8 +598,18 @@ describe('overriding a method', () => {
       });
     });
 
+    it('runs what the farther class requires first, on the path that the nearer one says', async () => {
+      const agent = await serve(Derived);
+      const response = await agent.get('/songs/new-place');
+      expectJson(response, 202, { at: 'derived', through: 'base, derived' });
+      expect(response.headers['x-steps']).to.equal('base, derived');
+      // It is the id of no record now.
+      expect((await agent.get('/songs/old-place')).status).to.equal(400);
+    });
+
     it('leaves the class in the middle as it was', async () => {
       const agent = await serve(Base);
+      expectJson(await agent.get('/songs/old-place'), 201, { at: 'base', through: 'base' });
       const response = await agent.get('/songs/1');
       expectJson(response, 200, { ...FIRST, title: 'First base' });
       expect(response.headers).to.not.have.property('x-derived');
