@@ -28,6 +28,7 @@ import {
   Repository,
   type UnitOfWork,
 } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -300,6 +301,29 @@ describe('a repository of a request', () => {
     const app = express().use('/others', crudRouter(Branch.unscoped() as typeof Branch));
     const { total } = (await supertest(app).get('/others').set('tenant', '1')).body;
     expect(total).to.equal(3);
+  });
+
+  it('is inside of what a controller adds to @Crud, also for another scope of its model', async () => {
+    const visible = () => filter`name==c`;
+    const Rescoped = Branch.unscoped() as typeof Branch;
+    class Own extends crudController(Branch, { visible }) {
+      @Get('/unscoped')
+      async unscoped(@InjectUnitOfWork() unit: UnitOfWork) {
+        return ids(await unit.repository(Branch.unscoped() as typeof Branch).list());
+      }
+    }
+    class Others extends crudController(Rescoped, { visible }) {
+      @Get('/injected')
+      async injected(@InjectRepository(Rescoped) branches: Repository<Branch>) {
+        return ids(await branches.list());
+      }
+    }
+    const ask = async (controller: new () => object, path: string) => {
+      const { agent } = await buildApp({ models: [], controllers: [controller], logger: log });
+      return (await agent.get(path).set('tenant', '1')).body;
+    };
+    expect(await ask(Own, '/branches/unscoped')).to.deep.equal([3, 5]);
+    expect(await ask(Others, '/branches/injected')).to.deep.equal([3, 5]);
   });
 
   it('adds its condition to a literal with or', async () => {
