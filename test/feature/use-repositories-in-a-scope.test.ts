@@ -1,7 +1,7 @@
 /** Repositories of a request see what the request may see, relations that are loaded along too. */
 import { expect } from 'chai';
 import express from 'express';
-import { Get, Param, Post, QueryParam } from 'routing-controllers';
+import { Get, JsonController, Param, Post, QueryParam } from 'routing-controllers';
 import { type FindOptions, literal, Op, type WhereOptions } from 'sequelize';
 import {
   AutoIncrement,
@@ -17,7 +17,9 @@ import {
 } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
+  type BootstrapOptions,
   Crud,
+  type CrudOptions,
   crudController,
   crudRouter,
   EVERYTHING,
@@ -30,6 +32,7 @@ import {
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { useEmptyRegistry } from '../support/empty-registry.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** Has no rules: those of what it is related to hold. */
@@ -409,5 +412,52 @@ describe('a repository of a request', () => {
     expect(refused.body).to.deep.equal((await move(99)).body);
     expect((await Sale.findByPk(1))?.branchId).to.equal(3);
     expect((await move(1)).body).to.deep.equal({ branchId: 1 });
+  });
+
+  describe('of an application with rules in one place alone', () => {
+    useEmptyRegistry();
+
+    const visible = () => filter`name==c`;
+
+    /** What a route of this application is given, and that of a controller without a resource. */
+    const given = async (options: BootstrapOptions, own?: CrudOptions<Branch>) => {
+      class Own extends crudController(Branch, { prefix: '/own', ...own }) {
+        @Get('/injected')
+        async injected(@InjectRepository(Branch) branches: Repository<Branch>) {
+          return ids(await branches.list());
+        }
+      }
+      @JsonController()
+      class Plain {
+        @Get('/plain')
+        async injected(@InjectRepository(Branch) branches: Repository<Branch>) {
+          return ids(await branches.list());
+        }
+        @Get('/sales')
+        async sales(@InjectRepository(Sale) sales: Repository<Sale>) {
+          return ids(await sales.list());
+        }
+      }
+      class Countries extends crudController(Country) {}
+      const controllers = [...(own ? [Own] : []), Countries, Plain];
+      const { agent } = await buildApp({ models: [], controllers, logger: log, ...options });
+      const ask = async (path: string) => (await agent.get(path)).body;
+      const others = { plain: await ask('/plain'), sales: await ask('/sales') };
+      return own ? { own: await ask('/own/injected'), ...others } : others;
+    };
+
+    const all = { plain: [1, 2, 3, 4, 5], sales: [1, 2, 3, 4, 5, 6] };
+
+    it('is inside of them', async () => {
+      expect(await given({})).to.deep.equal(all);
+      expect(await given({}, { visible })).to.deep.equal({ ...all, own: [3, 5], plain: [3, 5] });
+      expect(await given({ scope: { tenantId: () => 1 } }, {})).to.deep.equal({
+        ...all,
+        own: [1, 3, 5],
+        plain: [1, 3, 5],
+      });
+      Crud({ visible: () => filter`secret==true` })(Sale);
+      expect(await given({})).to.deep.equal({ ...all, sales: [2] });
+    });
   });
 });
