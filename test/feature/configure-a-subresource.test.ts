@@ -9,6 +9,7 @@ import {
   BelongsToMany,
   Column,
   DataType,
+  DeletedAt,
   ForeignKey,
   HasMany,
   HasOne,
@@ -104,6 +105,21 @@ class Beside extends Model {
   declare other: number;
 }
 
+/** A row is there as long as its end is the beginning of time, and not as long as it has none. */
+@Table({ tableName: 'labels', createdAt: false, updatedAt: false, paranoid: true })
+class Label extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @DeletedAt
+  @Column({ type: DataType.DATE, defaultValue: new Date(0) })
+  declare ended: Date;
+
+  @HasMany(() => Book, { foreignKey: 'shelfId', constraints: false })
+  declare books?: Book[];
+}
+
 const declare = (model: ModelClass, options: object = {}): void => Crud(options as CrudOptions)(model);
 const ids = (answer: { readonly body: { readonly items: readonly { readonly id: number }[] } }) =>
   answer.body.items.map(({ id }) => id);
@@ -118,7 +134,7 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
 
   before(async () => {
     // The one connection for reads can be asked what it has prepared.
-    const engine = { models: [Shelf, Book, Beside], logging: sql.record, pool: { max: 1 } };
+    const engine = { models: [Shelf, Book, Beside, Label], logging: sql.record, pool: { max: 1 } };
     site = await startTestApp({ models: [], engine, bootstrap: { logger: new CapturedLog() } });
     await Shelf.bulkCreate([{ id: 1 }, { id: 2 }] as never);
     await Book.bulkCreate(
@@ -358,6 +374,15 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     await agent.get('/shelves/1/books').expect(404);
     Shelf.addScope('defaultScope', {}, { override: true });
     await agent.get('/shelves/1/books').expect(200);
+  });
+
+  it('finds the record above as Sequelize counts it as deleted', async () => {
+    declare(Label, { subresources: ['books'] });
+    declare(Book);
+    await Label.bulkCreate([{ id: 1 }, { id: 2, ended: new Date(1) }] as never);
+    const { agent } = await buildApp({ models: [Label, Book], logger: new CapturedLog() });
+    expect(ids(await agent.get('/labels/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+    await agent.get('/labels/2/books').expect(404);
   });
 
   it('runs in the unit of work that code around it began, and leaves nothing under way', async () => {
