@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { IsInt, IsString } from 'class-validator';
 import type { Response } from 'express';
-import { Authorized, BadRequestError, UseBefore } from 'routing-controllers';
+import { Authorized, BadRequestError, HttpCode, UseBefore, UseInterceptor } from 'routing-controllers';
 import {
   AutoIncrement,
   BelongsTo,
@@ -527,5 +527,42 @@ describe('a PUT of a record', () => {
     const { agent } = await buildApp({ models: [], controllers: [Guarded] });
     expect((await agent.put('/plains/1').send({ name: 'a' })).status).to.equal(418);
     expect(await Plain.count()).to.equal(0);
+    class Seen extends crudController(Plain) {
+      @UseInterceptor((_action: unknown, content: unknown) => content)
+      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.create(values, context);
+      }
+    }
+    expect(String(await caughtError(() => buildApp({ models: [], controllers: [Seen] })))).to.include(
+      'Seen.create has decorators that guard it',
+    );
+  });
+
+  it('is an endpoint beside decorators that it does not go past', async () => {
+    class Plains extends crudController(Plain) {
+      @Authorized('editor')
+      override create(values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.create(values, context);
+      }
+      @HttpCode(202)
+      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+        return super.update(id, values, context);
+      }
+    }
+    class Own extends Plains {
+      override replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        return super.replace(id, values, context);
+      }
+    }
+    const routing = { authorizationChecker: () => false };
+    const { agent } = await buildApp({ models: [], controllers: [Own], routing });
+    expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'a' });
+    class Updating extends crudController(Plain) {
+      @HttpCode(202)
+      override update(id: Id, values: UpdateValues<Plain>, context: CrudContext<Plain>) {
+        return super.update(id, values, context);
+      }
+    }
+    await buildApp({ models: [], controllers: [Updating] });
   });
 });

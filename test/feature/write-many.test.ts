@@ -1,7 +1,7 @@
 /** Many records in one request: `POST /` with an array, `PATCH /` and `DELETE /`. All happens, or nothing. */
 import { expect } from 'chai';
-import type { Response } from 'express';
-import { Authorized, Req, UseBefore } from 'routing-controllers';
+import type { NextFunction, Request, Response } from 'express';
+import { type Action, Authorized, HttpCode, Req, UseBefore, UseInterceptor } from 'routing-controllers';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   ConfigError,
@@ -878,6 +878,32 @@ except({ session: DECORATED }).describe('many records in one request', () => {
     expect(crud.openapi().paths['/papers']?.delete?.responses).to.have.property('403');
     const allowed = await agent.options('/papers');
     expect(allowed.headers['allow']).to.equal('GET, HEAD, POST, PATCH, DELETE, OPTIONS');
+  });
+
+  it('go through what is around the methods of single ones, the farther class first', async () => {
+    const step = (name: string) => (_request: Request, response: Response, next: NextFunction) => {
+      response.append('X-Steps', name);
+      next();
+    };
+    class Base extends crudController(Paper) {
+      @UseBefore(step('base'))
+      override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+        return super.update(id, values, context);
+      }
+    }
+    class Papers extends Base {
+      @HttpCode(202)
+      @UseBefore(step('nearer'))
+      @UseInterceptor((_action: Action, { items }: { items: object[] }) => ({ changed: items.length }))
+      override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+        return super.update(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+    const answer = await agent.patch('/papers').send([{ id: 1, title: 'x' }]);
+    // @HttpCode is about the method for one.
+    expectJson(answer, 200, { changed: 1 });
+    expect(answer.headers['x-steps']).to.equal('base, nearer');
   });
 
   it('are not found by q where decorators guard the list', async () => {
