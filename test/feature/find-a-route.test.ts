@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { RequestHandler } from 'express';
 import { All, Get, JsonController, Param, Post, Put } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { type BootstrapOptions, Crud, type ModelClass } from '../../src/index.js';
+import { type BootstrapOptions, Crud, crudController, type ModelClass } from '../../src/index.js';
 import { type BuiltApp, buildApp } from '../support/build-app.js';
 import { expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -162,6 +162,14 @@ describe('finding a route', () => {
       for (const path of ['/%61/b', '//a/b', '/a//b', '/a./b', '/ab', '/a/b/1/2', '/']) {
         expectJson(await agent.get(path), 404, { by: 'the application', path, base: '' });
       }
+    });
+
+    it('leaves a request to the application where the route of its path and method does', async () => {
+      const skip: RequestHandler = (_request, _response, next) => next('route');
+      class Crates extends crudController(Crate, { dependencies: [skip] }) {}
+      const agent = await build({ models: [], controllers: [Crates] });
+      expectJson(await agent.get('/a/c/1'), 404, { by: 'the application', path: '/a/c/1', base: '' });
+      expect((await agent.put('/a/c/1')).status).to.equal(405);
     });
 
     it('finds them under the prefix of all routes', async () => {
