@@ -53,7 +53,7 @@ const VIEW = `
     IF id = 13 THEN RAISE 'unlucky' USING ERRCODE = '22P02'; END IF;
     IF id = 14 THEN INSERT INTO books VALUES (99, 'written'); END IF;
     IF id = 15 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
-    IF id = 16 THEN WHILE EXISTS (SELECT FROM gates) LOOP PERFORM pg_sleep(0.002); END LOOP; END IF;
+    IF id = 16 THEN WHILE EXISTS (SELECT FROM gates) LOOP PERFORM pg_sleep(0.02); END LOOP; END IF;
     RETURN 'view ' || id;
   END $f$;
   DROP TABLE views;
