@@ -6,7 +6,7 @@ import { untilConnectionsRest, untilServerRests, watchAllPools } from './connect
 import { forgetFindings, keepSecret, recordChildren, recordFindings, throwFindings } from './findings.js';
 import { openHandles, untilHandlesRest } from './handles-at-rest.js';
 import { startPooler, stopPooler } from './pooler.js';
-import { administer, startPostgres, stopPostgres } from './postgres.js';
+import { administer, startPostgres } from './postgres.js';
 
 recordFindings();
 watchAllPools();
@@ -36,7 +36,8 @@ export const mochaHooks = {
 
   async afterAll(): Promise<void> {
     await stopPooler();
-    await stopPostgres();
+    const server = await startPostgres();
+    await server.stop();
     await throwFindings();
   },
 };

@@ -24,7 +24,7 @@ const databases = new Set<string>();
 /** Starts the server, or gives the one that runs; DATABASE_URL is used instead when it is set. */
 export function startPostgres(): Promise<TestServer> {
   const { DATABASE_URL } = process.env;
-  server ??= DATABASE_URL ? Promise.resolve({ url: DATABASE_URL, stop: async () => {} }) : startOwnServer();
+  server ??= DATABASE_URL ? Promise.resolve({ url: DATABASE_URL, stop: disconnect }) : startOwnServer();
   return server;
 }
 
@@ -32,12 +32,6 @@ export function startPostgres(): Promise<TestServer> {
 export function administer(): Promise<Client> {
   connection ??= connect();
   return connection;
-}
-
-/** Ends its connection, and the server if it is its own. */
-export async function stopPostgres(): Promise<void> {
-  await (await connection)?.end();
-  await (await server)?.stop();
 }
 
 /** Creates a database with a name that nobody else has. */
@@ -63,6 +57,11 @@ export function ownDatabases(): readonly string[] {
   return [...databases];
 }
 
+/** The server would end the connection, which is an error that nobody waits for. */
+async function disconnect(): Promise<void> {
+  await (await connection)?.end();
+}
+
 async function connect(): Promise<Client> {
   const { url } = await startPostgres();
   const client = new Client({ connectionString: url });
@@ -86,6 +85,7 @@ async function startOwnServer(): Promise<TestServer> {
   return {
     url: postgres.url('postgres'),
     async stop() {
+      await disconnect();
       await postgres.stop();
       folder.remove();
     },
