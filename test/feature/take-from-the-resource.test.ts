@@ -283,7 +283,8 @@ class TownController extends crudController(Town) {
 
   @Get('/seen')
   @UseInterceptor((_action: Action, { items, ...page }: OffsetPage<object>) => ({ ...page, seen: items }))
-  seen(@InjectListQuery() query: OffsetListQuery) {
+  seen(@InjectListQuery() { fields: _fields, ...query }: OffsetListQuery) {
+    // The records have more than is asked for.
     return new Repository(Town).page(query);
   }
 
