@@ -366,6 +366,7 @@ describe('loading relations with a repository', () => {
       const leaf = await Leaf.create({ bookId: 3, number: 9, text: 'nine' });
       try {
         const untouched = await get(QUERY);
+        expect(untouched.split('"shelf":'), 'once for each record').to.have.length(4);
         for (const plain of [0, 2]) {
           change = (found) => found.map((book, index) => (index === plain ? { ...book.get() } : book));
           expect(await get(QUERY)).to.equal(untouched);

@@ -322,6 +322,7 @@ describe('the tags of records', () => {
     expect(stateOf(created)).to.match(/^x\d+$/);
     const read = await site.agent.get('/marks/1');
     expect(stateOf(read)).to.equal(stateOf(created));
+    expect((await site.agent.get('/marks').expect(200)).body.items).to.have.length(1);
     const changed = await site.agent
       .patch('/marks/1')
       .set('if-match', read.headers['etag'] ?? '')
