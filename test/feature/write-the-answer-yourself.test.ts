@@ -120,6 +120,16 @@ class FilmController extends crudController(Film, { endpoints: ['list', 'read', 
     return { after: true };
   }
 
+  @UseAfter((request: Request, response: Response, next: NextFunction) => {
+    request.app.emit('ran after');
+    seen.push(response.writableEnded ? 'behind' : 'too early');
+    next();
+  })
+  @Get('/later/after')
+  laterAndAfter(@Res() response: Response): Response {
+    return answerLater(response);
+  }
+
   @UseBefore((_request: Request, _response: Response, next: NextFunction) => next('route'))
   @Get('/skipped/by/a/middleware')
   skipped(): object {
@@ -253,6 +263,14 @@ describe('writing the answer yourself', () => {
   it('runs what is to run after the answer', async () => {
     expectJson(await site.agent.get('/films/after'), 200, { after: true });
     expect(seen).to.deep.equal(['after']);
+  });
+
+  it('runs it behind an answer that is still written when the method has returned', async () => {
+    const ran = once(site.app, 'ran after');
+    const answer = await site.agent.get('/films/later/after');
+    expect([answer.status, answer.text]).to.deep.equal([200, 'later']);
+    await ran;
+    expect(seen).to.deep.equal(['behind']);
   });
 
   it('goes on when the client has left before the handler is done', async () => {
