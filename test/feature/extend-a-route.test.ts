@@ -303,8 +303,13 @@ const controllers = (make: (base: never) => unknown) =>
 
 const EXTENSIONS: readonly Extended[] = [
   { what: 'nothing', options: {} },
-  { what: 'overrides', options: { controllers: controllers(passingController as never) } },
-  { what: 'an interceptor', options: { routing: { interceptors: [Passing] } } },
+  ...wholeOr<Extended[]>(
+    [],
+    [
+      { what: 'overrides', options: { controllers: controllers(passingController as never) } },
+      { what: 'an interceptor', options: { routing: { interceptors: [Passing] } } },
+    ],
+  ),
   {
     what: 'overrides and an interceptor',
     options: {

@@ -22,6 +22,7 @@ import { FakeClock } from '../support/fake-clock.js';
 import { Gate } from '../support/gate.js';
 import { type Listening, listen } from '../support/listen.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { itWhole } from '../support/short.js';
 
 const NO_CHECKS = { status: 'healthy', checks: [] };
 
@@ -82,7 +83,7 @@ describe('the health routes', () => {
       });
     });
 
-    it('wait five seconds by default, as a check in code does', async () => {
+    itWhole('wait five seconds by default, as a check in code does', async () => {
       gate.delay = 60_000;
       const { agent } = await buildApp({ models: [] });
       const [response, report] = await Promise.all([agent.get('/health/ready'), checkHealth()]);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
 import { consoleExamples, readmeBlocks } from '../support/readme-examples.js';
+import { itWhole } from '../support/short.js';
 
 const COMMAND = join(COMPILED_SOURCE, 'command-line.js');
 
@@ -97,7 +98,7 @@ CREATE INDEX ON "articles" ("views", "id");
     expect((await command(...args)).everything.trim()).to.equal(sql?.output);
   });
 
-  it('takes the prefix and the title of an API whose models a module exports', async () => {
+  itWhole('takes the prefix and the title of an API whose models a module exports', async () => {
     const { everything } = await command('openapi', 'models.cjs', '--route-prefix', '/api', '--title=Press');
     const { info, paths } = JSON.parse(everything);
     expect(info.title).to.equal('Press');
@@ -163,7 +164,7 @@ CREATE INDEX ON "articles" ("views", "id");
     expect(JSON.parse(everything).info.title).to.equal('Press');
   });
 
-  it('waits for an application that waits for something itself', async () => {
+  itWhole('waits for an application that waits for something itself', async () => {
     write(
       'later.mjs',
       APPLICATION.replace('await boot', 'setTimeout(() => {}, 1e8);\nsetImmediate(() => boot').replace(
@@ -175,7 +176,7 @@ CREATE INDEX ON "articles" ("views", "id");
     expect(everything).to.include('/api/authors/:id');
   });
 
-  it('says what a module should export', async () => {
+  itWhole('says what a module should export', async () => {
     write('nothing.cjs', 'module.exports = { answer: 42, nothing: null };');
     expect(await command('routes', 'nothing.cjs')).to.deep.equal({
       code: 1,

@@ -13,7 +13,7 @@ const ROWS = 100;
 /** Bytes of a text of which a page has a twelfth of the memory, and of one of which it has nearly all. */
 const LONG = 800 * HEAP;
 const TOO_LONG = 10_000 * HEAP;
-const AT_ONCE = 6;
+const AT_ONCE = wholeOr(3, 6);
 /** Bytes of a text of which a page is large, and takes a small part of the memory that is left when most of it is taken. */
 const LARGE = 5_000;
 

@@ -5,3 +5,8 @@ const isShort = process.env['CRUD_TEST_SHORT'] === '1';
 export function wholeOr<T>(short: T, whole: T): T {
   return isShort ? short : whole;
 }
+
+/** A test that `npm test` leaves out: it takes seconds, and what is most likely to break it breaks another one, too. */
+export function itWhole(title: string, test: Mocha.AsyncFunc): void {
+  (isShort ? it.skip : it)(title, test);
+}
