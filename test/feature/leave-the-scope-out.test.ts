@@ -186,7 +186,10 @@ describe('a scope that is left out', () => {
     });
   }
 
-  for (const [place, { of, columns }] of Object.entries(PLACES).slice(0, wholeOr(1, undefined))) {
+  for (const [place, { of, columns }] of Object.entries(PLACES).slice(
+    0,
+    wholeOr(1, Number.POSITIVE_INFINITY),
+  )) {
     it(`is found in ${place}`, async () => {
       const own = Object.getOwnPropertyDescriptor(RelatedRows.prototype, 'run') as PropertyDescriptor;
       Object.defineProperty(RelatedRows.prototype, 'run', {

@@ -98,7 +98,7 @@ describe('a process that is told to stop', () => {
     ],
     ['a request whose body does not come', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{'],
   ];
-  for (const [what, bytes] of openings.slice(0, wholeOr(2, undefined))) {
+  for (const [what, bytes] of openings.slice(0, wholeOr(2, Number.POSITIVE_INFINITY))) {
     it(`waits for ${what} until shutdownTimeout, and ends with 1`, async () => {
       await using fixture = await FixtureProcess.start({ shutdownTimeout: 300 });
       const socket = await fixture.connect();
@@ -128,10 +128,9 @@ describe('a process that is told to stop', () => {
   });
 
   for (const [first, second] of [
-    ['SIGTERM', 'SIGINT'],
-    ['SIGTERM', 'SIGTERM'],
-    ['SIGINT', 'SIGINT'],
-  ].slice(0, wholeOr(1, undefined)) as ['SIGTERM', 'SIGINT'][]) {
+    ['SIGTERM', 'SIGINT'] as const,
+    ...wholeOr([], [['SIGTERM', 'SIGTERM'] as const, ['SIGINT', 'SIGINT'] as const]),
+  ]) {
     it(`ends at once with 1 at ${second} while it drains after ${first}`, async () => {
       await using fixture = await FixtureProcess.start({ drainDelay: 60_000, second: {} });
       fixture.signal(first);
