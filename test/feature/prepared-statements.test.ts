@@ -1,4 +1,5 @@
 /** Prepared statements: kept within limits, made again when they are of no use any more, and none where none are wanted. */
+import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Client } from 'pg';
@@ -33,6 +34,11 @@ describe('prepared statements', () => {
 
   /** What a statement gives on every connection of the engine; they must be at rest. */
   async function onEachConnection<R>(text: string): Promise<R[]> {
+    return (await eachConnection(async (client) => (await client.query<R>(text)).rows)).flat();
+  }
+
+  /** Uses every connection of the engine in turn. */
+  async function eachConnection<R>(use: (client: PooledConnection) => Promise<R>): Promise<R[]> {
     const { connectionManager } = site.engine.sequelize as unknown as { connectionManager: Pools };
     const found: R[] = [];
     for (const name of ['write', 'read'] as const) {
@@ -42,7 +48,7 @@ describe('prepared statements', () => {
         clients.push(await connectionManager.getConnection({ type, useMaster: name === 'write' }));
       }
       for (const client of clients) {
-        found.push(...(await client.query<R>(text)).rows);
+        found.push(await use(client));
         connectionManager.releaseConnection(client);
       }
     }
@@ -64,6 +70,19 @@ describe('prepared statements', () => {
     } finally {
       for (const client of others) connectionManager.releaseConnection(client);
     }
+  }
+
+  /** How many rows the driver reads by itself, while something is done. They must be at rest, before it and behind it. */
+  async function rowsLeftToTheDriver(act: () => Promise<unknown>): Promise<number> {
+    let count = 0;
+    const noteRow = (): void => {
+      count += 1;
+    };
+    const connections = await eachConnection(async ({ connection }) => connection);
+    for (const connection of connections) connection.on('dataRow', noteRow);
+    await act();
+    for (const connection of connections) connection.off('dataRow', noteRow);
+    return count;
   }
 
   /** How many statements each connection keeps. */
@@ -202,6 +221,23 @@ describe('prepared statements', () => {
     });
   });
 
+  describe('on connections that have had no other', () => {
+    const read = () => dbSession(async (session) => (await session.repository(Tool).get(1)).id);
+
+    beforeEach(() => start());
+
+    it('leave no row to the driver', async () => {
+      expect(await rowsLeftToTheDriver(() => readMany(ROW))).to.equal(0);
+    });
+
+    it('leave no row to the driver where the first of them is to be in a transaction', async () => {
+      const readInSessions = () => Promise.all([read(), read(), read(), read()]);
+      expect(
+        await rowsLeftToTheDriver(async () => expect(await readInSessions()).to.deep.equal([1, 1, 1, 1])),
+      ).to.equal(0);
+    });
+  });
+
   describe('that are not wanted', () => {
     beforeEach(() => start({ preparedStatements: false }));
 
@@ -223,6 +259,7 @@ describe('prepared statements', () => {
 
 interface PooledConnection {
   readonly processID: number;
+  readonly connection: EventEmitter;
   query<R>(text: string): Promise<{ rows: R[] }>;
 }
 

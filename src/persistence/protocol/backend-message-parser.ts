@@ -7,6 +7,7 @@ import type { TextRow } from './batch.js';
 
 const PARSE_COMPLETE = 0x31;
 const BIND_COMPLETE = 0x32;
+const CLOSE_COMPLETE = 0x33;
 const COMMAND_COMPLETE = 0x43;
 const DATA_ROW = 0x44;
 /** Bytes of the type and the length of a message. The length counts itself. */
@@ -45,7 +46,7 @@ export class BackendMessageParser {
 
   /** Takes what the socket has read. */
   read(chunk: Buffer): void {
-    this.#isInStep ??= beginsWithParseComplete(chunk);
+    this.#isInStep ??= beginsWithPreparing(chunk);
     if (this.#isInStep) this.#readMessages(chunk);
     else this.#passOn(chunk);
   }
@@ -78,9 +79,14 @@ export class BackendMessageParser {
   }
 }
 
-/** The first answer of a connection that was at rest. An announcement may have come before it, and not whole. */
-function beginsWithParseComplete(bytes: Buffer): boolean {
-  return bytes.length >= HEAD && bytes[0] === PARSE_COMPLETE && bytes.readUInt32BE(1) === HEAD - 1;
+/**
+ * The first answer of a connection that was at rest: that a statement is prepared, or that none has its name any more. An
+ * announcement may have come before it, and not whole.
+ */
+function beginsWithPreparing(bytes: Buffer): boolean {
+  const [type] = bytes;
+  const isExpected = type === PARSE_COMPLETE || type === CLOSE_COMPLETE;
+  return bytes.length >= HEAD && isExpected && bytes.readUInt32BE(1) === HEAD - 1;
 }
 
 function give(taker: BackendMessageHandler, type: number, bytes: Buffer, start: number, end: number): void {

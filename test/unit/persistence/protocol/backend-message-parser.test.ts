@@ -27,6 +27,7 @@ function row(fields: Row): Buffer {
 const tag = (text: string): Buffer => message('C', Buffer.from(`${text}\0`));
 const PARSED = message('1');
 const BOUND = message('2');
+const CLOSED = message('3');
 const DESCRIBED = message('T', Buffer.alloc(30, 'T'));
 const NOTICE = message('N', Buffer.alloc(400, 'D'));
 const FAILED = message('E', Buffer.from('SERROR\0\0'));
@@ -181,6 +182,12 @@ describe('answers of PostgreSQL', () => {
     for (let at = PARSED.length; at < short.length; at += 1) {
       expect(tell([true], [short.subarray(0, at), short.subarray(at)]).told, `at ${at}`).to.deep.equal(whole);
     }
+  });
+
+  it('are told from the first query on, also where it closes a name before it prepares it', () => {
+    const scene = tell([true], [Buffer.concat([CLOSED, PARSED, BOUND, row(['1']), tag('SELECT 1'), READY])]);
+    expect(scene.told.map(([what]) => what)).to.deep.equal(['3', '1', 'row', 'tag', 'Z']);
+    expect(scene.rowsLeft).to.equal(0);
   });
 
   it('are left to the driver where something else came first, of which the beginning may be missing', () => {
