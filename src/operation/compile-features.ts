@@ -175,10 +175,9 @@ export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures[
 /** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
 function inputReader(inputs: readonly Input[]) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
-  return ({ inputs: before, ...others }: Reading): Inputs => {
+  return ({ textOf, inputs: before, issues, access, related }: Reading): Inputs => {
     const found: Record<string, unknown> = { ...before };
-    const reading: Reading = { ...others, inputs: found };
-    const { textOf, issues } = reading;
+    const reading: Reading = { textOf, inputs: found, issues, access, related };
     for (const input of inTurn) {
       const text = textOf(input.name);
       if (text === undefined) continue;

@@ -86,17 +86,16 @@ export function parameterIssues(
   if (plan.unknownQuery === 'ignore') {
     return issues.filter((issue) => 'parameter' in issue && accepted.includes(issue.parameter));
   }
+  const unknown = [...parameters.keys()].filter((name) => !accepted.includes(name));
+  if (unknown.length === 0) return [...issues];
   const choices = accepted.length > 0 ? `It accepts ${accepted.join(', ')}.` : 'It accepts none.';
-  const unknown = [...parameters.keys()]
-    .filter((name) => !accepted.includes(name))
-    // More are not told.
-    .slice(0, MAX_ISSUES + 1)
-    .map((name) => ({
-      parameter: name,
-      code: 'unknown',
-      detail: `This route has no parameter ${quote(name)}.${filterHint(plan, name, accepted) || didYouMean(name, accepted)} ${choices}`,
-    }));
-  return [...issues, ...unknown];
+  // More are not told.
+  const told = unknown.slice(0, MAX_ISSUES + 1).map((name) => ({
+    parameter: name,
+    code: 'unknown',
+    detail: `This route has no parameter ${quote(name)}.${filterHint(plan, name, accepted) || didYouMean(name, accepted)} ${choices}`,
+  }));
+  return [...issues, ...told];
 }
 
 /** For `?title=Hello`. Nothing is told of attributes that only some requests may read. */

@@ -44,8 +44,8 @@ export function offsetEnvelope<T>(
   const pages = totalIs === 'exact' ? Math.ceil((total as number) / size) : null;
   const { hasNext = pages === null ? found.items.length >= size : page < pages } = found;
   const isPreceded = page > 1 && (pages === null || (total as number) > 0);
-  const totals = isCounted ? { total, total_is: totalIs } : { total };
-  return { items, ...totals, page, size, pages, has_next: hasNext, has_prev: isPreceded };
+  const place = { page, size, pages, has_next: hasNext, has_prev: isPreceded };
+  return isCounted ? { items, total, total_is: totalIs, ...place } : { items, total, ...place };
 }
 
 /** The number of rows beside cursors. */
@@ -75,7 +75,6 @@ export function envelopeOf(
   const next = cursorOf(page.next);
   const prev = cursorOf(page.prev);
   // There is a neighbour exactly where there is a cursor to it.
-  const totals = isCounted ? cursorTotals(page) : {};
-  const cursors = { next_cursor: next, prev_cursor: prev };
-  return { items, ...totals, ...cursors, has_next: next !== null, has_prev: prev !== null };
+  const place = { next_cursor: next, prev_cursor: prev, has_next: next !== null, has_prev: prev !== null };
+  return isCounted ? { items, ...cursorTotals(page), ...place } : { items, ...place };
 }

@@ -99,8 +99,8 @@ describe('running operations', () => {
   });
 
   it('lists a page by number with the number of all rows', async () => {
-    const { rows, count, total } = await executor.run(list());
-    expect({ rows, count, total }).to.deep.equal({ rows: [['a'], ['b']], count: 2, total: 3 });
+    const { rows, count, page } = await executor.run(list());
+    expect({ rows, count, total: page.total }).to.deep.equal({ rows: [['a'], ['b']], count: 2, total: 3 });
   });
 
   it('lists a page by number without counting', async () => {
@@ -108,7 +108,7 @@ describe('running operations', () => {
       executor.run(list({ window: { kind: 'offset', page: 2, size: 2 }, count: 'none' })),
     );
     expect(result.rows).to.deep.equal([['c']]);
-    expect(result.total).to.equal(3);
+    expect(result.page.total).to.equal(3);
     expect(statements).to.have.length(1);
   });
 
@@ -117,13 +117,13 @@ describe('running operations', () => {
     const first = await executor.run(list({ window }));
     const titles = ({ rows }: { rows: readonly TextRow[] }) => rows.map(([title]) => title);
     expect(titles(first)).to.deep.equal(['a', 'b']);
-    expect([first.total, first.prev]).to.deep.equal([3, null]);
+    expect([first.page.total, first.page.prev]).to.deep.equal([3, null]);
     const second = await executor.run(
-      list({ window: { ...window, after: first.next ?? null }, count: 'none' }),
+      list({ window: { ...window, after: first.page.next ?? null }, count: 'none' }),
     );
     expect(titles(second)).to.deep.equal(['c']);
-    expect(second.next).to.equal(null);
-    expect(second.prev).to.deep.equal({ values: ['3'], isInclusive: false });
+    expect(second.page.next).to.equal(null);
+    expect(second.page.prev).to.deep.equal({ values: ['3'], isInclusive: false });
   });
 
   it('takes values of a predicate from slots, beside bound ones', async () => {
@@ -225,7 +225,7 @@ describe('running operations', () => {
       await executor.run({ kind: 'update', where: rowOf(), set, returning }, slots, on);
       const read: Operation = { kind: 'read', where: rowOf(), select: { columns: ['title'] } };
       expect((await executor.run(read, slots, on)).rows).to.deep.equal([['f']]);
-      expect((await executor.run(list(), {}, on)).total).to.equal(4);
+      expect((await executor.run(list(), {}, on)).page.total).to.equal(4);
       expect((await executor.run(read, slots)).rows).to.deep.equal([]);
       expect((await executor.run({ kind: 'delete', where: rowOf(), mark: null }, slots, on)).count).to.equal(
         1,

@@ -151,7 +151,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (found === null) return null;
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
-        const page = endpoint === 'list' ? { ...query, ...found, items: [] } : null;
+        const page = 'page' in found ? found.page : null;
         const outcome = outcomeOfRows(resource, columnsOf(asked), found, query, page);
         return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;
       },

@@ -111,9 +111,10 @@ function pageBody(
   within: Within,
 ): string | Promise<JsonBytes> | Envelope {
   const query = inputs as ListQuery;
+  const { sort, filter, deleted } = query;
   const wrap = (items: readonly WireRecord[]) =>
     envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, items, (place) =>
-      cursors.encode(place, { plan, ...query, access: access.digest() }),
+      cursors.encode(place, { plan, sort, filter, deleted, access: access.digest() }),
     );
   const bare = wrap([]);
   // An override's page may hold anything in the place of a number, a record too, which the driver looks for.

@@ -94,9 +94,10 @@ export function compileParser(
   const parseValues = compileValuesParser(plan, operation);
   return async (request) => {
     const access = await askAccess(request, operation);
-    const head = readHead(request, access);
+    const { query, id } = readHead(request, access);
     const body = await readBody(request, limits);
-    return { ...head, ...(await parseValues(request, access, body)) };
+    const { access: granted, values } = await parseValues(request, access, body);
+    return { query, access: granted, id, values };
   };
 }
 
@@ -110,12 +111,12 @@ function compileReplacementParser(
   const limits = bodyLimits(plan, 'create', bodyLimit);
   return async (request) => {
     const access = await askAccess(request, 'replace');
-    const head = readHead(request, access);
+    const { query, id } = readHead(request, access);
     const body = await readBody(request, limits);
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
-    const values = await parseReplacement(plan, schemaFor(access.form), body, head.id, access);
-    const written = { ...values, [plan.info.primaryKey.name]: head.id };
-    return { ...head, access: await accessToWrite(request, plan.model, access, written), values };
+    const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
+    const written = { ...values, [plan.info.primaryKey.name]: id };
+    return { query, access: await accessToWrite(request, plan.model, access, written), id, values };
   };
 }
 

@@ -4,7 +4,7 @@
  * there as soon as nothing is under way.
  */
 import { isQueryTimeout } from '../errors/database-fault.js';
-import { BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
+import { type Batch, BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';
 import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { ConnectionSource } from './connection-source.js';
@@ -202,15 +202,12 @@ export class PipelinedReader {
     const { statement, settings } = pending;
     this.#underway.push(reads);
     for (const read of reads) read.begin();
-    this.#executor.execute(client, {
-      ...(settings ? { before: [settings] } : {}),
-      statement,
-      executions: reads,
-      end: (error) => {
-        markBroken(client, error);
-        this.#answered(client, statement, reads);
-      },
-    });
+    const end: Batch['end'] = (error) => {
+      markBroken(client, error);
+      this.#answered(client, statement, reads);
+    };
+    const batch = { statement, executions: reads, end };
+    this.#executor.execute(client, settings ? { ...batch, before: [settings] } : batch);
   }
 
   /** The answers come in the order of the batches, so each tells how long its own took. */

@@ -125,8 +125,9 @@ export class RowRecords<M extends Model = Model> {
     if (!Number.isSafeInteger(page) || page < 1 || !this.#canList(request)) return undefined;
     const window = { kind: 'offset', page, size } as const;
     const operation = this.#list(request, window, countOf(request, 'exact'), access);
-    const { rows, parsers, count: _count, ...place } = await this.#executor.run(operation, access.slots, on);
-    return { items: this.#records({ rows, parsers }), total: null, ...place, page, size };
+    const found = await this.#executor.run(operation, access.slots, on);
+    const { total = null } = found.page;
+    return { ...found.page, items: this.#records(found), total, page, size };
   }
 
   /** One page next to a place. */
@@ -138,8 +139,9 @@ export class RowRecords<M extends Model = Model> {
     if (!this.#canList(request)) return undefined;
     const window = { kind: 'keyset', after, before, size } as const;
     const operation = this.#list(request, window, countOf(request, 'none'), access);
-    const { rows, parsers, count: _count, ...place } = await this.#executor.run(operation, access.slots, on);
-    return { items: this.#records({ rows, parsers }), next: null, prev: null, ...place };
+    const found = await this.#executor.run(operation, access.slots, on);
+    const { next = null, prev = null } = found.page;
+    return { ...found.page, items: this.#records(found), next, prev };
   }
 
   /** Inserts a row. */

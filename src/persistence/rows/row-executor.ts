@@ -37,7 +37,10 @@ export interface ReplacedRows extends FoundRows {
 }
 
 /** The rows of a list. */
-export interface RowPage extends FoundRows, Omit<Page<TextRow>, 'items'> {}
+export interface RowPage extends FoundRows {
+  /** Its items are the rows. */
+  readonly page: Page<TextRow>;
+}
 
 /** How often a replacement is tried that loses against others: another transaction has created the row, or deleted it. */
 const ATTEMPTS = 3;
@@ -75,12 +78,16 @@ export class RowExecutor {
   run(operation: ReplaceOperation, slots?: Slots, on?: StatementTarget): Promise<ReplacedRows | null>;
   /** Deletes rows, or marks them as deleted; `count` tells how many. */
   run(operation: DeleteOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
-  run(operation: Operation, slots?: Slots, on?: StatementTarget): Promise<RowPage | null>;
+  run(
+    operation: Operation,
+    slots?: Slots,
+    on?: StatementTarget,
+  ): Promise<FoundRows | RowPage | ReplacedRows | null>;
   run(
     operation: Operation,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
-  ): Promise<RowPage | null> {
+  ): Promise<FoundRows | RowPage | ReplacedRows | null> {
     switch (operation.kind) {
       case 'read': {
         const statement = this.#compiler.read(operation);
@@ -144,11 +151,11 @@ export class RowExecutor {
   async #list(operation: ListOperation, slots: Slots, on: StatementTarget): Promise<RowPage> {
     const { window, count } = operation;
     const list = new RowList(this.#compiler, operation, slots, on);
-    const { items, ...page } =
+    const page =
       window.kind === 'keyset'
         ? await findCursorPage(list, window, count)
         : await findOffsetPage(list, window, count);
-    return { ...page, rows: items, count: items.length, parsers: list.parsers };
+    return { page, rows: page.items, count: page.items.length, parsers: list.parsers };
   }
 
   async #insert(operation: InsertOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
