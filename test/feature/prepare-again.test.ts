@@ -34,7 +34,7 @@ describe('preparing statements again', () => {
         error ? reject(error) : resolve(result?.rows[0]?.[0]);
       // pg's types ask for more arguments than its methods.
       executor.execute(client as object as DriverClient, {
-        ...(before ? { before: [{ statement: before, values: [] }] } : {}),
+        before: before ? [{ statement: before, values: [] }] : [],
         statement: READ,
         executions: [{ values: ['6'], settle }],
         end() {},

@@ -71,8 +71,8 @@ export class ConnectionExecutor {
       const cache = begin?.keepsBefore ? this.#kept : this.#unkept;
       const first = begin?.before.map((each) => ({ statement: cache.get(each.text), values: each.values }));
       try {
-        const batch = { statement, executions: [{ values, trace, settle }], end };
-        this.#executor.execute(client, first ? { ...batch, before: first } : batch);
+        const executions = [{ values, trace, settle }];
+        this.#executor.execute(client, { before: first ?? [], statement, executions, end });
       } catch (error) {
         // Nobody knows what has been sent.
         client._invalid = true;

@@ -206,8 +206,12 @@ export class PipelinedReader {
       markBroken(client, error);
       this.#answered(client, statement, reads);
     };
-    const batch = { statement, executions: reads, end };
-    this.#executor.execute(client, settings ? { ...batch, before: [settings] } : batch);
+    this.#executor.execute(client, {
+      before: settings ? [settings] : [],
+      statement,
+      executions: reads,
+      end,
+    });
   }
 
   /** The answers come in the order of the batches, so each tells how long its own took. */

@@ -286,11 +286,11 @@ export class StatementRunner implements StatementTarget {
       if (isStaleNow) this.#execute(queue, client, pending, { requeue, read, behind }, true);
       else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
-    const batch = { statement, executions: [{ values, context, trace, settle }], behind, end };
     const limits = isLimited ? [{ statement: this.#named.get(LIMIT_LOCKS), values: [] }] : [];
     const before = settings ? [...limits, settings] : limits;
+    const executions = [{ values, context, trace, settle }];
     try {
-      this.#executor.execute(client, before.length > 0 ? { ...batch, before } : batch);
+      this.#executor.execute(client, { before, statement, executions, behind, end });
     } catch (error) {
       slowReads?.end();
       throw error;

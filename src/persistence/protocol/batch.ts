@@ -40,8 +40,8 @@ export interface Preceding {
  * none of those behind it.
  */
 export interface Batch {
-  /** What is executed first. */
-  readonly before?: readonly Preceding[];
+  /** What is executed first; mostly nothing. */
+  readonly before: readonly Preceding[];
   readonly statement: PreparedStatement;
   readonly executions: readonly Execution[];
   /** How many batches are under way before it, each of which may take as long as this one. Default: it is not known. */

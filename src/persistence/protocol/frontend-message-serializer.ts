@@ -25,7 +25,7 @@ interface NamedExecution {
 export function serializeExecutions(
   name: string,
   executions: readonly Pick<Execution, 'values'>[],
-  before: readonly NamedExecution[] = [],
+  before: readonly NamedExecution[],
 ): Buffer {
   let length = SYNC.length;
   for (const { statement, values } of before) length += bindLength(statement.name, values) + EXECUTE.length;

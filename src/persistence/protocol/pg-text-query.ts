@@ -7,7 +7,7 @@ import pg from 'pg';
 import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { ArrivingRows, ResultTooLargeError } from './arriving-rows.js';
 import { type BackendMessageHandler, BackendMessageParser } from './backend-message-parser.js';
-import { type Batch, BatchAbortedError, type Preceding, type TextRow } from './batch.js';
+import { type Batch, BatchAbortedError, type TextRow } from './batch.js';
 import { serializeExecutions } from './frontend-message-serializer.js';
 import {
   activeQueryOf,
@@ -111,7 +111,7 @@ function textQueryClass(
     #isOver = false;
 
     constructor(client: DriverClient, batch: Batch) {
-      const { statement, before = NOTHING } = batch;
+      const { statement, before } = batch;
       this.text = statement.text;
       this.#beforeLeft = before.length;
       this.#client = client;
@@ -133,7 +133,7 @@ function textQueryClass(
     }
 
     submit(connection: DriverConnection): null {
-      const { before = NOTHING, statement, executions } = this.#batch;
+      const { before, statement, executions } = this.#batch;
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
       const known = kept.find(statement);
@@ -237,8 +237,6 @@ function textQueryClass(
   Object.setPrototypeOf(TextQuery.prototype, Query.prototype);
   return TextQuery;
 }
-
-const NOTHING: readonly Preceding[] = Object.freeze([]);
 
 function unprepared(statement: PreparedStatement): Preparation {
   return { statement, parsers: null, isLost: false };

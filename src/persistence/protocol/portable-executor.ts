@@ -24,7 +24,7 @@ export interface PublicClient {
 /** One after the other. Not prepared under a name, because pg refuses to give a name to another text later. */
 export function executePortably(client: PublicClient, batch: Batch): void {
   const { before, statement, executions, end } = batch;
-  if (before) return void executeInTransaction(client, { ...batch, before });
+  if (before.length > 0) return void executeInTransaction(client, batch);
   const last = executions.at(-1);
   for (const execution of executions) {
     ask(client, { statement, values: execution.values }, (error, result) => {
@@ -37,7 +37,7 @@ export function executePortably(client: PublicClient, batch: Batch): void {
 /** What one Sync does elsewhere: each is sent when the one before it has succeeded, and answered when all is committed. */
 async function executeInTransaction(
   client: PublicClient,
-  { before, statement, executions, end }: Batch & { readonly before: readonly Preceding[] },
+  { before, statement, executions, end }: Batch,
 ): Promise<void> {
   const results: TextResult[] = [];
   let failure: Error | null = null;

@@ -182,7 +182,7 @@ class Simulation {
           this.#queue.leave(client);
         };
         const executions = [{ values, settle: answer }];
-        this.#note(() => this.#send(client, { statement, executions, end }));
+        this.#note(() => this.#send(client, { before: [], statement, executions, end }));
       },
       fail,
       isGone: () => read.isAnswered,

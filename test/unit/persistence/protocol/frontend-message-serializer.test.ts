@@ -17,6 +17,7 @@ function expectSame(name: string, all: readonly (readonly (string | null)[])[]):
   const ours = serializeExecutions(
     name,
     all.map((values) => ({ values })),
+    [],
   );
   expect(read(ours)).to.deep.equal(read(byDriver(name, all)));
 }

@@ -6,6 +6,7 @@ import { isTraced, TracedBatch } from '../../../../src/persistence/protocol/trac
 
 describe('a batch that a tracer is shown', () => {
   const batch: Batch = {
+    before: [],
     statement: new PreparedStatement('SELECT 1', 'one'),
     executions: [{ values: [], settle: () => {} }],
     end: () => {},
