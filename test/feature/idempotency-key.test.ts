@@ -5,7 +5,7 @@ import express from 'express';
 import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import type { Response, Test } from 'supertest';
+import supertest, { type Response, type Test } from 'supertest';
 import {
   ConfigError,
   type CreateValues,
@@ -17,6 +17,7 @@ import {
   type IdempotencyOptions,
   InjectUnitOfWork,
   type UnitOfWork,
+  type UpdateValues,
 } from '../../src/index.js';
 import { callbacksUnderWay } from '../../src/persistence/session/commit-callbacks.js';
 import { buildApp } from '../support/build-app.js';
@@ -394,6 +395,17 @@ describe('an Idempotency-Key', () => {
       expect(statuses).to.deep.equal([201, 200, 204, 200, 204, 204]);
     });
 
+    it('a place: an application that is mounted elsewhere has its own', async () => {
+      const { app } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY });
+      const agent = supertest(express().use('/one', app).use('/other', app));
+      const send = (place: string) =>
+        agent.post(`/${place}/payments`).set('idempotency-key', KEY).send({ name: place });
+      const [one, other] = [await send('one'), await send('other')];
+      expect([one.status, other.status]).to.deep.equal([201, 201]);
+      expectReplay(one, await send('one'));
+      expectReplay(other, await send('other'));
+    });
+
     it('who may do it now: a replay comes behind dependencies and can', async () => {
       class Payments extends crudController(Payment, {
         dependencies: [
@@ -534,6 +546,51 @@ describe('an Idempotency-Key', () => {
         expect(answer.status).to.equal(Number(first));
         expectReplay(answer, await send(key, second));
       }
+      // What is no success is not kept, so that it may be sent again.
+      for (const status of ['303', '404']) {
+        expect((await send('d', status)).status).to.equal(Number(status));
+        expect((await send('d', '200')).headers['idempotent-replayed']).to.equal(undefined);
+        await emptyTables(site, 'crud_idempotency');
+      }
+    });
+
+    it('for a create, whose status is its own: a middleware that sets another one has it done no second time', async () => {
+      const { agent } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY }, (app) =>
+        app.use((_request, response, next) => {
+          response.status(404);
+          next();
+        }),
+      );
+      const send = () => agent.post('/payments').set('idempotency-key', KEY).send(BODY);
+      const first = await send();
+      expect(first.status).to.equal(201);
+      expectReplay(first, await send());
+      expect(await rows()).to.equal(1);
+    });
+
+    it('for an update with parameters of its own, and a header, where the request may not create', async () => {
+      class Payments extends crudController(Payment) {
+        override update(
+          id: number,
+          values: UpdateValues<Payment>,
+          context: CrudContext<Payment>,
+          @InjectUnitOfWork() _unit?: UnitOfWork,
+        ) {
+          context.response.location('/elsewhere');
+          return super.update(id, values, context);
+        }
+      }
+      const { agent } = await buildApp({
+        models: [Payment],
+        controllers: [Payments],
+        idempotency: IDEMPOTENCY,
+      });
+      await Payment.create({ id: 1, tenant: 1, name: 'a' });
+      const send = () =>
+        agent.patch('/payments/1').set({ 'idempotency-key': KEY, 'x-guest': '1' }).send({ name: 'b' });
+      const first = await send();
+      expect([first.status, first.headers['location']]).to.deep.equal([200, '/elsewhere']);
+      expectReplay(first, await send());
     });
 
     it('for units of work that a middleware has begun', async () => {

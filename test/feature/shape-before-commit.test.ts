@@ -7,6 +7,8 @@ import {
   type Action,
   Body,
   HttpError,
+  Interceptor,
+  type InterceptorInterface,
   JsonController,
   OnNull,
   OnUndefined,
@@ -24,10 +26,11 @@ import {
   InjectUnitOfWork,
   type UnitOfWork,
 } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { except } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
-import { expectProblem } from '../support/expect-answer.js';
+import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 /** What cannot be shown. */
@@ -235,6 +238,14 @@ class HandController {
   }
 }
 
+/** Of an application: it gives a record along, within the very object that a method has returned, or alone. */
+@Interceptor()
+class GiveAlong implements InterceptorInterface {
+  intercept(_action: Action, result: unknown): unknown {
+    return Object.assign((result ?? {}) as object, { beside: Addressed.build({ text: 'hidden' }) });
+  }
+}
+
 const exceptHeld = except({
   unit: 'its middleware holds answers back until the commit, so nothing tells that the method has answered',
 });
@@ -356,5 +367,17 @@ describe('a write whose answer cannot be shaped', () => {
   it('runs interceptors after the commit: they see what is written', async () => {
     const { body } = await site.agent.post('/by-hand/intercepted/report').send({ text: 'kept' });
     expect(body).to.deep.equal({ result: { text: 'kept' }, count: 1 });
+  });
+
+  it('leaves the result to interceptors of the application, and shows what they add as everywhere', async () => {
+    const { agent } = await buildApp({
+      models: MODELS,
+      controllers: [HandController],
+      routing: { interceptors: [GiveAlong] },
+    });
+    const send = (path: string) => agent.post(`/by-hand/${path}`).send({ text: 'kept' });
+    expectJson(await send('big'), 200, { text: 'kept', number: 1, beside: {} });
+    expectJson(await send('nothing'), 200, { beside: {} });
+    expect(await texts()).to.deep.equal(['kept', 'kept']);
   });
 });
