@@ -1,12 +1,14 @@
 /** A GET cannot write, whatever the code that it runs tries: the server has set its connections read-only. */
 import { expect } from 'chai';
-import type { RequestHandler } from 'express';
+import express, { type RequestHandler } from 'express';
 import { QueryTypes } from 'sequelize';
-import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { AutoIncrement, Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import supertest from 'supertest';
 import {
   Crud,
   type CrudContext,
   crudController,
+  crudRouter,
   type Id,
   type ListQuery,
   type ReadQuery,
@@ -17,7 +19,7 @@ import { currentSession } from '../../src/persistence/session/session.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
-import { except, onPath } from '../support/combination.js';
+import { except, onPath, UNGUARDED } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { IS_POOLED } from '../support/pooler.js';
@@ -57,6 +59,40 @@ class Attic extends Model {
   declare id: number;
 
   static override findAll = Model.findAll;
+}
+
+/** Its state is in a system column, which another statement reads. */
+@Crud({ etag: 'xmin' })
+@Table({ tableName: 'vaults', timestamps: false })
+class Vault extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Crud({ include: { stairs: UNGUARDED } })
+@Table({ tableName: 'wings', timestamps: false })
+class Wing extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @HasMany(() => Stair, { foreignKey: 'wingId', constraints: false })
+  declare stairs?: Stair[];
+}
+
+@Crud()
+@Table({ tableName: 'stairs', timestamps: false, indexes: [{ fields: ['wingId'] }] })
+class Stair extends Model {
+  @PrimaryKey
+  @AutoIncrement
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.INTEGER)
+  declare wingId: number;
 }
 
 @Table({ tableName: 'visits', timestamps: false })
@@ -237,7 +273,7 @@ describe('the session of a GET', () => {
   before(async () => {
     const logging = (): void => void sessions.push(currentSession(site?.engine.sequelize));
     site = await startTestApp({
-      models: [Room, Hall, Attic],
+      models: [Room, Hall, Attic, Vault, Wing, Stair],
       engine: { logging },
       bootstrap: { fastPath: false },
     });
@@ -278,6 +314,31 @@ describe('the session of a GET', () => {
       const { agent } = await buildApp({ models: [Room], controllers: [controller], fastPath: false });
       expect(await isUsed(agent)).to.deep.equal([true]);
     }
+  });
+
+  exceptOverridden.it('is there for a hook of a model that may be included', async () => {
+    await Wing.create();
+    await Stair.create({ wingId: 1 });
+    const look = async () => new Set(await isUsed(site.agent, '/wings/1?include=stairs'));
+    expect(await look()).to.deep.equal(new Set([false]));
+    Stair.addHook('afterFind', 'look', () => {});
+    expect(await look()).to.deep.equal(new Set([true]));
+    Stair.removeHook('afterFind', 'look');
+  });
+
+  exceptOverridden.it('is there for a state that is read beside its record', async () => {
+    await Vault.create();
+    // The state, and the record; what follows ends the session.
+    const [state, record] = await isUsed(site.agent, '/vaults/1');
+    expect([state, record]).to.deep.equal([true, true]);
+  });
+
+  except({ pgbouncer }).it('is there for a repository of a router that is mounted by itself', async () => {
+    class Rooms extends Repository<Room> {
+      static override model = Room;
+    }
+    const agent = supertest(express().use('/rooms', crudRouter(Rooms, { fastPath: false })));
+    expect(await isUsed(agent)).to.deep.equal([true]);
   });
 
   exceptOverridden.it('is there for a scope, and for a method in the place of one of Sequelize', async () => {

@@ -22,12 +22,15 @@ import {
   type CrudOptions,
   crudController,
   type Id,
+  InjectUnitOfWork,
   Repository,
+  type UnitOfWork,
   type UpdateValues,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { caughtError } from '../support/caught-error.js';
 import { except } from '../support/combination.js';
+import { deferred } from '../support/deferred.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
@@ -421,6 +424,33 @@ describe('a PUT of a record', () => {
       expect((await Item.findByPk('hooked'))?.get('version')).to.equal(1);
     } finally {
       Item.removeHook('beforeCreate', 'note');
+    }
+  });
+
+  it('is tried again after a lost race where an override has parameters of its own, too', async () => {
+    class Items extends crudController(Item) {
+      override replace(
+        id: Id,
+        values: CreateValues<Item>,
+        context: CrudContext<Item>,
+        @InjectUnitOfWork() _unit?: UnitOfWork,
+      ) {
+        return super.replace(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Item], controllers: [Items] });
+    const both = deferred();
+    let begun = 0;
+    Item.addHook('beforeCreate', 'meet', async () => {
+      begun += 1;
+      if (begun === 2) both.resolve();
+      await both.promise;
+    });
+    try {
+      const answers = await Promise.all(['x', 'y'].map((name) => agent.put('/items/met').send({ name })));
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 201]);
+    } finally {
+      Item.removeHook('beforeCreate', 'meet');
     }
   });
 

@@ -435,6 +435,8 @@ describe('a route that takes from its resource', () => {
         expect(body).to.deep.equal({ id: 3, type: 'number', unit: 'm' });
       }
       expect((await json('/towns/99/number')).status).to.equal(200);
+      // Only a list query says which other parameters there are.
+      expect((await json('/towns/3/number?unit=m&other=1')).body).to.include({ id: 3 });
     });
 
     it('refuses what the generated routes refuse, with the same answer', async () => {
@@ -470,6 +472,28 @@ describe('a route that takes from its resource', () => {
       const { body } = await json('/towns/1/session');
       const ulm = { id: 1, name: 'Ulm', population: 0 };
       expect(body).to.deep.equal({ towns: [ulm, ulm, 5] });
+    });
+
+    it('is read in a GET by what cannot write', async () => {
+      const statement = "UPDATE towns SET name = 'written'";
+      Town.addHook(
+        'beforeFind',
+        'write',
+        async () => void (await currentEngine().sequelize.query(statement)),
+      );
+      try {
+        expect((await json('/towns/1/name')).status).to.equal(500);
+      } finally {
+        Town.removeHook('beforeFind', 'write');
+      }
+      expect(await Town.count({ where: { name: 'written' } })).to.equal(0);
+    });
+
+    it('does not wait in a GET for who has locked it', async () => {
+      await currentEngine().sequelize.transaction(async (transaction) => {
+        await Town.findByPk(1, { transaction, lock: true });
+        expect((await json('/towns/1/name')).status).to.equal(200);
+      });
     });
 
     it('locks it for what a write does with it', async () => {

@@ -13,7 +13,7 @@ import { expectJson } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-@Crud({ endpoints: ['read', 'deleteMany'], filterAllow: ['id'], scope: { tenant: () => 1 } })
+@Crud({ endpoints: ['read', 'createMany', 'deleteMany'], filterAllow: ['id'], scope: { tenant: () => 1 } })
 @Table({ tableName: 'bags', timestamps: false, indexes: [{ fields: ['tenant', 'id'] }] })
 class Bag extends Model {
   @PrimaryKey
@@ -21,8 +21,9 @@ class Bag extends Model {
   @Column(DataType.INTEGER)
   declare id: number;
 
-  @Column({ type: DataType.INTEGER, allowNull: false })
-  declare tenant: number;
+  /** The database would take a row of nobody. */
+  @Column(DataType.INTEGER)
+  declare tenant: number | null;
 }
 
 @Crud({ endpoints: ['create', 'createMany', 'updateMany', 'deleteMany'], filterAllow: ['size'] })
@@ -234,6 +235,18 @@ except(DECORATED).describe('many records that one statement writes', () => {
     expectJson(await site.agent.delete('/bags?q=id=ge=1'), 200, { affected: 2 });
   });
 
+  it('are not deleted where q finds more than the request allows', async () => {
+    await Pebble.bulkCreate([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
+    expect((await site.agent.delete('/pebbles?q=size==0&max_affected=2')).status).to.equal(409);
+    expect(await Pebble.count()).to.equal(3);
+    expectJson(await site.agent.delete('/pebbles?q=size==0&max_affected=3'), 200, { affected: 3 });
+  });
+
+  it('are of the tenant of the request, also where the database would take them without one', async () => {
+    expect((await site.agent.post('/bags').send([{}, {}])).status).to.equal(201);
+    expect((await Bag.findAll()).map(({ tenant }) => tenant)).to.deep.equal([1, 1]);
+  });
+
   it('refer to no record of another tenant', async () => {
     const [own, foreign] = await Bag.bulkCreate([{ tenant: 1 }, { tenant: 2 }], { returning: true });
     const refused = await post('', [
@@ -241,6 +254,8 @@ except(DECORATED).describe('many records that one statement writes', () => {
       { name: 'b', bagId: foreign?.id },
     ]);
     expect([refused.status, refused.body.errors[0].pointer]).to.deep.equal([409, '/1/bagId']);
+    // One that refers to nothing says nothing of the next.
+    expect((await post('', [{ name: 'a' }, { name: 'b', bagId: foreign?.id }])).status).to.equal(409);
     expect((await post('', TWO)).status).to.equal(201);
     const changed = await site.agent.patch('/pebbles').send([
       { name: 'a', bagId: own?.id },
