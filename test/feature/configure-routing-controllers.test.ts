@@ -229,6 +229,11 @@ describe('configuring routing-controllers', () => {
     });
   });
 
+  it('serves no decorated class where none was given', async () => {
+    const { agent } = await buildApp({ models: [] });
+    expect((await agent.get('/vets?min=2')).status).to.equal(404);
+  });
+
   describe('with a parameter that is no number', () => {
     it('answers 400 in the form of every problem', async () => {
       const { agent } = await buildApp({ models: [Pet], controllers: [VetController] });
