@@ -1,6 +1,6 @@
 /** Relations to models whose rows only Sequelize reads: their hooks, scopes and methods hold, with two statements for each relation. */
 import { expect } from 'chai';
-import type { FindOptions } from 'sequelize';
+import { type FindOptions, QueryTypes } from 'sequelize';
 import {
   AutoIncrement,
   BelongsTo,
@@ -366,7 +366,13 @@ describe('including rows that only Sequelize reads', () => {
 });
 
 describe('including rows with row security', () => {
-  @Crud({ include: { sheets: { ...UNGUARDED, size: { max: 20 } } }, filterAllow: ['title'] } as object)
+  @Crud({
+    include: {
+      sheets: { ...UNGUARDED, size: { max: 8 } },
+      'sheets.leaves': { ...UNGUARDED, size: { max: 8 } },
+    },
+    filterAllow: ['title'],
+  } as object)
   @Table({ tableName: 'papers', timestamps: false })
   class Paper extends Model {
     @PrimaryKey
@@ -394,6 +400,21 @@ describe('including rows with row security', () => {
 
     @Column(DataType.TEXT)
     declare tenant: string;
+
+    @HasMany(() => Leaf, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
+    declare leaves?: Loaded<Leaf>[];
+  }
+
+  @Crud()
+  @Table({ tableName: 'papers', timestamps: false })
+  class Leaf extends Model {
+    @PrimaryKey
+    @AutoIncrement
+    @Column(DataType.INTEGER)
+    declare id: number;
+
+    @Column(DataType.TEXT)
+    declare tenant: string;
   }
 
   let database: TenantDatabase;
@@ -403,7 +424,7 @@ describe('including rows with row security', () => {
     database = await TenantDatabase.create(['papers']);
     const { role } = database;
     site = await startTestApp({
-      models: [Paper, Sheet],
+      models: [Paper, Sheet, Leaf],
       database: { url: database.url(role), drop: async () => {} },
       engine: { createAll: false },
       bootstrap: {
@@ -435,6 +456,29 @@ describe('including rows with row security', () => {
       expect(await get()).to.deep.equal(without);
     } finally {
       Sheet.removeHook('afterFind', 'look');
+    }
+  });
+
+  it('asks for relations of relations with them, too, in a session of the request', async () => {
+    const get = () =>
+      site.agent
+        .get('/papers?fields=id&include=sheets.leaves&sheets.fields=id&sheets.leaves.fields=id')
+        .set('tenant', 'tenant 3');
+    const without = (await get().expect(200)).text;
+    const leaves = rowsOf(3).map((id) => ({ id }));
+    const sheets = leaves.map(({ id }) => ({ id, leaves: { items: leaves, has_next: false } }));
+    const { items } = JSON.parse(without);
+    expect(items[0].sheets).to.deep.equal({ items: sheets, has_next: false });
+    const modes: unknown[] = [];
+    Leaf.addHook('afterFind', 'look', async () => {
+      const rows = await Leaf.sequelize?.query('SHOW transaction_read_only', { type: QueryTypes.SELECT });
+      modes.push(rows?.[0]);
+    });
+    try {
+      expect((await get().expect(200)).text).to.equal(without);
+      expect(modes).to.deep.equal([{ transaction_read_only: 'on' }]);
+    } finally {
+      Leaf.removeHook('afterFind', 'look');
     }
   });
 });
