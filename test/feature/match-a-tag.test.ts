@@ -1,7 +1,8 @@
 /** Strong tags: `ETag` tells the state of a record, `If-Match` makes it the condition of a write, `If-None-Match` of a read. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
-import { type InterceptorInterface, UseInterceptor } from 'routing-controllers';
+import { IsString } from 'class-validator';
+import { Body, type InterceptorInterface, Param, UseInterceptor } from 'routing-controllers';
 import {
   AutoIncrement,
   BelongsTo,
@@ -107,6 +108,12 @@ class Call extends Model {
       return `${this.getDataValue('text')}${ending}`;
     },
   })
+  declare text: string;
+}
+
+/** What decorators read of a body. */
+class Words {
+  @IsString()
   declare text: string;
 }
 
@@ -398,6 +405,30 @@ describe('the tags of records', () => {
     const changed = await agent.patch('/notes/1').set('if-match', '"0"').send({ text: 'x' });
     expect([changed.status, stateOf(changed)]).to.deep.equal([200, '1']);
     expect(await Note.count()).to.equal(2);
+  });
+
+  it('checks the condition of an override whose parameters decorators read', async () => {
+    const seen: string[] = [];
+    class Decorated extends crudController(Note) {
+      override async update(@Param('id') id: number, @Body() values: Words, context: CrudContext<Note>) {
+        seen.push(`${id} ${values.text}`);
+        return super.update(id, { text: values.text }, context);
+      }
+
+      override remove(@Param('id') id: number, context: CrudContext<Note>) {
+        seen.push(`${id}`);
+        return super.remove(id, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Author, Note], controllers: [Decorated] });
+    const change = (tag: string) => agent.patch('/notes/1').set('if-match', tag).send({ text: 'x' });
+    expectProblem(await change('"3"'), 412, CHANGED);
+    expectProblem(await agent.delete('/notes/1').set('if-match', '"3"'), 412, CHANGED);
+    expect([seen, (await Note.findByPk(1))?.text]).to.deep.equal([[], 'one']);
+    const changed = await change('"0"');
+    expect([changed.status, stateOf(changed)]).to.deep.equal([200, '1']);
+    expect((await agent.delete('/notes/1').set('if-match', '"1"')).status).to.equal(204);
+    expect(seen).to.deep.equal(['1 x', '1']);
   });
 
   it('never gives the same tag to answers that an interceptor may change', async () => {
