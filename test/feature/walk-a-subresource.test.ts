@@ -42,7 +42,13 @@ class Country extends Model {
   sortAllow: ['id', 'name'],
   filterAllow: ['name'],
   include: { country: UNGUARDED },
-  subresources: { reviews: UNGUARDED, bestReviews: UNGUARDED, tags: UNGUARDED, twins: UNGUARDED },
+  subresources: {
+    reviews: UNGUARDED,
+    bestReviews: UNGUARDED,
+    tags: UNGUARDED,
+    picks: UNGUARDED,
+    twins: UNGUARDED,
+  },
 } as object)
 @Table({ tableName: 'cities', timestamps: true, paranoid: true, createdAt: false, updatedAt: false })
 class City extends Model {
@@ -83,6 +89,15 @@ class City extends Model {
     () => CityTag,
   )
   declare tags?: Tag[];
+
+  @BelongsToMany(() => Review, {
+    as: 'picks',
+    through: () => CityPick,
+    foreignKey: 'cityId',
+    otherKey: 'reviewId',
+    constraints: false,
+  })
+  declare picks?: Review[];
 }
 
 @Crud({
@@ -135,6 +150,18 @@ class CityTag extends Model {
 
   @Column(DataType.TEXT)
   declare kind: string | null;
+}
+
+/** Its columns are of two sizes. */
+@Table({ tableName: 'city_picks', timestamps: false })
+class CityPick extends Model {
+  @PrimaryKey
+  @Column(DataType.BIGINT)
+  declare cityId: string;
+
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare reviewId: number;
 }
 
 /** Its key becomes a CITEXT: the key of a path may be written otherwise than that of its row. */
@@ -231,7 +258,7 @@ describe('walking a sub-resource', () => {
   let site: TestApp;
 
   before(async () => {
-    const engine = { models: [...MODELS, CityTag] };
+    const engine = { models: [...MODELS, CityTag, CityPick] };
     site = await startTestApp({ models: MODELS, bootstrap: { logger: new CapturedLog() }, engine });
     const { sequelize } = site.engine;
     await sequelize.query('CREATE EXTENSION citext; ALTER TABLE harbours ALTER name TYPE citext');
@@ -377,6 +404,28 @@ describe('walking a sub-resource', () => {
       has_next: false,
       has_prev: false,
     });
+  });
+
+  it('has the rows over a table in between whose column can have the key, though theirs could not', async () => {
+    await CityPick.create({ cityId: '99999999999', reviewId: 3 } as never);
+    const { items } = await get('/cities/99999999999/picks');
+    expect(items.map(({ id }) => id)).to.deep.equal([3]);
+  });
+
+  it('answers with what the database says of a read of the parent', async () => {
+    const { sequelize } = site.engine;
+    await sequelize.query(`
+      CREATE FUNCTION busy() RETURNS boolean LANGUAGE plpgsql AS $f$ BEGIN
+        RAISE 'busy' USING ERRCODE = '55P03';
+      END $f$;
+      ALTER TABLE harbours RENAME TO quays;
+      CREATE VIEW harbours AS SELECT * FROM quays WHERE busy()`);
+    try {
+      const own = await refused('/harbours/Brest', 503);
+      expect(await refused('/harbours/Brest/ports', 503)).to.equal(own);
+    } finally {
+      await sequelize.query('DROP VIEW harbours; ALTER TABLE quays RENAME TO harbours');
+    }
   });
 
   it('is missing where the parent is, with the body of a read of it', async () => {
