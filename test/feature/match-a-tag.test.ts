@@ -16,6 +16,7 @@ import {
 import type { Response } from 'supertest';
 import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { except, UNGUARDED } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
@@ -470,6 +471,54 @@ describe('the tags of records', () => {
       expect([first, second].map(stateOf)).to.deep.equal(['0', '0']);
       expect(first.headers['etag']).to.not.equal(second.headers['etag']);
     }
+  });
+
+  except({ values: 'an interceptor may change each answer' }).it(
+    'knows an answer of an override again',
+    async () => {
+      class Plain extends crudController(Note) {
+        override read(id: Id, query: ReadQuery, context: CrudContext<Note>) {
+          return super.read(id, query, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Author, Note], controllers: [Plain] });
+      const { headers } = await agent.get('/notes/1').expect(200);
+      await agent
+        .get('/notes/1')
+        .set('if-none-match', headers['etag'] ?? '')
+        .expect(304);
+    },
+  );
+
+  it('tells answers apart whose bytes a response.json of the user makes', async () => {
+    const { agent } = await buildApp({ models: [Author, Note] }, (app) =>
+      app.use((_request, response, next) => {
+        const { json } = response;
+        response.json = (body: object) => json.call(response, { ...body, ending });
+        next();
+      }),
+    );
+    ending = '';
+    const first = await agent.get('/notes/1');
+    ending = '!';
+    const second = await agent.get('/notes/1').set('if-none-match', first.headers['etag'] ?? '');
+    expect([second.status, second.body.ending, stateOf(second)]).to.deep.equal([200, '!', '0']);
+  });
+
+  it('is read of a row whose method has decorators of its own, and of none where the method has answered', async () => {
+    class Decorated extends crudController(Mark) {
+      override read(@Param('id') id: number, query: ReadQuery, context: CrudContext<Mark>) {
+        if (context.request.get('x-own') === undefined) return super.read(id, query, context);
+        context.response.status(418).json({ own: true });
+        return undefined as never;
+      }
+    }
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({ models: [Mark], controllers: [Decorated], logger });
+    await Mark.create({ text: 'one' });
+    expect(stateOf(await agent.get('/marks/1'))).to.match(/^x/);
+    const own = await agent.get('/marks/1').set('x-own', '1');
+    expect([own.status, own.body, logger.lines]).to.deep.equal([418, { own: true }, []]);
   });
 
   it('describes both headers in the document', async () => {

@@ -822,6 +822,20 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expect((await rows()).map(([id]) => id)).to.deep.equal([3, 4]);
     });
 
+    it('are not changed where an override finds none any more', async () => {
+      class Papers extends crudController(Paper) {
+        override async update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          if (id !== 2) return super.update(id, values, context);
+          await context.repository.delete(id);
+          throw new NotFoundError('It is gone.');
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      const refused = await agent.patch('/papers?q=title=in=(one,two)').send({ title: 'x' });
+      expectProblem(refused, 404, { detail: 'It is gone.' });
+      expect(await rows()).to.deep.equal(BEFORE);
+    });
+
     it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {
       const seen: unknown[] = [];
       class Papers extends crudController(Paper) {
