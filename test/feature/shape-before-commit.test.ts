@@ -23,7 +23,9 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  InjectListQuery,
   InjectUnitOfWork,
+  type ListQuery,
   type UnitOfWork,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
@@ -174,6 +176,19 @@ class GottenController extends crudController(Gotten) {
   }
 }
 
+class SeemingController extends crudController(Seeming) {
+  @Post('/page')
+  async paged(
+    @Body() { text }: { text: string },
+    @InjectListQuery() query: ListQuery,
+    @InjectUnitOfWork() uow: UnitOfWork,
+  ) {
+    const seemings = uow.repository(Seeming);
+    await seemings.create({ text });
+    return seemings.page(query as never);
+  }
+}
+
 class Missing extends HttpError {
   constructor() {
     super(410, 'Gone');
@@ -273,7 +288,10 @@ describe('a write whose answer cannot be shaped', () => {
   before(async () => {
     site = await startTestApp({
       models: MODELS,
-      bootstrap: { controllers: [GottenController, AnsweredController, HandController], logger },
+      bootstrap: {
+        controllers: [GottenController, SeemingController, AnsweredController, HandController],
+        logger,
+      },
       engine: { pool: { max: 1 } },
       prepare: (app) => app.set('json replacer', replace),
     });
@@ -358,6 +376,14 @@ describe('a write whose answer cannot be shaped', () => {
       });
     }
   }
+
+  it('commits nothing of an added route that returns a page', async () => {
+    await Seeming.destroy({ where: {} });
+    await refuse('post', '/seemings/page');
+    expect(await Seeming.count()).to.equal(0);
+    expect((await site.agent.post('/seemings/page').send({ text: 'kept' })).status).to.equal(200);
+    expect(await Seeming.count()).to.equal(1);
+  });
 
   it('sends what was shaped', async () => {
     const { body } = await site.agent.post('/by-hand/report').send({ text: 'kept' });
