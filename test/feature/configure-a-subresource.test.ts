@@ -2,8 +2,16 @@
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
-import { All, Get, Post, UseBefore } from 'routing-controllers';
-import { QueryTypes } from 'sequelize';
+import {
+  type Action,
+  All,
+  Get,
+  Interceptor,
+  type InterceptorInterface,
+  Post,
+  UseBefore,
+} from 'routing-controllers';
+import { type FindOptions, Op, QueryTypes } from 'sequelize';
 import {
   BelongsTo,
   BelongsToMany,
@@ -70,6 +78,12 @@ class Shelf extends Model {
   @HasOne(() => Book, { as: 'first', foreignKey: 'shelfId' })
   declare first?: Model;
 
+  @HasMany(() => Note, { foreignKey: 'shelf', constraints: false })
+  declare notes?: Model[];
+
+  @HasMany(() => Card, { foreignKey: 'shelf', constraints: false })
+  declare cards?: Model[];
+
   @BelongsToMany(() => Shelf, { through: () => Beside, as: 'besides', foreignKey: 'one', otherKey: 'other' })
   declare besides?: Shelf[];
 }
@@ -120,6 +134,46 @@ class Label extends Model {
   declare books?: Book[];
 }
 
+/** Its class finds what is for everyone. */
+@Table({ tableName: 'notes', timestamps: false })
+class Note extends Model {
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @Column(INTEGER)
+  declare shelf: number;
+
+  @Column(DataType.BOOLEAN)
+  declare secret: boolean;
+
+  static override findAll = function (this: never, options: FindOptions = {}) {
+    const where = { [Op.and]: [options.where ?? {}, { secret: false }] };
+    return Model.findAll.call(this, { ...options, where });
+  } as typeof Model.findAll;
+}
+
+/** What its getter answers is in a field of the record. */
+@Table({ tableName: 'cards', timestamps: false })
+class Card extends Model {
+  readonly hides = true;
+
+  @PrimaryKey
+  @Column(INTEGER)
+  declare id: number;
+
+  @Column(INTEGER)
+  declare shelf: number;
+
+  @Column({
+    type: DataType.TEXT,
+    get(this: Card) {
+      return this.hides ? '***' : this.getDataValue('number');
+    },
+  })
+  declare number: string;
+}
+
 const declare = (model: ModelClass, options: object = {}): void => Crud(options as CrudOptions)(model);
 const ids = (answer: { readonly body: { readonly items: readonly { readonly id: number }[] } }) =>
   answer.body.items.map(({ id }) => id);
@@ -134,7 +188,11 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
 
   before(async () => {
     // The one connection for reads can be asked what it has prepared.
-    const engine = { models: [Shelf, Book, Beside, Label], logging: sql.record, pool: { max: 1 } };
+    const engine = {
+      models: [Shelf, Book, Beside, Label, Note, Card],
+      logging: sql.record,
+      pool: { max: 1 },
+    };
     site = await startTestApp({ models: [], engine, bootstrap: { logger: new CapturedLog() } });
     await Shelf.bulkCreate([{ id: 1 }, { id: 2 }] as never);
     await Book.bulkCreate(
@@ -328,6 +386,37 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     await agent.get('/shelves/x/books').set('x-key', '1').expect(400);
   });
 
+  it('finds the record as its repository does where its key is as usual, too', async () => {
+    class ShelfRepository extends Repository<Shelf> {
+      static override model = Shelf;
+      override async get(id: Id, options?: FindByKeyOptions<Shelf>) {
+        if (id === 2) throw new NotFoundError('This shelf is closed.');
+        return super.get(id, options);
+      }
+    }
+    class ShelfController extends crudController(ShelfRepository) {}
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build({ controllers: [ShelfController as unknown as Class] });
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+    const closed = await agent.get('/shelves/2/books').expect(404);
+    expect(closed.body).to.deep.equal({ detail: 'This shelf is closed.' });
+  });
+
+  it('gives its page to interceptors as values', async () => {
+    @Interceptor()
+    class Count implements InterceptorInterface {
+      intercept(_action: Action, content: { readonly items: readonly object[] }): object {
+        return { count: content.items.length, first: content.items[0] };
+      }
+    }
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent } = await build({ routing: { interceptors: [Count] } });
+    const { body } = await agent.get('/shelves/1/books').expect(200);
+    expect(body).to.deep.equal({ count: 3, first: { id: 2, year: 1998, boughtAt: null, shelfId: 1 } });
+  });
+
   it('writes nothing where a hook of either model does', async () => {
     declare(Shelf, { subresources: ['books'] });
     declare(Book);
@@ -383,6 +472,35 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     const { agent } = await buildApp({ models: [Label, Book], logger: new CapturedLog() });
     expect(ids(await agent.get('/labels/1/books').expect(200))).to.deep.equal([2, 4, 6]);
     await agent.get('/labels/2/books').expect(404);
+  });
+
+  it('is left to Sequelize where fastPath is false', async () => {
+    declare(Shelf, { subresources: ['books'] });
+    declare(Book);
+    const { agent, crud } = await build({ fastPath: false });
+    const route = crud.routes.find(({ path }) => path === '/shelves/:id/books');
+    expect(route?.generalPathReasons).to.deep.equal(['fastPath is false']);
+    expect(ids(await agent.get('/shelves/1/books').expect(200))).to.deep.equal([2, 4, 6]);
+  });
+
+  it('lists the rows that methods of their model find', async () => {
+    await Note.bulkCreate([
+      { id: 1, shelf: 1, secret: true },
+      { id: 2, shelf: 1, secret: false },
+    ] as never);
+    declare(Shelf, { subresources: ['notes'] });
+    declare(Note);
+    const { agent } = await buildApp({ models: [Shelf, Note], logger: new CapturedLog() });
+    expect(ids(await agent.get('/shelves/1/notes').expect(200))).to.deep.equal([2]);
+  });
+
+  it('shows of its rows what getters of their records answer', async () => {
+    await Card.create({ id: 1, shelf: 1, number: '1234' } as never);
+    declare(Shelf, { subresources: ['cards'] });
+    declare(Card);
+    const { agent } = await buildApp({ models: [Shelf, Card], logger: new CapturedLog() });
+    const { body } = await agent.get('/shelves/1/cards').expect(200);
+    expect(body.items).to.deep.equal([{ id: 1, shelf: 1, number: '***' }]);
   });
 
   it('runs in the unit of work that code around it began, and leaves nothing under way', async () => {
