@@ -161,6 +161,11 @@ class Other {
   async byHand(@InjectRepository(Person) people: Repository<Person>, @Res() response: Response) {
     return response.json({ first: await people.get(1) });
   }
+
+  @Get('/of-model')
+  async ofModel(@Res() response: Response) {
+    return response.json({ first: await Person.findByPk(1) });
+  }
 }
 
 const WHOLE = { id: 1, name: 'Ada', salary: 30, note: 'n1', status: 'new', badge: 'b1', grade: 1 };
@@ -341,6 +346,9 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         // What answers without waiting does not know yet what a rule says later.
         expect((await send('/other/by-hand', 'hr')).json.first).to.include({ id: 1, note: 'n1' });
         expect((await send('/other/by-hand', '')).json.first).to.deep.equal(SHOWN);
+        // No repository has asked before.
+        expect((await send('/other/of-model', 'hr')).json.first).to.deep.equal(SHOWN);
+        expect((await send('/other/of-model', '')).json.first).to.deep.equal(SHOWN);
       });
 
       it('are optional in the document, and the answers are as it says', async () => {
