@@ -5,6 +5,7 @@ import pg from 'pg';
 import {
   type Action,
   Controller,
+  createParamDecorator,
   Get,
   HttpError,
   Interceptor,
@@ -24,14 +25,22 @@ import {
 } from 'sequelize-typescript';
 import {
   Crud,
+  type CrudContext,
   configureEngine,
+  crudController,
   type EngineOptions,
   InjectRepository,
+  type ListQuery,
+  type ModelClass,
   Repository,
   unitOfWork,
 } from '../../src/index.js';
 import { StatementRunner, statementRunner } from '../../src/persistence/connections/statement-runner.js';
-import { runWithSettings, settingsOf } from '../../src/persistence/session/request-settings.js';
+import {
+  currentSettings,
+  runWithSettings,
+  settingsOf,
+} from '../../src/persistence/session/request-settings.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
@@ -101,9 +110,9 @@ describe('the settings of statements', () => {
 
   after(() => database[Symbol.asyncDispose]());
 
-  const start = (engine: EngineOptions, bootstrap = {}): Promise<TestApp> =>
+  const start = (engine: EngineOptions, bootstrap = {}, models: ModelClass[] = MODELS): Promise<TestApp> =>
     startTestApp({
-      models: MODELS,
+      models,
       database: { url: database.url(), drop: async () => {} },
       minPool: 4,
       engine: {
@@ -300,6 +309,59 @@ describe('the settings of statements', () => {
     await using site = await start({}, { rls, routing: { interceptors: [Count] } });
     const { total, counted } = (await site.agent.get('/papers')).body;
     expect([total, counted]).to.deep.equal([ROWS, ROWS]);
+  });
+
+  it('reach code of the user in parameters, methods, rules and getters', async () => {
+    const rls = { settings: () => ({ 'app.tenant': 'tenant 2' }) };
+    const seen: unknown[] = [];
+    const look = async (): Promise<number> => {
+      const count = await Paper.count();
+      seen.push(count);
+      return count;
+    };
+
+    const Looked = () => createParamDecorator({ value: look });
+
+    @Controller('/counter')
+    class Counter {
+      @Get('/')
+      async count(@Looked() counted: number) {
+        return { counted, again: await look() };
+      }
+    }
+    class Overriding extends crudController(Paper) {
+      override async list(query: ListQuery, context: CrudContext<Paper>) {
+        await look();
+        return super.list(query, context);
+      }
+    }
+    class Ruled extends crudController(Paper, { can: { list: async () => (await look()) > 0 } }) {}
+    @Crud()
+    @Table({ tableName: 'papers', timestamps: false })
+    class Told extends Model {
+      @PrimaryKey
+      @AutoIncrement
+      @Column(DataType.INTEGER)
+      declare id: number;
+
+      @Column(DataType.TEXT)
+      get title(): string {
+        // It cannot wait for a query.
+        seen.push(currentSettings() && ROWS);
+        return this.getDataValue('title');
+      }
+    }
+
+    for (const [path, more] of [
+      ['/counter', { controllers: [Counter] }],
+      ['/papers', { controllers: [Overriding] }],
+      ['/papers', { controllers: [Ruled] }],
+      ['/tolds/3', { models: [...MODELS, Told] }],
+    ] as const) {
+      await using site = await start({}, { rls, ...more }, [...MODELS, Told]);
+      expect((await site.agent.get(path)).status).to.equal(200);
+      expect(new Set(seen.splice(0))).to.deep.equal(new Set([ROWS]));
+    }
   });
 
   describe('are asked', () => {
