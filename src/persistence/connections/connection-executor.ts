@@ -69,10 +69,13 @@ export class ConnectionExecutor {
         if (error) begin?.fail(error);
       };
       const cache = begin?.keepsBefore ? this.#kept : this.#unkept;
-      const first = begin?.before.map((each) => ({ statement: cache.get(each.text), values: each.values }));
+      const before = (begin?.before ?? []).map((each) => ({
+        statement: cache.get(each.text),
+        values: each.values,
+      }));
       try {
         const executions = [{ values, trace, settle }];
-        this.#executor.execute(client, { before: first ?? [], statement, executions, end });
+        this.#executor.execute(client, { before, statement, executions, end });
       } catch (error) {
         // Nobody knows what has been sent.
         client._invalid = true;

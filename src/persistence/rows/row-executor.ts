@@ -42,6 +42,8 @@ export interface RowPage extends FoundRows {
   readonly page: Page<TextRow>;
 }
 
+type AnyRows = FoundRows | ReplacedRows | RowPage;
+
 /** How often a replacement is tried that loses against others: another transaction has created the row, or deleted it. */
 const ATTEMPTS = 3;
 
@@ -78,16 +80,12 @@ export class RowExecutor {
   run(operation: ReplaceOperation, slots?: Slots, on?: StatementTarget): Promise<ReplacedRows | null>;
   /** Deletes rows, or marks them as deleted; `count` tells how many. */
   run(operation: DeleteOperation, slots?: Slots, on?: StatementTarget): Promise<FoundRows>;
-  run(
-    operation: Operation,
-    slots?: Slots,
-    on?: StatementTarget,
-  ): Promise<FoundRows | RowPage | ReplacedRows | null>;
+  run(operation: Operation, slots?: Slots, on?: StatementTarget): Promise<AnyRows | null>;
   run(
     operation: Operation,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
-  ): Promise<FoundRows | RowPage | ReplacedRows | null> {
+  ): Promise<AnyRows | null> {
     switch (operation.kind) {
       case 'read': {
         const statement = this.#compiler.read(operation);
