@@ -174,6 +174,15 @@ class Card extends Model {
   declare number: string;
 }
 
+/** It does not find the second. */
+class ShelfRepository extends Repository<Shelf> {
+  static override model = Shelf;
+  override async get(id: Id, options?: FindByKeyOptions<Shelf>) {
+    if (id === 2) throw new NotFoundError('This shelf is closed.');
+    return super.get(id, options);
+  }
+}
+
 const declare = (model: ModelClass, options: object = {}): void => Crud(options as CrudOptions)(model);
 const ids = (answer: { readonly body: { readonly items: readonly { readonly id: number }[] } }) =>
   answer.body.items.map(({ id }) => id);
@@ -365,13 +374,6 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   });
 
   it('runs what runs before every route of the record, and finds the record as its repository does', async () => {
-    class ShelfRepository extends Repository<Shelf> {
-      static override model = Shelf;
-      override async get(id: Id, options?: FindByKeyOptions<Shelf>) {
-        if (id === 2) throw new NotFoundError('This shelf is closed.');
-        return super.get(id, options);
-      }
-    }
     @UseBefore((request: Request, response: Response, next: NextFunction) =>
       request.get('x-key') ? next() : response.status(401).json({ detail: 'No key.' }),
     )
@@ -387,13 +389,6 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
   });
 
   it('finds the record as its repository does where its key is as usual, too', async () => {
-    class ShelfRepository extends Repository<Shelf> {
-      static override model = Shelf;
-      override async get(id: Id, options?: FindByKeyOptions<Shelf>) {
-        if (id === 2) throw new NotFoundError('This shelf is closed.');
-        return super.get(id, options);
-      }
-    }
     class ShelfController extends crudController(ShelfRepository) {}
     declare(Shelf, { subresources: ['books'] });
     declare(Book);

@@ -91,6 +91,12 @@ describe('prepared statements', () => {
     return (await onEachConnection<{ count: number }>(text)).map(({ count }) => count);
   }
 
+  /** Reads the row in a session on each connection; each begins with a statement of its own. */
+  async function readInSessions(): Promise<unknown[]> {
+    const read = () => dbSession(async (session) => (await session.repository(Tool).get(1)).id);
+    return Promise.all([read(), read(), read(), read()]);
+  }
+
   /** Many at the same time, on several connections, those that are shared included. */
   async function readMany(expected: object): Promise<void> {
     const answers = await Promise.all(Array.from({ length: READS }, () => site.agent.get('/tools/1')));
@@ -186,8 +192,7 @@ describe('prepared statements', () => {
         for (const { body } of answers) expect(body.items).to.deep.equal([ROW]);
       }
       // Its BEGIN is kept, too, and no connection has had one before.
-      const read = () => dbSession(async (session) => (await session.repository(Tool).get(1)).id);
-      expect(await Promise.all([read(), read(), read(), read()])).to.deep.equal([1, 1, 1, 1]);
+      expect(await readInSessions()).to.deep.equal([1, 1, 1, 1]);
       const kept = await keptStatements();
       expect(Math.max(...kept)).to.be.within(20, 200);
       await readMany(ROW);
@@ -222,8 +227,6 @@ describe('prepared statements', () => {
   });
 
   describe('on connections that have had no other', () => {
-    const read = () => dbSession(async (session) => (await session.repository(Tool).get(1)).id);
-
     beforeEach(() => start());
 
     it('leave no row to the driver', async () => {
@@ -231,7 +234,6 @@ describe('prepared statements', () => {
     });
 
     it('leave no row to the driver where the first of them is to be in a transaction', async () => {
-      const readInSessions = () => Promise.all([read(), read(), read(), read()]);
       expect(
         await rowsLeftToTheDriver(async () => expect(await readInSessions()).to.deep.equal([1, 1, 1, 1])),
       ).to.equal(0);

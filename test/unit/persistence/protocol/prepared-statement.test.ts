@@ -24,9 +24,8 @@ describe('the cost of a statement', () => {
   });
 
   it('stays low wherever one of many executions has waited', () => {
-    for (let at = 0; at < 600; at += 1) {
-      const statement = measured(...times(at, 0.5), 50);
-      if (at > 0) expect(statement.isCheap, `after ${at}`).to.equal(true);
+    for (let at = 1; at < 600; at += 1) {
+      expect(measured(...times(at, 0.5), 50).isCheap, `after ${at}`).to.equal(true);
     }
   });
 
