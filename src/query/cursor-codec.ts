@@ -3,7 +3,7 @@
  * values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds accidents, not
  * forgers, and needs not: the values are only compared with columns that the client may sort by.
  */
-import { createHmac, createSecretKey, hash, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../plan/resource-plan.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
@@ -44,16 +44,29 @@ export interface CursorCodec {
   decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset;
 }
 
-/** Makes the tag of a payload. */
-type Tagger = (payload: string) => string;
+/** Makes the tags of payloads, and looks at them. */
+interface Tagger {
+  tag(payload: string): string;
+  isAuthentic(payload: string, tag: string): boolean;
+}
 
 /** Without a secret: the same on every instance of an application, and no promise. */
-const checksum: Tagger = (payload) => hash('sha256', payload, 'base64url').slice(0, TAG_LENGTH);
+const checksums: Tagger = {
+  tag: (payload) => hash('sha256', payload, 'base64url').slice(0, TAG_LENGTH),
+  isAuthentic: (payload, tag) => tag === checksums.tag(payload),
+};
 
-function signature(secret: string): Tagger {
+/** @param secrets the first signs, all of them verify */
+function signatures(secrets: readonly string[]): Tagger {
   // Read once: a text would be read again for each tag.
-  const key = createSecretKey(secret, 'utf8');
-  return (payload) => createHmac('sha256', key).update(payload).digest('base64url').slice(0, TAG_LENGTH);
+  const keys = secrets.map((secret) => createSecretKey(secret, 'utf8')) as [KeyObject, ...KeyObject[]];
+  const sign = (payload: string, key: KeyObject) =>
+    createHmac('sha256', key).update(payload).digest('base64url').slice(0, TAG_LENGTH);
+  return {
+    tag: (payload) => sign(payload, keys[0]),
+    // Every key is tried, so that the time tells nothing of which one fits.
+    isAuthentic: (payload, tag) => keys.map((key) => isSame(tag, sign(payload, key))).includes(true),
+  };
 }
 
 /**
@@ -62,16 +75,12 @@ function signature(secret: string): Tagger {
  * @param secrets the first signs, all of them verify; none means checksums
  */
 export function createCursorCodec(secrets: readonly string[]): CursorCodec {
-  const taggers = secrets.length > 0 ? secrets.map(signature) : [checksum];
-  const [makeTag] = taggers as [Tagger];
-  const isAuthentic = (payload: string, tag: string): boolean =>
-    // Every key is tried, so that the time tells nothing of which one fits.
-    taggers.map((tagger) => isSame(tag, tagger(payload))).includes(true);
+  const tagger = secrets.length > 0 ? signatures(secrets) : checksums;
 
   return Object.freeze({
     encode(keyset: Keyset, scope: CursorScope): string {
       const payload = shortestPayload(keyset, scope);
-      return `${payload}.${makeTag(payload)}`;
+      return `${payload}.${tagger.tag(payload)}`;
     },
 
     decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset {
@@ -80,9 +89,9 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       };
       if (cursor.length > CURSOR_LENGTH) malformed();
       const [payload = '', tag = '', ...rest] = cursor.split('.');
-      const bytes = decodeCanonical(payload);
-      if (rest.length > 0 || !bytes || !isAuthentic(payload, tag)) return malformed();
-      const content = readContent(bytes) ?? malformed();
+      // The tag is that of one spelling: base64url has others of the same bytes.
+      if (rest.length > 0 || !tagger.isAuthentic(payload, tag)) return malformed();
+      const content = readContent(Buffer.from(payload, 'base64url')) ?? malformed();
       const { digest, keyset } = content;
       if (digest !== digestOf(scope) || keyset.values.length !== scope.sort.length) {
         throw new InvalidCursorError('cursor.mismatch', parameter);
@@ -96,12 +105,6 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
 function isSame(tag: string, expected: string): boolean {
   const bytes = Buffer.from(tag);
   return bytes.length === TAG_LENGTH && timingSafeEqual(bytes, Buffer.from(expected));
-}
-
-/** Base64url has several spellings of one value; only the one we write is accepted, so that a cursor has one form. */
-function decodeCanonical(text: string): Buffer | null {
-  const bytes = Buffer.from(text, 'base64url');
-  return bytes.toString('base64url') === text ? bytes : null;
 }
 
 function shortestPayload(keyset: Keyset, scope: CursorScope): string {
@@ -166,8 +169,9 @@ function digestOf(scope: CursorScope): string {
   if (filter !== null || access !== '' || deleted) return computeDigest(scope);
   const known = digests.get(plan) ?? new BoundedCache<string>();
   digests.set(plan, known);
-  const order = sort.map(({ attribute, descending }) => `${descending ? '-' : '+'}${attribute}`);
-  return known.get(order.join('\0'), () => computeDigest(scope));
+  let order = '';
+  for (const { attribute, descending } of sort) order += `${descending ? '-' : '+'}${attribute}\0`;
+  return known.get(order, () => computeDigest(scope));
 }
 
 function computeDigest({ plan, sort, filter, access, deleted }: CursorScope): string {

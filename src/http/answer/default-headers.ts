@@ -25,9 +25,15 @@ export const EXPOSED_HEADERS: readonly string[] = Object.freeze([
   'Server-Timing',
 ]);
 
+/** Node keeps headers by their names in small letters, which it makes of others for each question. */
+const HEADERS = Object.entries(DEFAULT_HEADERS).map(([name, value]) => ({
+  name,
+  lowerCase: name.toLowerCase(),
+  value,
+}));
+
 /** Sets those that are missing; to be called when the application's own code has had its turn. */
 export function setDefaultHeaders(response: ServerResponse): void {
-  let name: keyof typeof DEFAULT_HEADERS;
-  for (name in DEFAULT_HEADERS)
-    if (!response.hasHeader(name)) response.setHeader(name, DEFAULT_HEADERS[name]);
+  for (const { name, lowerCase, value } of HEADERS)
+    if (!response.hasHeader(lowerCase)) response.setHeader(name, value);
 }

@@ -135,7 +135,8 @@ export function hasUsualHeaders(response: Response): boolean {
   return (
     !hasOwnTag &&
     response.statusCode < 204 &&
-    !response.hasHeader('Content-Type') &&
-    !response.hasHeader('ETag')
+    // In small letters, as Node keeps them: it makes these of others each time.
+    !response.hasHeader('content-type') &&
+    !response.hasHeader('etag')
   );
 }

@@ -7,6 +7,7 @@ import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { JsonBytes } from '../../response/json-bytes.js';
+import { isPromise } from '../../util/maybe.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../answer/json-answer.js';
 import { LongJsonAnswer } from '../answer/long-json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
@@ -130,7 +131,8 @@ export function answerWith<I extends RequestArguments>(
   const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
   return async (metadata, action, params) => {
     const { request, response } = action;
-    const input = parse && (await parse(request));
+    const parsed = parse?.(request) ?? null;
+    const input = isPromise(parsed) ? await parsed : parsed;
     const once = findKey && (await findKey(action, input || null));
     // A delete answers nothing.
     const isShaped =

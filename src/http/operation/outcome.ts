@@ -39,6 +39,8 @@ export interface ShownRecords {
 export interface Outcome extends ShownRecords {
   /** Where a page is, and how many rows there are; null where the answer is no page. */
   readonly page: Page<unknown> | null;
+  /** Whether a method gave it, whose page may hold records beside its items. Left out where none did. */
+  readonly isOfMethod?: boolean;
   /** Rows that were found or written. */
   readonly count: number;
   /** Whether a replacement has created the record. Left out where a method has said so in the response. */

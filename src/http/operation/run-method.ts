@@ -84,6 +84,7 @@ function recordsOutcome(resource: Resource, records: readonly object[], page: Pa
   const { name } = info.primaryKey;
   return {
     page,
+    isOfMethod: true,
     count: records.length,
     key: () => (records[0] as Record<string, unknown>)[name],
     stored: (attribute) => (records[0] ? storedText(info, records[0], attribute) : null),

@@ -105,7 +105,7 @@ function compileBody(
 
 function pageBody(
   { plan, cursors }: Resource,
-  { page, size, writer, values, forget }: Outcome,
+  { page, isOfMethod, size, writer, values, forget }: Outcome,
   { query: inputs, access }: RequestArguments,
   format: Format,
   within: Within,
@@ -116,12 +116,16 @@ function pageBody(
     envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, items, (place) =>
       cursors.encode(place, { plan, sort, filter, deleted, access: access.digest() }),
     );
+  if (format === 'values' && !isOfMethod) return wrap(values(query.fields));
   const bare = wrap([]);
-  // An override's page may hold anything in the place of a number, a record too, which the driver looks for.
-  const isWhole = Object.values(bare).every((value) => Array.isArray(value) || !(value instanceof Object));
-  if (!isWhole) return noteUnshaped(wrap(values(query.fields)));
+  if (isOfMethod && holdsObjects(bare)) return noteUnshaped(wrap(values(query.fields)));
   if (format === 'values') return wrap(values(query.fields));
   return writePage(bare, { size, write: writer(query.fields), forget: forget ?? keepAll }, within);
+}
+
+/** An override's page may hold anything in the place of a number, a record too, which the driver looks for. */
+function holdsObjects(envelope: Envelope): boolean {
+  return Object.values(envelope).some((value) => value instanceof Object && !Array.isArray(value));
 }
 
 function keepAll(): void {}
