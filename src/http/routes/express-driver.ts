@@ -103,7 +103,8 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     const { headersSent } = response;
     if (action.isJsonTyped && result !== response && !headersSent) setDefaultHeaders(response);
     if (result === response && !headersSent) response.once('close', () => goOn());
-    else super.handleSuccess(result, action, { ...options, next: goOn });
+    // Each member by its name: this is done for each answer.
+    else super.handleSuccess(result, action, { request: options.request, response, next: goOn });
   }
 
   /**
@@ -111,7 +112,8 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
    * match do not become the request's route, by which loggers and tracers name it.
    */
   #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
-    const isLast = !this.#hasAfter && ![...controllerMetadata.uses, ...uses].some((use) => use.afterAction);
+    const isAskedFor = ({ afterAction }: UseMetadata) => afterAction;
+    const isLast = !this.#hasAfter && !controllerMetadata.uses.some(isAskedFor) && !uses.some(isAskedFor);
     return (error?: unknown) => {
       if (error !== undefined && error !== null) next?.(error);
       else if (!isLast) {
