@@ -1,9 +1,11 @@
 /** The options of routing-controllers that `bootstrap` hands on: checks, interceptors and middlewares of the user. */
 import { expect } from 'chai';
+import { IsString } from 'class-validator';
 import type { NextFunction, Request, Response } from 'express';
 import {
   type Action,
   Authorized,
+  Body,
   CurrentUser,
   type ExpressErrorMiddlewareInterface,
   type ExpressMiddlewareInterface,
@@ -12,7 +14,9 @@ import {
   type InterceptorInterface,
   JsonController,
   Middleware,
+  Post,
   QueryParam,
+  type RoutingControllersOptions,
 } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type ListQuery, type Page } from '../../src/index.js';
@@ -55,6 +59,29 @@ class VetController {
   @Get('/')
   vets(@QueryParam('min') min: number): object {
     return { min };
+  }
+}
+
+class Greeting {
+  @IsString()
+  declare text: string;
+}
+
+/** Nothing says what it has to be. */
+class Unchecked {
+  declare text: string;
+}
+
+@JsonController('/greetings')
+class GreetingController {
+  @Post('/')
+  greet(@Body() greeting: Greeting): object {
+    return { ...greeting };
+  }
+
+  @Post('/unchecked')
+  take(@Body() greeting: Unchecked): object {
+    return { ...greeting };
   }
 }
 
@@ -104,6 +131,8 @@ class OwnErrors implements ExpressErrorMiddlewareInterface {
 
 const FIRST = { id: 1, name: 'Rex' };
 
+const MORE = { text: 'Hello', more: true };
+
 describe('configuring routing-controllers', () => {
   let site: TestApp;
 
@@ -118,6 +147,26 @@ describe('configuring routing-controllers', () => {
   });
 
   after(() => site[Symbol.asyncDispose]());
+
+  describe('with validation', () => {
+    const serve = (routing: RoutingControllersOptions) =>
+      buildApp({ models: [Pet], controllers: [PetController, GreetingController], routing });
+
+    it('is strict of its own: neither other properties, nor a class without rules', async () => {
+      const { agent } = await serve({});
+      expectProblem(await agent.post('/greetings').send(MORE), 400, {
+        detail: 'The request has problems.',
+        errors: [{ pointer: '/more', code: 'whitelistValidation', detail: 'property more should not exist' }],
+      });
+      expect((await agent.post('/greetings/unchecked').send({})).status).to.equal(400);
+    });
+
+    it('is what the user says', async () => {
+      const { agent } = await serve({ validation: { whitelist: true, forbidUnknownValues: false } });
+      expectJson(await agent.post('/greetings').send(MORE), 200, { text: 'Hello' });
+      expectJson(await agent.post('/greetings/unchecked').send({}), 200, {});
+    });
+  });
 
   describe('with checks', () => {
     const serve = () =>
@@ -194,6 +243,18 @@ describe('configuring routing-controllers', () => {
       expectJson(response, 200, FIRST);
       expect(response.headers['x-before']).to.equal('yes');
       expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
+    });
+
+    it('hands nothing that is answered to what the application has behind the routes', async () => {
+      const { app, agent } = await serve();
+      app.use((request: Request, response: Response) => {
+        seen.push(`behind ${request.path}`);
+        response.status(404).end();
+      });
+      expectJson(await agent.get('/pets/1'), 200, FIRST);
+      expect(seen).to.deep.equal(['before GET /pets/1', 'after GET']);
+      expect((await agent.get('/elsewhere')).status).to.equal(404);
+      expect(seen.at(-1)).to.equal('behind /elsewhere');
     });
 
     it('asks those for errors first, and answers what they leave', async () => {
