@@ -758,6 +758,26 @@ describe('a route that takes from its resource', () => {
     });
   });
 
+  it('asks the rules after @Authorized() of the class', async () => {
+    await using _database = await ownDatabase();
+    @Authorized()
+    class ClosedController extends crudController(Street) {
+      @Post('/:id/number')
+      number(@InjectId() id: number): object {
+        return { id };
+      }
+    }
+    const { agent } = await buildApp({
+      models: [Street],
+      controllers: [ClosedController],
+      logger,
+      routing: { authorizationChecker: ({ request }) => request.get('tenant') !== undefined },
+    });
+    expect((await agent.post('/streets/x/number')).status).to.equal(401);
+    expect((await agent.post('/streets/x/number').set('Tenant', '1')).status).to.equal(400);
+    expect((await agent.post('/streets/7/number').set('Tenant', '1')).body).to.deep.equal({ id: 7 });
+  });
+
   it('locks a record with what its scope joins, on a Sequelize instance of the application', async () => {
     await using _database = await ownDatabase();
     class StreetController extends crudController(Street) {
