@@ -15,12 +15,14 @@ export function ownParameters(
   return declared.flatMap(requestParameters).filter((own) => !isDescribed(own));
 }
 
-function requestParameters({ source, name, isRequired, type }: ActionParameter): ParameterObject[] {
+function requestParameters({ source, name, isRequired, type, isArray }: ActionParameter): ParameterObject[] {
   switch (source) {
     case 'query':
     case 'header':
     case 'cookie':
-      return [{ name, in: source, required: isRequired, schema: typeSchema(type) }];
+      return [
+        { name, in: source, required: isRequired, schema: isArray ? listSchema(type) : typeSchema(type) },
+      ];
     case 'queries':
       return isOwnClass(type) ? queryClass(type) : [];
     default:
@@ -47,6 +49,11 @@ const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSche
 /** What a type that TypeScript emitted stands for; any value where it says nothing. */
 export function typeSchema(type: Class | undefined): JsonSchema {
   return CONSTRUCTORS.get(type) ?? (isOwnClass(type) ? classJsonSchema(type) : {});
+}
+
+/** A parameter that is given several times is a list in OpenAPI, too. */
+function listSchema(type: Class | undefined): JsonSchema {
+  return { type: 'array', items: typeSchema(type) };
 }
 
 /** A class of the user's that declares properties, unlike `Object`, `Array` and `Date`. */

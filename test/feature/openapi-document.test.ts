@@ -5,7 +5,22 @@ import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';
 import { IsInt, IsOptional, IsString } from 'class-validator';
 import express from 'express';
-import { Authorized, Get, JsonController, Param, Put, QueryParam } from 'routing-controllers';
+import {
+  Authorized,
+  BodyParam,
+  CookieParam,
+  Get,
+  HeaderParam,
+  HttpCode,
+  JsonController,
+  NotFoundError,
+  OnUndefined,
+  Param,
+  Post,
+  Put,
+  QueryParam,
+  QueryParams,
+} from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
@@ -339,6 +354,121 @@ describe('the OpenAPI document', () => {
       security: [{ bearer: [] }],
     });
     expect(paths['/api/status/{name}']?.put?.responses).to.include.keys('401');
+  });
+
+  it('describes all that decorators read from a request, in the order of the method', async () => {
+    class Filters {
+      @IsString()
+      declare word: string;
+
+      @IsOptional()
+      @IsInt()
+      declare above?: number;
+    }
+    @JsonController('/words')
+    class Words {
+      @Get('/')
+      find(
+        @HeaderParam('X-Word', { required: true }) _word: string,
+        @CookieParam('seen') _seen: boolean,
+        @QueryParams() _filters: Filters,
+        @QueryParam('lengths', { type: Number, isArray: true }) _lengths: number[],
+        @QueryParam('like', { type: String }) _like: unknown,
+      ) {
+        return [];
+      }
+
+      @Post('/')
+      add(@BodyParam('text', { required: true }) _text: string, @BodyParam('rank') _rank: number) {
+        return {};
+      }
+
+      // As a compiler emits it that emits no types.
+      @Get('/plain')
+      plain(@QueryParam('word', { type: String }) _word: unknown) {
+        return {};
+      }
+    }
+    Reflect.deleteMetadata('design:paramtypes', Words.prototype, 'plain');
+    const { crud } = await buildApp({ models: [], controllers: [Words] });
+    const { '/words': words, '/words/plain': plain } = crud.openapi().paths;
+    expect(words?.get?.parameters).to.deep.equal([
+      { name: 'X-Word', in: 'header', required: true, schema: { type: 'string' } },
+      { name: 'seen', in: 'cookie', required: false, schema: { type: 'boolean' } },
+      { name: 'word', in: 'query', required: true, schema: { type: 'string' } },
+      { name: 'above', in: 'query', required: false, schema: { type: ['integer', 'null'] } },
+      {
+        name: 'lengths',
+        in: 'query',
+        required: false,
+        schema: { type: 'array', items: { type: 'number' } },
+      },
+      { name: 'like', in: 'query', required: false, schema: { type: 'string' } },
+    ]);
+    expect(words?.post?.requestBody).to.deep.include({ required: true });
+    expect(words?.post?.requestBody?.content['application/json']?.schema).to.deep.include({
+      properties: { text: { type: 'string' }, rank: { type: 'number' } },
+      required: ['text'],
+    });
+    expect(plain?.get?.parameters).to.deep.equal([
+      { name: 'word', in: 'query', required: false, schema: { type: 'string' } },
+    ]);
+  });
+
+  it('describes statuses and answers as the nearest class has them, and nothing of other classes', async () => {
+    class Gone extends NotFoundError {}
+    class Papers extends crudController(Doc, { prefix: '/papers', endpoints: ['read'] }) {
+      @Get('/first')
+      @HttpCode(203)
+      @OnUndefined(204)
+      @Answers(Doc)
+      first() {
+        return {};
+      }
+
+      @Get('/last')
+      @OnUndefined(Gone)
+      @HttpCode(206)
+      @HttpCode(201)
+      last() {
+        return {};
+      }
+    }
+    class OwnPapers extends Papers {
+      @HttpCode(202)
+      @Answers([Doc])
+      override first() {
+        return super.first();
+      }
+    }
+    @Authorized([])
+    @JsonController('/closed')
+    class Closed {
+      @Get('/')
+      @OnUndefined(205)
+      first() {
+        return {};
+      }
+
+      @Authorized(['editor'])
+      @Get('/last')
+      last() {
+        return {};
+      }
+    }
+    const { crud } = await buildApp({
+      models: [Doc],
+      controllers: [OwnPapers, Closed],
+      routing: { authorizationChecker: () => true },
+    });
+    const { paths } = crud.openapi();
+    const statusesOf = (path: string) => Object.keys(paths[path]?.get?.responses ?? {});
+    const first = paths['/papers/first']?.get?.responses['202'] as ResponseObject;
+    expect(first.content?.['application/json']?.schema?.type).to.equal('array');
+    expect(statusesOf('/papers/first')).to.deep.equal(['202', '204', '405', '4XX', '5XX']);
+    expect(statusesOf('/papers/last')).to.deep.equal(['201', '405', '4XX', '5XX']);
+    expect(statusesOf('/closed')).to.deep.equal(['200', '205', '401', '4XX', '5XX']);
+    expect(statusesOf('/closed/last')).to.deep.equal(['200', '403', '4XX', '5XX']);
   });
 
   it('describes the answers of routes as Answers says', async () => {

@@ -16,6 +16,8 @@ export interface ActionParameter {
   readonly isRequired: boolean;
   /** The class or constructor its type was given as, where there is one. */
   readonly type: Class | undefined;
+  /** Whether it is a list of such values. */
+  readonly isArray: boolean;
 }
 
 /** A method, as its decorators describe it. */
@@ -69,12 +71,14 @@ function refusedStatus(guards: readonly { readonly value?: unknown }[]): 401 | 4
 function parametersOf(lineage: readonly object[], method: string): ActionParameter[] {
   return declaredParameters(lineage, method)
     .sort((first, second) => first.index - second.index)
-    .flatMap(({ type, name = '', required, explicitType, object, index }) => {
+    .flatMap(({ type, name = '', required, explicitType, isArray, object, index }) => {
       const source = SOURCES.find((each) => each === type);
       // What TypeScript emitted; other compilers do not.
       const reflected: readonly (Class | undefined)[] =
         Reflect.getMetadata('design:paramtypes', object, method) ?? [];
       const declared = explicitType ?? reflected[index];
-      return source ? [{ source, name, isRequired: required === true, type: declared }] : [];
+      return source
+        ? [{ source, name, isRequired: required === true, type: declared, isArray: isArray === true }]
+        : [];
     });
 }
