@@ -12,6 +12,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, type CrudOptions, type ModelClass } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { UNGUARDED } from '../support/combination.js';
 import { HARD_COLUMNS, HARD_VALUES, nullableColumn, Specimen } from '../support/specimen.js';
@@ -66,6 +67,11 @@ class Loud extends Kept {
   @Column(DataType.VIRTUAL(DataType.TEXT, ['name']))
   get greeting(): string {
     return `Hello, ${this.getDataValue('name')}`;
+  }
+
+  @Column(DataType.VIRTUAL(DataType.JSON))
+  get kept(): object {
+    return { quiet: Quiet.build({ id: 7, name: 'hidden', count: 1 }) };
   }
 
   @Transform(({ value }) => [value], { toPlainOnly: true })
@@ -201,5 +207,13 @@ describe('including whole records', () => {
     expect(await get('/holders/3?include=louds,quiet')).to.equal(
       '{"id":3,"quiet":{"items":[],"has_next":false},"louds":null}',
     );
+  });
+
+  it('gives the same where their models are not served, also of records that a getter brings up', async () => {
+    const { agent } = await buildApp({ models: [Holder], logger: log });
+    const path = '/holders/1?include=loud';
+    const { text } = await agent.get(path).expect(200);
+    expect(text).to.equal(await get(path));
+    expect(text).to.include('{"quiet":{"id":7,"count":1}}').and.to.not.include('hidden');
   });
 });
