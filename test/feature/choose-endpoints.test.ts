@@ -102,4 +102,21 @@ describe('choosing endpoints', () => {
       { ...common, method: 'DELETE', path: '/reports/:id', operation: 'delete', handler: 'remove' },
     ]);
   });
+
+  it('lists those for many records by their own names, with what each does not pass by now', async () => {
+    const { crud } = await serve(['list', 'createMany', 'updateMany']);
+    Report.addHook('afterUpdate', 'audit', () => {});
+    const routes = crud.routes.map(({ generalPathReasons, ...route }) => ({
+      ...route,
+      isHooked: generalPathReasons.includes('the model has a hook afterUpdate'),
+    }));
+    Report.removeHook('afterUpdate', 'audit');
+    const common = { resource: 'Report', path: '/reports' };
+    const many = { ...common, isHooked: true };
+    expect(routes).to.deep.equal([
+      { ...common, method: 'GET', operation: 'list', handler: 'list', isHooked: false },
+      { ...many, method: 'POST', operation: 'createMany', handler: 'bulk.createMany' },
+      { ...many, method: 'PATCH', operation: 'updateMany', handler: 'bulk.updateMany' },
+    ]);
+  });
 });
