@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { expect } from 'chai';
+import { Get, Param } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import {
   Crud,
@@ -39,6 +40,11 @@ class ProbeController extends crudController(Probe) {
   override async list(query: never, context: CrudContext): Promise<never> {
     await context.repository.list();
     return super.list(query, context) as never;
+  }
+
+  @Get('/far/:name')
+  far(@Param('name') name: string) {
+    return { name };
   }
 }
 
@@ -110,6 +116,17 @@ except({ session: DECORATED }).describe('Publishing diagnostics', () => {
       .expect(201);
     const ends = told.filter(({ event }) => event === 'asyncEnd');
     expect(ends.map(({ message }) => message.operation)).to.deep.equal(['create', 'createMany']);
+  });
+
+  it('names a route of the user by its method, with its request and its answer', async () => {
+    using told = listenToOperations();
+    expect((await app.agent.get('/api/probes/far/Voyager').expect(200)).body).to.deep.equal({
+      name: 'Voyager',
+    });
+    const [{ message } = {}] = told;
+    expect(message).to.include({ resource: 'Probe', operation: 'far', route: '/api/probes/far/:name' });
+    expect(message?.request.method).to.equal('GET');
+    expect(message?.response.statusCode).to.equal(200);
   });
 
   it('says whether our SQL alone has run it, or a method', async () => {
