@@ -19,7 +19,7 @@ import {
   type ParameterObject,
   type RequestBodyObject,
 } from './openapi-object.js';
-import { ownParameters, typeSchema } from './own-parameters.js';
+import { ownParameters, parameterSchema, typeSchema } from './own-parameters.js';
 import { OTHER_PROBLEM, problemReferences } from './problem-responses.js';
 import { pascalCase, toWords } from './resource-names.js';
 
@@ -133,13 +133,16 @@ function requestBody(parameters: readonly ActionParameter[]): RequestBodyObject 
   const body = parameters.find(({ source }) => source === 'body');
   const members = parameters.filter(({ source }) => source === 'body-param');
   if (!body && members.length === 0) return undefined;
-  const schema = body ? typeSchema(body.type) : membersSchema(members);
+  const schema = body ? parameterSchema(body) : membersSchema(members);
   const isRequired = (body ? [body] : members).some((parameter) => parameter.isRequired);
   return { required: isRequired, content: jsonContent(schema, body ? exampleValue(schema) : undefined) };
 }
 
 function membersSchema(members: readonly ActionParameter[]): JsonSchema {
   return objectSchema(
-    members.map(({ name, type, isRequired }) => [name, { schema: typeSchema(type), isRequired }]),
+    members.map((member) => [
+      member.name,
+      { schema: parameterSchema(member), isRequired: member.isRequired },
+    ]),
   );
 }

@@ -15,14 +15,13 @@ export function ownParameters(
   return declared.flatMap(requestParameters).filter((own) => !isDescribed(own));
 }
 
-function requestParameters({ source, name, isRequired, type, isArray }: ActionParameter): ParameterObject[] {
+function requestParameters(parameter: ActionParameter): ParameterObject[] {
+  const { source, name, isRequired, type } = parameter;
   switch (source) {
     case 'query':
     case 'header':
     case 'cookie':
-      return [
-        { name, in: source, required: isRequired, schema: isArray ? listSchema(type) : typeSchema(type) },
-      ];
+      return [{ name, in: source, required: isRequired, schema: parameterSchema(parameter) }];
     case 'queries':
       return isOwnClass(type) ? queryClass(type) : [];
     default:
@@ -52,8 +51,8 @@ export function typeSchema(type: Class | undefined): JsonSchema {
 }
 
 /** A parameter that is given several times is a list in OpenAPI, too. */
-function listSchema(type: Class | undefined): JsonSchema {
-  return { type: 'array', items: typeSchema(type) };
+export function parameterSchema({ type, isArray }: ActionParameter): JsonSchema {
+  return isArray ? { type: 'array', items: typeSchema(type) } : typeSchema(type);
 }
 
 /** A class of the user's that declares properties, unlike `Object`, `Array` and `Date`. */

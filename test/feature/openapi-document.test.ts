@@ -7,6 +7,7 @@ import { IsInt, IsOptional, IsString } from 'class-validator';
 import express from 'express';
 import {
   Authorized,
+  Body,
   BodyParam,
   CookieParam,
   Get,
@@ -383,6 +384,11 @@ describe('the OpenAPI document', () => {
         return {};
       }
 
+      @Post('/many')
+      addMany(@Body({ type: Filters }) _words: Filters[]) {
+        return [];
+      }
+
       // As a compiler emits it that emits no types.
       @Get('/plain')
       plain(@QueryParam('word', { type: String }) _word: unknown) {
@@ -391,7 +397,7 @@ describe('the OpenAPI document', () => {
     }
     Reflect.deleteMetadata('design:paramtypes', Words.prototype, 'plain');
     const { crud } = await buildApp({ models: [], controllers: [Words] });
-    const { '/words': words, '/words/plain': plain } = crud.openapi().paths;
+    const { '/words': words, '/words/many': many, '/words/plain': plain } = crud.openapi().paths;
     expect(words?.get?.parameters).to.deep.equal([
       { name: 'X-Word', in: 'header', required: true, schema: { type: 'string' } },
       { name: 'seen', in: 'cookie', required: false, schema: { type: 'boolean' } },
@@ -410,6 +416,9 @@ describe('the OpenAPI document', () => {
       properties: { text: { type: 'string' }, rank: { type: 'number' } },
       required: ['text'],
     });
+    const { schema } = many?.post?.requestBody?.content['application/json'] ?? {};
+    expect(schema).to.have.nested.property('items.properties.word');
+    expect(schema?.type).to.equal('array');
     expect(plain?.get?.parameters).to.deep.equal([
       { name: 'word', in: 'query', required: false, schema: { type: 'string' } },
     ]);
