@@ -836,6 +836,18 @@ describe('a route that takes from its resource', () => {
       ) {
         return super.read(id, query, context);
       }
+      @Post('/:id/change')
+      override async update(
+        id: Id,
+        values: UpdateValues<Town>,
+        context: CrudContext<Town>,
+        @InjectListQuery() _list?: ListQuery,
+      ) {
+        return super.update(id, values, context);
+      }
+      override async restore(id: Id, context: CrudContext<Town>, @InjectListQuery() _list?: ListQuery) {
+        return super.restore(id, context);
+      }
     }
     const failure = await buildApp({ models: [Town], controllers: [WrongController, PlainController] }).catch(
       (error: unknown) => error,
@@ -847,6 +859,8 @@ describe('a route that takes from its resource', () => {
       'WrongController.both has @InjectListQuery(), and @QueryParams(), which would refuse the parameters of the list; name single ones with @QueryParam().',
       "WrongController.list has @InjectId(), but its path '/' has no ':id'; name the parameter of the path so, or take @Param().",
       'WrongController.read has @InjectListQuery(), but a generated method reads its query string itself; move it to a route of your own.',
+      'WrongController.update has @InjectListQuery(), but a generated method reads its query string itself; move it to a route of your own.',
+      'WrongController.restore has @InjectListQuery(), but a generated method reads its query string itself; move it to a route of your own.',
       'PlainController.read has @InjectRecord(), but the controller has no resource; extend crudController(Model) in it, or take @Param() and @InjectRepository(Model).',
     ]);
   });
