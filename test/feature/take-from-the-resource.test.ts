@@ -741,6 +741,20 @@ describe('a route that takes from its resource', () => {
       expect((await json('/tasks', of(2))).status).to.equal(403);
     });
 
+    it('is written as the application writes JSON', async () => {
+      const { agent } = await buildApp(
+        {
+          models: [Town, Task],
+          controllers: [TownController, TaskController],
+          logger,
+          routing: { authorizationChecker: () => true },
+        },
+        (app) => app.set('json replacer', (name: string, value: unknown) => (name === 'title' ? '*' : value)),
+      );
+      const { body } = await agent.get('/tasks/mine').set('Tenant', '2');
+      expect(body.items.map(({ title }: Task) => title)).to.deep.equal(['*', '*', '*', '*']);
+    });
+
     it('is refused before its query, id and body are read', async () => {
       expect((await json('/tasks/mine?nothing=1')).status).to.equal(403);
       expect((await json('/tasks/x/title')).status).to.equal(403);
