@@ -30,6 +30,8 @@ export interface FixtureOptions {
   readonly lifespan?: 'disposes' | 'fails' | 'hangs';
   /** A second server of the process, for an application of its own with the same routes. */
   readonly second?: Pick<ServeOptions, 'drainDelay' | 'shutdownTimeout'>;
+  /** Whether a second server begins to listen at SIGUSR2. */
+  readonly late?: boolean;
   /** Gives the application a logger of its own. */
   readonly ownLogger?: boolean;
   /** Keeps the process busy for ever. */
@@ -67,7 +69,7 @@ const LOGGER: Logger = {
 };
 
 async function main(): Promise<void> {
-  const { databaseUrl, lifespan, neverIdle, ownLogger, second, tables, ...options }: FixtureOptions =
+  const { databaseUrl, late, lifespan, neverIdle, ownLogger, second, tables, ...options }: FixtureOptions =
     JSON.parse(process.argv[2] ?? '{}');
   const models = tables?.map(resourceOf) ?? [];
   if (databaseUrl && tables) await engineLifespan(databaseUrl, { models })();
@@ -84,7 +86,14 @@ async function main(): Promise<void> {
     socket.on('error', () => {});
     socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
   });
+  if (late) void listenLater(await createApplication());
   say(`listening ${portOf(server)}`);
+}
+
+async function listenLater(app: Express): Promise<void> {
+  await once(process, 'SIGUSR2');
+  await serve(app, { port: 0 });
+  say('listening late');
 }
 
 async function createApplication(options: BootstrapOptions = {}): Promise<Express> {

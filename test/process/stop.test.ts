@@ -195,6 +195,18 @@ describe('a process that is told to stop', () => {
       expect(fixture.output).to.match(/working\ndisposed\nnothing is left\n$/);
     });
 
+    it('stops the one that begins to listen after the signal', async () => {
+      await using fixture = await FixtureProcess.start({ late: true });
+      const answer = fixture.get('/wait/1500');
+      await fixture.untilPrinted('working');
+      fixture.signal();
+      while ((await fixture.tryToConnect()) !== 'ECONNREFUSED');
+      fixture.release();
+      await fixture.untilPrinted('listening late');
+      expect(await answer).to.include({ status: 200 });
+      expect(await fixture.untilEnded()).to.include({ code: 0 });
+    });
+
     it('ends with 1 when the lifespan of one of them fails', async () => {
       await using fixture = await FixtureProcess.start({ lifespan: 'fails', second: {} });
       fixture.signal();
