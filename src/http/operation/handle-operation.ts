@@ -133,7 +133,7 @@ export function answerWith<I extends RequestArguments>(
     const { request, response } = action;
     const parsed = parse?.(request) ?? null;
     const input = isPromise(parsed) ? await parsed : parsed;
-    const once = findKey && (await findKey(action, input || null));
+    const once = findKey && (await findKey(action, input));
     // A delete answers nothing.
     const isShaped =
       verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
@@ -165,11 +165,11 @@ export function answerWith<I extends RequestArguments>(
         await check?.(request);
         const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
         const write = async () => {
-          if (isConditional) await checkCondition(action, input || null);
+          if (isConditional) await checkCondition(action, input);
           return runMethod(action, input, params);
         };
         noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
-        const found = ran ?? (await (runInRace ? runInRace(action, input || null, write) : write()));
+        const found = ran ?? (await (runInRace ? runInRace(action, input, write) : write()));
         if (!found) return null;
         const wanted = input ?? (await parseOnce(request));
         const { include: related } = wanted.query;

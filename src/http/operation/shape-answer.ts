@@ -6,7 +6,6 @@ import type { ListQuery } from '../../query/list-query.js';
 import { type Envelope, envelopeOf } from '../../response/envelope.js';
 import type { JsonBytes } from '../../response/json-bytes.js';
 import { writePage } from '../../response/page-text.js';
-import type { WireRecord } from '../../response/record-serializer.js';
 import { writesPlainJson } from '../answer/json-answer.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { answering } from '../resources/application-access.js';
@@ -112,14 +111,12 @@ function pageBody(
 ): string | Promise<JsonBytes> | Envelope {
   const query = inputs as ListQuery;
   const { sort, filter, deleted } = query;
-  const wrap = (items: readonly WireRecord[]) =>
-    envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, items, (place) =>
-      cursors.encode(place, { plan, sort, filter, deleted, access: access.digest() }),
-    );
-  if (format === 'values' && !isOfMethod) return wrap(values(query.fields));
-  const bare = wrap([]);
-  if (isOfMethod && holdsObjects(bare)) return noteUnshaped(wrap(values(query.fields)));
-  if (format === 'values') return wrap(values(query.fields));
+  const bare = envelopeOf(page ?? { items: [] }, query.kind, plan.count !== null, [], (place) =>
+    cursors.encode(place, { plan, sort, filter, deleted, access: access.digest() }),
+  );
+  const filled = (): Envelope => ({ ...bare, items: values(query.fields) });
+  if (isOfMethod && holdsObjects(bare)) return noteUnshaped(filled());
+  if (format === 'values') return filled();
   return writePage(bare, { size, write: writer(query.fields), forget: forget ?? keepAll }, within);
 }
 
