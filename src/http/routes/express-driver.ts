@@ -112,8 +112,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
    * match do not become the request's route, by which loggers and tracers name it.
    */
   #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
-    const isAskedFor = ({ afterAction }: UseMetadata) => afterAction;
-    const isLast = !this.#hasAfter && !controllerMetadata.uses.some(isAskedFor) && !uses.some(isAskedFor);
+    const isLast = !this.#hasAfter && !controllerMetadata.uses.some(comesAfter) && !uses.some(comesAfter);
     return (error?: unknown) => {
       if (error !== undefined && error !== null) next?.(error);
       else if (!isLast) {
@@ -188,6 +187,10 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
       return isErrorHandler ? handler : settled(handler);
     });
   }
+}
+
+function comesAfter({ afterAction }: UseMetadata): boolean {
+  return afterAction;
 }
 
 /** What throws when routing-controllers asks for its class: there, and not before, it hands errors to `handleError`. */
