@@ -24,6 +24,8 @@ const BIGINT_MINIMUM = -(2n ** 63n);
 const BIGINT_MAXIMUM = 2n ** 63n - 1n;
 /** Digits of the longest int8; longer ones are out of range, and converting millions of digits would cost time. */
 const BIGINT_LENGTH = 20;
+/** Digits, with a sign or without, that a number holds as they are; a `BigInt` costs several times as much. */
+const NUMBER_LENGTH = 15;
 
 const IMPOSSIBLE: ParsedId = Object.freeze({ kind: 'impossible' });
 /** What an `idType` function refuses; what it expects, only it knows. */
@@ -42,11 +44,14 @@ function malformed(expected: string): ParsedId {
 
 /** Reads an integer of a range, as a text that `convert` may change. */
 function integerParser(minimum: bigint, maximum: bigint, convert: (raw: string) => unknown): IdParser {
+  const [least, most] = [Number(minimum), Number(maximum)];
+  const isInRange = (raw: string): boolean => {
+    if (raw.length <= NUMBER_LENGTH) return Number(raw) >= least && Number(raw) <= most;
+    return raw.length <= BIGINT_LENGTH && BigInt(raw) >= minimum && BigInt(raw) <= maximum;
+  };
   return (raw) => {
     if (!INTEGER.test(raw)) return malformed('an integer');
-    if (raw.length > BIGINT_LENGTH) return IMPOSSIBLE;
-    const number = BigInt(raw);
-    return number >= minimum && number <= maximum ? found(convert(raw)) : IMPOSSIBLE;
+    return isInRange(raw) ? found(convert(raw)) : IMPOSSIBLE;
   };
 }
 

@@ -12,7 +12,7 @@ const missing = missingFrom('routing-controllers', version);
 
 const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares';
 const DRIVER_METHODS =
-  'getParamFromRequest handleError handleSuccess registerMiddleware transformResult prepareMiddlewares';
+  'getParamFromRequest handleError handleSuccess registerAction registerMiddleware transformResult prepareMiddlewares';
 
 /** What the decorators of all classes of the process say. */
 export function routingStorage(): MetadataArgsStorage {

@@ -39,6 +39,7 @@ describe('the internals of routing-controllers', () => {
     'getParamFromRequest',
     'handleError',
     'handleSuccess',
+    'registerAction',
     'registerMiddleware',
     'transformResult',
     'prepareMiddlewares',
