@@ -385,6 +385,19 @@ describe('a write whose answer cannot be shaped', () => {
     expect(await Seeming.count()).to.equal(1);
   });
 
+  it('creates no row where a hook has given the record what JSON does not have', async () => {
+    const { agent } = await buildApp({ models: [Replaced], logger });
+    const spoil = (record: Replaced) => record.setDataValue('extra', { number: 1n });
+    Replaced.addHook('afterCreate', 'spoil', spoil);
+    try {
+      const response = await agent.post('/replaceds').send({ text: 'lost' });
+      expectProblem(response, 500, { detail: 'Internal Server Error' });
+    } finally {
+      Replaced.removeHook('afterCreate', 'spoil');
+    }
+    expect(await texts()).to.deep.equal([]);
+  });
+
   it('sends what was shaped', async () => {
     const { body } = await site.agent.post('/by-hand/report').send({ text: 'kept' });
     expect(body).to.deep.equal({ text: 'kept' });
