@@ -1,5 +1,6 @@
 /** Headers that answers of the API have where the application has set none of its own. */
 import type { ServerResponse } from 'node:http';
+import { headerName, setKnownHeader } from '../request/header-internals.js';
 
 /** An answer is JSON whatever a browser makes of its bytes, and its rows are for the client that has asked. */
 export const DEFAULT_HEADERS = Object.freeze({
@@ -25,15 +26,10 @@ export const EXPOSED_HEADERS: readonly string[] = Object.freeze([
   'Server-Timing',
 ]);
 
-/** Node keeps headers by their names in small letters, which it makes of others for each question. */
-const HEADERS = Object.entries(DEFAULT_HEADERS).map(([name, value]) => ({
-  name,
-  lowerCase: name.toLowerCase(),
-  value,
-}));
+const HEADERS = Object.entries(DEFAULT_HEADERS).map(([name, value]) => ({ name: headerName(name), value }));
 
 /** Sets those that are missing; to be called when the application's own code has had its turn. */
 export function setDefaultHeaders(response: ServerResponse): void {
-  for (const { name, lowerCase, value } of HEADERS)
-    if (!response.hasHeader(lowerCase)) response.setHeader(name, value);
+  for (const { name, value } of HEADERS)
+    if (!response.hasHeader(name.kept)) setKnownHeader(response, name, value);
 }

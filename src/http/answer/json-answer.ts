@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import express, { type Response } from 'express';
 import { JsonBytes } from '../../response/json-bytes.js';
+import { headerName, setKnownHeader } from '../request/header-internals.js';
 
 /** Express's own, before anybody's middleware puts another in its place. */
 const { json: ownJson, send: ownSend } = express.response;
@@ -14,6 +15,10 @@ const SHORT = 2_000;
 
 /** What the package `etag` takes of a SHA-1 in base64: all but the padding. */
 export const ETAG_DIGITS = 27;
+
+const CONTENT_TYPE = headerName('Content-Type');
+const CONTENT_LENGTH = headerName('Content-Length');
+const ETAG = headerName('ETag');
 
 /** What Express takes away where there is no body. */
 export const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
@@ -95,12 +100,9 @@ export class JsonAnswer {
     // ASCII is the same in both encodings, and one of them has nothing to encode.
     const isAscii = length === text.length;
     const body = isAscii || length < SHORT ? text : Buffer.from(text);
-    response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.setHeader('Content-Length', length);
-    if (this.isTagged && this.headers['ETag'] === undefined) {
-      const etag = etagOf(response, body, length);
-      if (etag) response.setHeader('ETag', etag);
-    }
+    setKnownHeader(response, CONTENT_TYPE, 'application/json; charset=utf-8');
+    setKnownHeader(response, CONTENT_LENGTH, length);
+    if (this.isTagged && this.headers['ETag'] === undefined) setTag(response, body, length);
     response.end(body, isAscii ? 'latin1' : 'utf8');
   }
 }
@@ -115,10 +117,15 @@ export function leaveTagOut(response: Response): void {
 }
 
 /** The tag that Express would set. Its own function for the default, weak ones makes a hash object for each answer. */
-function etagOf({ app }: Response, body: string | Buffer, length: number): string | undefined {
-  if (app.get('etag') !== 'weak') return app.get('etag fn')?.(body, 'utf8');
-  const digest = hash('sha1', body, 'base64').slice(0, ETAG_DIGITS);
-  return `W/"${length.toString(16)}-${digest}"`;
+function setTag(response: Response, body: string | Buffer, length: number): void {
+  const { app } = response;
+  if (app.get('etag') === 'weak') {
+    const digest = hash('sha1', body, 'base64').slice(0, ETAG_DIGITS);
+    setKnownHeader(response, ETAG, `W/"${length.toString(16)}-${digest}"`);
+    return;
+  }
+  const tag: string | undefined = app.get('etag fn')?.(body, 'utf8');
+  if (tag) response.setHeader('ETag', tag);
 }
 
 /** Whether an answer has a body whatever is in it, and no header that is not Express's own. */

@@ -1,10 +1,9 @@
 /** The id of a request, by which its lines in the log and the client's own are found. */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { headerName, setKnownHeader } from './header-internals.js';
 
-const REQUEST_ID = 'X-Request-Id';
-/** As Node keeps it, which makes it of the other for each question. */
-const REQUEST_ID_KEPT = 'x-request-id';
+const REQUEST_ID = headerName('X-Request-Id');
 
 /** What may be written into logs and headers as it is. */
 const VALID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -29,14 +28,14 @@ export function requestId(request: IncomingMessage): string {
 
 /** Answers with the id. Where a middleware has done so before, its id is that of the request. */
 export function sendRequestId(request: IncomingMessage, response: ServerResponse): void {
-  if ((request as IdentifiedRequest)[ID] !== undefined && response.hasHeader(REQUEST_ID_KEPT)) return;
-  const given = response.getHeader(REQUEST_ID_KEPT);
+  if ((request as IdentifiedRequest)[ID] !== undefined && response.hasHeader(REQUEST_ID.kept)) return;
+  const given = response.getHeader(REQUEST_ID.kept);
   if (typeof given === 'string' && VALID.test(given)) (request as IdentifiedRequest)[ID] = given;
-  else response.setHeader(REQUEST_ID, requestId(request));
+  else setKnownHeader(response, REQUEST_ID, requestId(request));
 }
 
 /** Several headers are joined by commas, which no id has. */
 function sentId({ headers }: IncomingMessage): string | undefined {
-  const sent = headers[REQUEST_ID_KEPT];
+  const sent = headers[REQUEST_ID.kept];
   return typeof sent === 'string' && VALID.test(sent) ? sent : undefined;
 }
