@@ -5,6 +5,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { createExpressServer, TIMEOUTS } from '../../src/http/server/create-express-server.js';
@@ -142,10 +143,14 @@ describe('serve', () => {
     it('does not execute those that wait when the client has gone', async () => {
       const executed: ServerResponse[] = [];
       const closed: Promise<unknown>[] = [];
+      let ends = 0;
       const { promise, resolve } = deferred();
       app.use((_request, response) => {
         executed.push(response);
         closed.push(once(response, 'close'));
+        response.on('close', () => {
+          ends += 1;
+        });
         if (executed.length === MAX_OPEN) resolve();
       });
       const socket = connect(portOf(await start()), '127.0.0.1');
@@ -156,7 +161,11 @@ describe('serve', () => {
       // It is noticed by what is written, because no more is read.
       executed[0]?.end();
       await Promise.all(closed);
+      await nextTurn();
       expect(executed).to.have.lengthOf(MAX_OPEN);
+      // Each hears of it once, also those whose turn it was not.
+      expect(ends).to.equal(MAX_OPEN);
+      expect(executed.every(({ destroyed }) => destroyed)).to.equal(true);
     });
   });
 
