@@ -14,6 +14,8 @@ import {
   type CrudContext,
   crudController,
   crudRouter,
+  InjectId,
+  InjectRecord,
   type ListQuery,
   type ModelClass,
   type ReadQuery,
@@ -137,6 +139,27 @@ class Decorated extends crudController(Guarded) {
   }
 }
 
+/** What is read of the resource before the method. */
+class Injected extends crudController(Guarded) {
+  override read(
+    id: number,
+    query: ReadQuery,
+    context: CrudContext<Guarded>,
+    @InjectRecord() _thing?: Guarded,
+  ) {
+    calls.push('read');
+    return super.read(id, query, context);
+  }
+  override update(id: number, @Body() values: Form, context: CrudContext<Guarded>, @InjectId() _id?: number) {
+    calls.push('update');
+    return super.update(id, values, context);
+  }
+  override remove(id: number, context: CrudContext<Guarded>, @InjectId() _id?: number) {
+    calls.push('delete');
+    return super.remove(id, context);
+  }
+}
+
 @Crud({ can: { list: true, read: true } })
 @Table({ tableName: 'open', timestamps: false })
 class Half extends Numbered {}
@@ -184,6 +207,7 @@ describe('an operation with a rule', () => {
     sites.set('of a generated controller', site.agent);
     sites.set('that is overridden', await built({ models, controllers: [Overriding] }));
     sites.set('whose parameters are decorated', await built({ models, controllers: [Decorated] }));
+    sites.set('whose parameters are injected', await built({ models, controllers: [Injected] }));
     const open = { models: [Open] as ModelClass[], controllers: [WithOptions] };
     sites.set('of crudController with options', await built(open));
     sites.set('of crudRouter', routed(crudRouter(Guarded, PATH)));
@@ -209,6 +233,7 @@ describe('an operation with a rule', () => {
     'of a generated controller',
     'that is overridden',
     'whose parameters are decorated',
+    'whose parameters are injected',
     'of crudController with options',
     'of crudRouter',
     'of crudRouter with options',

@@ -525,6 +525,19 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expectJson(await send('&max_affected=101'), 200, { affected: 101 });
     });
 
+    it('are those that it finds, where a function of the user reads the ids of paths', async () => {
+      const idType = (raw: string) => Number.parseInt(raw, 16);
+      class Papers extends crudController(Paper, { idType }) {}
+      const { agent } = await buildApp({ models: [], controllers: [Papers] });
+      await Paper.bulkCreate([
+        { id: 16, tenant: 1, title: 'x' },
+        { id: 22, tenant: 1, title: 'y' },
+      ]);
+      expectJson(await agent.patch('/papers?q=title==x').send({ title: 'z' }), 200, { affected: 1 });
+      expect((await agent.delete('/papers?q=title==z')).status).to.equal(200);
+      expect((await rows()).slice(4)).to.deep.equal([[22, 'y', 0]]);
+    });
+
     it('are as many as the resource allows where the request does not say', async () => {
       await Paper.bulkCreate(Array.from({ length: 6 }, () => ({ tenant: 1, title: 'x' })));
       const detail =
