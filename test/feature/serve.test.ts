@@ -169,6 +169,25 @@ describe('serve', () => {
     });
   });
 
+  it('executes nothing that comes on a connection when it has been ended', async () => {
+    const executed: string[] = [];
+    app.use(({ url }, response) => {
+      executed.push(url);
+      response.end();
+    });
+    const { server, connections } = createExpressServer(app);
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    const socket = connect({ port: portOf(server), host: '127.0.0.1', allowHalfOpen: true });
+    socket.write('GET /first HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'data');
+    const closed = connections.close(5_000);
+    await once(socket, 'end');
+    socket.end('POST /late HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
+    expect(await closed).to.equal(true);
+    expect(executed).to.deep.equal(['/first']);
+  });
+
   it("lets requests and responses be born with Express's prototypes", async () => {
     const born: unknown[] = [];
     app.get('/', (_request, response) => void response.json({}));
