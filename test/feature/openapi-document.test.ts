@@ -21,6 +21,7 @@ import {
   Put,
   QueryParam,
   QueryParams,
+  Req,
 } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
@@ -374,13 +375,17 @@ describe('the OpenAPI document', () => {
         @CookieParam('seen') _seen: boolean,
         @QueryParams() _filters: Filters,
         @QueryParam('lengths', { type: Number, isArray: true }) _lengths: number[],
-        @QueryParam('like', { type: String }) _like: unknown,
+        @QueryParam('like', { type: String }) _like: string[],
       ) {
         return [];
       }
 
       @Post('/')
-      add(@BodyParam('text', { required: true }) _text: string, @BodyParam('rank') _rank: number) {
+      add(
+        @BodyParam('text', { required: true }) _text: string,
+        @BodyParam('rank') _rank: number,
+        @BodyParam('marks', { type: Number }) _marks: number[],
+      ) {
         return {};
       }
 
@@ -389,15 +394,27 @@ describe('the OpenAPI document', () => {
         return [];
       }
 
-      // As a compiler emits it that emits no types.
+      @Post('/any')
+      addAny(@Body() _words: Filters[]) {
+        return [];
+      }
+
+      // As a compiler emits them that emits no types.
       @Get('/plain')
-      plain(@QueryParam('word', { type: String }) _word: unknown) {
+      plain(@QueryParam('word', { type: String }) _word: unknown, @Req() _request: unknown) {
+        return {};
+      }
+
+      @Post('/plain')
+      addPlain(@Body({ type: Filters }) _word: Filters) {
         return {};
       }
     }
-    Reflect.deleteMetadata('design:paramtypes', Words.prototype, 'plain');
+    for (const method of ['plain', 'addPlain'])
+      Reflect.deleteMetadata('design:paramtypes', Words.prototype, method);
     const { crud } = await buildApp({ models: [], controllers: [Words] });
-    const { '/words': words, '/words/many': many, '/words/plain': plain } = crud.openapi().paths;
+    const { '/words': words, '/words/plain': plain, ...others } = crud.openapi().paths;
+    const bodyOf = (path: typeof words) => path?.post?.requestBody?.content['application/json']?.schema;
     expect(words?.get?.parameters).to.deep.equal([
       { name: 'X-Word', in: 'header', required: true, schema: { type: 'string' } },
       { name: 'seen', in: 'cookie', required: false, schema: { type: 'boolean' } },
@@ -412,13 +429,18 @@ describe('the OpenAPI document', () => {
       { name: 'like', in: 'query', required: false, schema: { type: 'string' } },
     ]);
     expect(words?.post?.requestBody).to.deep.include({ required: true });
-    expect(words?.post?.requestBody?.content['application/json']?.schema).to.deep.include({
-      properties: { text: { type: 'string' }, rank: { type: 'number' } },
+    expect(bodyOf(words)).to.deep.include({
+      properties: {
+        text: { type: 'string' },
+        rank: { type: 'number' },
+        marks: { type: 'array', items: { type: 'number' } },
+      },
       required: ['text'],
     });
-    const { schema } = many?.post?.requestBody?.content['application/json'] ?? {};
-    expect(schema).to.have.nested.property('items.properties.word');
-    expect(schema?.type).to.equal('array');
+    expect(bodyOf(others['/words/many'])?.type).to.equal('array');
+    expect(bodyOf(others['/words/many'])).to.have.nested.property('items.properties.word');
+    expect(bodyOf(others['/words/any'])).to.deep.equal({ type: 'array', items: {} });
+    expect(bodyOf(plain)).to.have.nested.property('properties.word');
     expect(plain?.get?.parameters).to.deep.equal([
       { name: 'word', in: 'query', required: false, schema: { type: 'string' } },
     ]);
@@ -439,6 +461,8 @@ describe('the OpenAPI document', () => {
       @OnUndefined(Gone)
       @HttpCode(206)
       @HttpCode(201)
+      @Answers(Doc)
+      @Answers([Doc])
       last() {
         return {};
       }
@@ -472,8 +496,12 @@ describe('the OpenAPI document', () => {
     });
     const { paths } = crud.openapi();
     const statusesOf = (path: string) => Object.keys(paths[path]?.get?.responses ?? {});
-    const first = paths['/papers/first']?.get?.responses['202'] as ResponseObject;
-    expect(first.content?.['application/json']?.schema?.type).to.equal('array');
+    const answerOf = (path: string, status: string) => {
+      const answer = paths[path]?.get?.responses[status] as ResponseObject | undefined;
+      return answer?.content?.['application/json']?.schema;
+    };
+    expect(answerOf('/papers/first', '202')?.type).to.equal('array');
+    expect(answerOf('/papers/last', '201')?.type).to.equal('object');
     expect(statusesOf('/papers/first')).to.deep.equal(['202', '204', '405', '4XX', '5XX']);
     expect(statusesOf('/papers/last')).to.deep.equal(['201', '405', '4XX', '5XX']);
     expect(statusesOf('/closed')).to.deep.equal(['200', '205', '401', '4XX', '5XX']);

@@ -77,9 +77,9 @@ function parametersOf(lineage: readonly object[], method: string): ActionParamet
       const reflected: readonly (Class | undefined)[] =
         Reflect.getMetadata('design:paramtypes', object, method) ?? [];
       const declared = explicitType ?? reflected[index];
-      // A body is whatever was sent: the type that is given is that of the items where the parameter is an array.
-      const isOfItems = (type === 'body' || type === 'body-param') && Boolean(explicitType);
-      const isList = isArray === true || (isOfItems && (reflected[index] as unknown) === Array);
+      // A body is whatever was sent: a type that is given is that of the items where the parameter is an array.
+      const isOfBody = type === 'body' || type === 'body-param';
+      const isList = isArray === true || (isOfBody && (reflected[index] as unknown) === Array);
       return source ? [{ source, name, isRequired: required === true, type: declared, isArray: isList }] : [];
     });
 }
