@@ -71,7 +71,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
    * @throws NotFoundError when there is none, or the request may not see it: 404
    */
   read(id: Id, { include, deleted }: ReadQuery, { repository }: CrudContext<M>): Promise<R> {
-    return result(include || deleted ? repository.get(id, { include, deleted }) : repository.get(id));
+    return result(repository.get(id, { include, deleted }));
   }
 
   /**

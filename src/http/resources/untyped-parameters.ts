@@ -4,7 +4,6 @@
  */
 import type { Class } from '../../metadata/crud-options.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
-import { CrudController, controllerSource } from './crud-controller.js';
 import { routeNamed, routePath } from './generated-routes.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
@@ -35,7 +34,7 @@ export function untypedParameterProblems(controllers: readonly Class[]): string[
 }
 
 function controllerProblems(controller: Class): string[] {
-  const lineage = lineageOf(controller, controllerSource(controller) ? CrudController : undefined);
+  const lineage = lineageOf(controller);
   const actions = new Map(declaredActions(lineage).map((action) => [action.method, action]));
   const isOurs = ({ object }: ParameterArgs): boolean => lineage.includes(object.constructor);
   const methods = new Set(
