@@ -103,6 +103,20 @@ describe('parameters without a type', () => {
     expect(linesOf(Untyped)[0]).to.match(/^Untyped\.send /);
   });
 
+  it('are looked for in what a class has that the controller extends, too', () => {
+    abstract class Shared {
+      send(form: object, _id: unknown): object {
+        return form;
+      }
+    }
+    Param('id')(Shared.prototype, 'send', 1);
+    decorateByHand(Shared, 'send');
+    class Forms extends Shared {}
+    expect(linesOf(Forms)[0]).to.match(
+      /^Forms\.send \(POST \/\): the type of @Body\(\) and @Param\('id'\) is not /,
+    );
+  });
+
   it('are none in a method without a route', () => {
     class Helper {
       help(form: object): object {
