@@ -14,7 +14,8 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import { Crud } from '../../src/index.js';
+import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { UNGUARDED } from '../support/combination.js';
 import { relatedStatements, SqlLog } from '../support/sql-log.js';
@@ -257,6 +258,25 @@ describe('including relations', () => {
       country: { code: 'FRA', name: 'France' },
       tags: { items: [{ name: 'old' }], has_next: false },
     });
+  });
+
+  it('has them loaded where an override reads by super', async () => {
+    const seen: unknown[] = [];
+    const include = { country: UNGUARDED, tags: UNGUARDED };
+    class Cities extends crudController(City, { include }) {
+      override async read(id: Id, query: ReadQuery, context: CrudContext<City>) {
+        const city = await super.read(id, query, context);
+        seen.push(
+          city.country?.name,
+          city.tags?.map(({ name }) => name),
+        );
+        return city;
+      }
+    }
+    const { agent } = await buildApp({ models: [], controllers: [Cities] });
+    const path = '/cities/1?fields=name&include=country,tags';
+    expect((await agent.get(path).expect(200)).body).to.deep.equal((await site.agent.get(path)).body);
+    expect(seen).to.deep.equal(['France', ['old']]);
   });
 
   it('takes one statement for each relation', async () => {
