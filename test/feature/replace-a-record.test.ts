@@ -323,6 +323,19 @@ describe('a PUT of a record', () => {
     expect((await Item.findByPk('a'))?.name).to.equal('a');
   });
 
+  it('creates only, also where another request has created it meanwhile', async () => {
+    class Items extends crudController(Item) {
+      override async replace(id: Id, values: CreateValues<Item>, context: CrudContext<Item>) {
+        await put('a', { name: 'first' });
+        return super.replace(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Item], controllers: [Items] });
+    const refused = await agent.put('/items/a').set('if-none-match', '*').send({ name: 'second' });
+    expectProblem(refused, 412, { detail: 'The Item is there already, and nothing was done.' });
+    expect((await Item.findByPk('a'))?.name).to.equal('first');
+  });
+
   it('needs no tags to create only', async () => {
     const send = (name: string) => site.agent.put('/plains/3').send({ name });
     expect((await send('a').set('if-match', '"0"')).status).to.equal(412);
