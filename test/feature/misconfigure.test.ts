@@ -427,6 +427,14 @@ describe('misconfiguring', () => {
     });
   });
 
+  it('refuses a fastPath that is no flag, such as a text of the environment, which would leave it on', async () => {
+    const given = { fastPath: 'false' } as unknown as { fastPath: boolean };
+    const problems = ['fastPath is "false"; use true or false.'];
+    expect(await problemsOf({ models: [Fine], ...given })).to.deep.equal(problems);
+    const failure = await caughtError(async () => crudRouter(Fine, given));
+    expect((failure as ConfigError).problems).to.deep.equal(problems);
+  });
+
   describe('the lists of bootstrap', () => {
     it('may not hold what is no model or no controller', async () => {
       const options = {
