@@ -7,6 +7,7 @@ import supertest from 'supertest';
 import {
   ConcurrentModificationError,
   ConfigError,
+  Crud,
   httpExceptionFor,
   InvalidBodyError,
   InvalidQueryError,
@@ -34,6 +35,26 @@ class Town extends Model {
 
   @Column({ type: DataType.STRING(20), unique: true })
   declare name: string;
+}
+
+@Crud({
+  idType: (raw) => {
+    if (raw === '0') throw new HttpError(410, 'This bridge was torn down.');
+    return Number(raw);
+  },
+})
+@Table({ tableName: 'bridges', timestamps: false })
+class Bridge extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+}
+
+@Table({ tableName: 'days', timestamps: false })
+class Day extends Model {
+  @PrimaryKey
+  @Column(DataType.DATEONLY)
+  declare day: string;
 }
 
 class Flooded extends PersistenceError {}
@@ -68,7 +89,7 @@ describe('handling exceptions by hand', () => {
   };
 
   before(async () => {
-    site = await startTestApp({ models: [Town], bootstrap: { models: [] } });
+    site = await startTestApp({ models: [Town, Bridge, Day], bootstrap: { models: [] } });
   });
 
   beforeEach(async () => {
@@ -152,6 +173,22 @@ describe('handling exceptions by hand', () => {
     expectProblem(await serve(() => read('99999999999')).get('/town'), 404, missing);
     class Stray extends Model {}
     expect(() => readId(Stray, '1')).to.throw(ConfigError, 'Stray is not attached');
+  });
+
+  it('reads ids as the idType of the model says, and none of a key that needs one', async () => {
+    expectJson(await serve(() => readId(Bridge, '1e1')).get('/town'), 200, 10);
+    expectProblem(await serve(() => readId(Bridge, '0')).get('/town'), 410, {
+      detail: 'This bridge was torn down.',
+    });
+    const detail = "'x' is not a valid id; it must be one that this resource accepts.";
+    expectProblem(await serve(() => readId(Bridge, 'x')).get('/town'), 400, {
+      detail,
+      errors: [{ parameter: 'id', code: 'id', detail }],
+    });
+    expect(() => readId(Day, '2026-01-31')).to.throw(
+      ConfigError,
+      "Day: the primary key 'day' is of type dateonly, which no path segment can hold; give @Crud an idType function",
+    );
   });
 
   it('answers what a repository throws', async () => {
