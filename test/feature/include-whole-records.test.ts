@@ -11,7 +11,7 @@ import {
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
-import { Crud, type CrudOptions, type ModelClass } from '../../src/index.js';
+import { Crud, type CrudOptions, crudController, type ModelClass } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { UNGUARDED } from '../support/combination.js';
@@ -215,5 +215,14 @@ describe('including whole records', () => {
     const { text } = await agent.get(path).expect(200);
     expect(text).to.equal(await get(path));
     expect(text).to.include('{"quiet":{"id":7,"count":1}}').and.to.not.include('hidden');
+  });
+
+  it('gives records that a getter brings up by the schema that their controller has', async () => {
+    class Counted {
+      @Expose() count = 0;
+    }
+    class Quiets extends crudController(Quiet, wrong({ readSchema: Counted })) {}
+    const { agent } = await buildApp({ models: [Loud], controllers: [Quiets], logger: log });
+    expect((await agent.get('/louds/1').expect(200)).body.kept).to.deep.equal({ quiet: { count: 1 } });
   });
 });
