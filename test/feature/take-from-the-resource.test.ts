@@ -822,6 +822,19 @@ describe('a route that takes from its resource', () => {
     expect((await json('/tasks/1', change)).status).to.equal(403);
   });
 
+  it('asks no rule of an operation that the resource does not have, whatever the method is called', async () => {
+    const rules = { can: { create: () => false }, endpoints: ['read'] } as const;
+    class Towns extends crudController(Town, rules) {
+      @Post('/:id/replace')
+      override async replace(@InjectId() id: Id): Promise<Town> {
+        return { id } as Town;
+      }
+    }
+    const { agent } = await buildApp({ models: [Town], controllers: [Towns], logger });
+    expect((await agent.post('/towns/3/replace')).body).to.deep.equal({ id: 3 });
+    expect((await agent.post('/towns/x/replace')).status).to.equal(400);
+  });
+
   it('is refused at the start where it could take nothing', async () => {
     @JsonController('/plain')
     class PlainController {
