@@ -1,7 +1,8 @@
 /** Resources with some of the operations only. */
 import { expect } from 'chai';
+import { Get } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud, crudController, type Operation } from '../../src/index.js';
+import { Crud, type CrudContext, crudController, type ListQuery, type Operation } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { onPath } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
@@ -90,6 +91,19 @@ describe('choosing endpoints', () => {
     expect((await agent.get('/reports')).status).to.equal(404);
   });
 
+  it('gives a method what it is always given, also by a route of its own alone', async () => {
+    class Reports extends crudController(Report, { endpoints: ['read'] }) {
+      @Get('/all')
+      override list(query: ListQuery, context: CrudContext<Report>) {
+        return super.list(query, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Report], controllers: [Reports] });
+    const { body } = await agent.get('/reports/all?size=1').expect(200);
+    expect(body.items).to.deep.equal([{ id: 1, title: 'First' }]);
+    expect((await agent.get('/reports')).status).to.equal(404);
+  });
+
   it('lists the routes that there are', async () => {
     const { crud } = await serve(['list', 'read', 'create', 'update', 'delete']);
     const generalPathReasons = onPath({ fast: [], general: ['fastPath is false'] });
@@ -104,7 +118,13 @@ describe('choosing endpoints', () => {
   });
 
   it('lists those for many records by their own names, with what each does not pass by now', async () => {
-    const { crud } = await serve(['list', 'createMany', 'updateMany']);
+    class Reports extends crudController(Report, { endpoints: ['list', 'createMany', 'updateMany'] }) {
+      @Get('/summary')
+      summary() {
+        return {};
+      }
+    }
+    const { crud } = await buildApp({ models: [Report], controllers: [Reports] });
     Report.addHook('afterUpdate', 'audit', () => {});
     const routes = crud.routes.map(({ generalPathReasons, ...route }) => ({
       ...route,
@@ -114,6 +134,14 @@ describe('choosing endpoints', () => {
     const common = { resource: 'Report', path: '/reports' };
     const many = { ...common, isHooked: true };
     expect(routes).to.deep.equal([
+      {
+        ...common,
+        method: 'GET',
+        path: '/reports/summary',
+        operation: null,
+        handler: 'summary',
+        isHooked: false,
+      },
       { ...common, method: 'GET', operation: 'list', handler: 'list', isHooked: false },
       { ...many, method: 'POST', operation: 'createMany', handler: 'bulk.createMany' },
       { ...many, method: 'PATCH', operation: 'updateMany', handler: 'bulk.updateMany' },
