@@ -15,7 +15,10 @@ import { except, onPath } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-@Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany'], filterAllow: ['name'] })
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany'],
+  filterAllow: ['name'],
+})
 @Table({ tableName: 'comets', timestamps: false })
 class Comet extends Model {
   @PrimaryKey
@@ -116,6 +119,18 @@ except({ session: DECORATED }).describe('Publishing diagnostics', () => {
       .expect(201);
     const ends = told.filter(({ event }) => event === 'asyncEnd');
     expect(ends.map(({ message }) => message.operation)).to.deep.equal(['create', 'createMany']);
+  });
+
+  it('names what is no method of that name: a delete, and a path for many records alone', async () => {
+    await Comet.create({ name: 'Swift' });
+    using told = listenToOperations();
+    await app.agent
+      .patch('/api/comets')
+      .send([{ id: 1, name: 'Tuttle' }])
+      .expect(200);
+    await app.agent.delete('/api/comets/1').expect(204);
+    const ends = told.filter(({ event }) => event === 'asyncEnd');
+    expect(ends.map(({ message }) => message.operation)).to.deep.equal(['updateMany', 'delete']);
   });
 
   it('names a route of the user by its method, with its request and its answer', async () => {
