@@ -26,7 +26,7 @@ describe('the command line', () => {
 GET     /articles/:id/comments  Article.talk  -              -            -
 GET     /articles               list          cursor 5/100   title,views  title
 POST    /articles               create        -              -            -
-GET     /authors                list          offset 20/100  -            id
+GET     /authors                list          offset 20/100  articles     id
 GET     /authors/:id            read          -              -            -
 `,
     });
@@ -245,7 +245,7 @@ const MODELS = `
 require('reflect-metadata');
 const { Crud, crudController } = require('crud-controllers');
 const { Get } = require('routing-controllers');
-const { Column, DataType, Model, Table } = require('sequelize-typescript');
+const { Column, DataType, HasMany, Model, Table } = require('sequelize-typescript');
 class Article extends Model {}
 Column(DataType.STRING)(Article.prototype, 'title');
 Column(DataType.INTEGER)(Article.prototype, 'views');
@@ -253,8 +253,9 @@ Table({ tableName: 'articles', timestamps: false })(Article);
 Crud({ endpoints: ['list', 'create'], pagination: 'cursor', pageSize: { default: 5 }, filterAllow: ['title', 'views'], sortAllow: ['title'] })(Article);
 class Author extends Model {}
 Column(DataType.STRING)(Author.prototype, 'name');
+HasMany(() => Article, { foreignKey: 'id', constraints: false })(Author.prototype, 'articles');
 Table({ tableName: 'authors', timestamps: false })(Author);
-Crud({ endpoints: ['list', 'read'] })(Author);
+Crud({ endpoints: ['list', 'read'], filterAllow: { articles: ['title'] } })(Author);
 class ArticleController extends crudController(Article) {
   talk() { return []; }
 }
