@@ -168,6 +168,7 @@ class Task extends Row {
 @Crud<Board>({
   pagination: 'cursor',
   include: { tasks: { ...UNGUARDED, ...SIZE } },
+  subresources: { tasks: UNGUARDED },
   filterAllow: { tasks: ['name'] },
 })
 @Table({ tableName: 'boards', timestamps: false })
@@ -309,6 +310,14 @@ describe('a filter by relations to rows of others', () => {
       expect(notes.text.replaceAll('notes', '')).to.equal(typo.text.replaceAll('note1', ''));
     }
     await get('/tasks', 'project.name==Mine', { without: 'links' }).expect(200);
+  });
+
+  it('asks no rule of a relation that the request may not know of, also under a record', async () => {
+    for (const path of ['/tasks', '/boards/1/tasks']) {
+      const hidden = await get(path, 'lead.name==Mine', { without: 'projects' }).expect(400);
+      const typo = await get(path, 'lea1.name==Mine', { without: 'projects' }).expect(400);
+      expect(hidden.text.replaceAll('lead', '')).to.equal(typo.text.replaceAll('lea1', ''));
+    }
   });
 
   it('knows no relation over a table whose keys the request may not read', async () => {
