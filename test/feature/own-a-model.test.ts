@@ -1,11 +1,19 @@
 /** A model class has one database: nothing takes it from an engine in use, and no application serves rows of another. */
 import { expect } from 'chai';
-import { Sequelize } from 'sequelize-typescript';
-import { ConfigError, configureEngine, crudRouter, type Engine, engineLifespan } from '../../src/index.js';
+import { Column, DataType, HasMany, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
+import {
+  ConfigError,
+  Crud,
+  configureEngine,
+  crudRouter,
+  type Engine,
+  engineLifespan,
+} from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
 import { Coin } from '../support/coin.js';
+import { UNGUARDED } from '../support/combination.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 
@@ -13,6 +21,17 @@ const ADVICE =
   'a model class has one database: list in the models of each engine only its own, declare a class for each database, ' +
   'or dispose the other engine first.';
 const TAKEN = `Coin belongs to an engine in use, and another would take it over; ${ADVICE}`;
+
+@Crud({ subresources: { coins: UNGUARDED } })
+@Table({ tableName: 'purses', timestamps: false })
+class Purse extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @HasMany(() => Coin, { foreignKey: 'id', constraints: false })
+  declare coins?: Coin[];
+}
 
 describe('the engine of a model', () => {
   let first: TestDatabase;
@@ -90,6 +109,21 @@ describe('the engine of a model', () => {
       }
     });
   }
+
+  it('is asked of both models of a sub-resource', async () => {
+    await using _one = await engineLifespan(first.url, { models: [Coin, Purse], createAll: true })();
+    await Purse.create({ id: 1 });
+    const { agent } = await buildApp({ models: [Coin, Purse], logger: new CapturedLog() });
+    expect((await agent.get('/purses/1/coins')).status).to.equal(200);
+    const thief = plain(second);
+    try {
+      await thief.sync({ force: true });
+      expect((await agent.get('/purses/1')).status).to.equal(200);
+      expect((await agent.get('/purses/1/coins')).status).to.equal(500);
+    } finally {
+      await thief.close();
+    }
+  });
 
   it('is told where another Sequelize instance has taken it over', async () => {
     await using one = await connect(first);
