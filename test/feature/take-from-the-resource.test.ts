@@ -350,6 +350,11 @@ class TaskController extends crudController(Task) {
     return size === 1 ? { ...page } : page;
   }
 
+  @Get('/about')
+  about(): object {
+    return { of: 'tasks' };
+  }
+
   @Get('/:id/title')
   title(@InjectRecord() { title }: Task): object {
     return { title };
@@ -763,6 +768,11 @@ describe('a route that takes from its resource', () => {
       expect((await json('/tasks/x/end', { ...of(1), method: 'POST', body: 'no object' })).status).to.equal(
         400,
       );
+    });
+
+    it('is not refused where it takes nothing', async () => {
+      expect((await json('/tasks')).status).to.equal(403);
+      expect((await json('/tasks/about')).body).to.deep.equal({ of: 'tasks' });
     });
 
     it('asks the rules after @Authorized()', async () => {
