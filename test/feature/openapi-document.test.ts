@@ -326,7 +326,7 @@ describe('the OpenAPI document', () => {
         return { name };
       }
 
-      @Get(/x+/)
+      @Get(/unusual/)
       unusual() {
         return {};
       }
@@ -356,6 +356,18 @@ describe('the OpenAPI document', () => {
       security: [{ bearer: [] }],
     });
     expect(paths['/api/status/{name}']?.put?.responses).to.include.keys('401');
+  });
+
+  it('describes a controller and a method without a path as the root', async () => {
+    @JsonController()
+    class RootController {
+      @Get()
+      root() {
+        return {};
+      }
+    }
+    const { crud } = await buildApp({ models: [], controllers: [RootController], health: false });
+    expect(Object.keys(crud.openapi().paths)).to.deep.equal(['/']);
   });
 
   it('describes all that decorators read from a request, in the order of the method', async () => {
