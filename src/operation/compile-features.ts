@@ -56,8 +56,8 @@ export interface EndpointFeatures {
   readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
   readonly operation: OperationMaker;
-  /** Adds to an answer. */
-  readonly present: Presenter;
+  /** Adds to an answer; null where no feature does. */
+  readonly present: Presenter | null;
 }
 
 /** The features of a resource, by endpoint. */
@@ -193,7 +193,7 @@ function memberOf({ member, name }: Input): string {
   return member ?? name;
 }
 
-function presenter(steps: readonly Presenter[]): Presenter {
-  if (steps.length === 0) return (draft) => draft;
+function presenter(steps: readonly Presenter[]): Presenter | null {
+  if (steps.length === 0) return null;
   return (draft, result, request) => steps.reduce((before, step) => step(before, result, request), draft);
 }

@@ -6,6 +6,7 @@ import { noteOperation } from '../../diagnostics/trace-operation.js';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft } from '../../operation/feature.js';
 import { currentSession } from '../../persistence/session/session.js';
+import type { Inclusion } from '../../query/list-query.js';
 import { JsonBytes } from '../../response/json-bytes.js';
 import { isPromise } from '../../util/maybe.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../answer/json-answer.js';
@@ -21,7 +22,7 @@ import { type ConditionCheck, compileConditionCheck } from './check-condition.js
 import { commitRequest, operationSession, type RunInSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { isEmbeddedByRows, withRelations } from './embed.js';
-import { compileKeyFinder, type KeyFinder, runOnce } from './idempotent-write.js';
+import { compileKeyFinder, type IdempotentWrite, type KeyFinder, runOnce } from './idempotent-write.js';
 import type { Outcome } from './outcome.js';
 import { withState } from './read-state.js';
 import { compileRaceRunner, type RaceRunner } from './rerun-after-race.js';
@@ -108,6 +109,19 @@ export function compileHandler(
   return answerWith(work, decisions, shaper);
 }
 
+/** What is known of a request that has to happen as a whole. */
+interface WholeRequest<I extends RequestArguments> {
+  /** Null where decorators of the user's read the parameters. */
+  readonly input: I | null;
+  /** Null where only Sequelize can. */
+  readonly ours: RowRunner<I> | null;
+  readonly once: IdempotentWrite | null;
+  readonly isShaped: boolean;
+  readonly isConditional: boolean;
+}
+
+const NO_RELATIONS: readonly Inclusion[] = Object.freeze([]);
+
 /** The story of a request. */
 export function answerWith<I extends RequestArguments>(
   {
@@ -129,43 +143,21 @@ export function answerWith<I extends RequestArguments>(
   shaper: ResultShaper,
 ): ActionRunner {
   const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
-  return async (metadata, action, params) => {
+  /** All of it in one session, which is committed or rolled back. */
+  const runInSession = (
+    action: Action,
+    params: readonly unknown[],
+    { input, ours, once, isShaped, isConditional }: WholeRequest<I>,
+  ): Promise<AnswerDraft | null> => {
     const { request, response } = action;
-    const parsed = parse?.(request) ?? null;
-    const input = isPromise(parsed) ? await parsed : parsed;
-    const once = findKey && (await findKey(action, input));
-    // A delete answers nothing.
-    const isShaped =
-      verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
-    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
-    const isConditional = checkCondition !== null && (ifMatch ?? ifNoneMatch) !== undefined;
-
-    let ours = input && rows?.isOpen() ? rows : null;
-    const include = input?.query.include ?? [];
-    // A key keeps a row only where the answer follows from it alone. A write includes no relations.
-    const isKeptWhole = once !== null && (response.statusCode !== 200 || formatFor(response) === 'values');
-    const needsSession = isShaped || isKeptWhole || !isEmbeddedByRows(include, views);
-    if (ours && input && !needsSession && isAlone(sequelize, request)) {
-      const on = aloneTarget(sequelize, request);
-      const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
-      if (found) {
-        noteOperation(request, RAN_ROWS);
-        const outcome =
-          include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
-        const made = shape(outcome, input, formatFor(response), action);
-        return send(made.body instanceof Promise ? await whole(made) : made, response, metadata, shaper);
-      }
-      if (!once) ours = null;
-    }
-
-    const draft = await commitRequest(
+    return commitRequest(
       action,
       sessionFor(isShaped || isConditional || runInRace !== null || once !== null),
       runOnce(once, formatFor(response), response, async () => {
         await check?.(request);
         const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
         const write = async () => {
-          if (isConditional) await checkCondition(action, input);
+          if (isConditional) await checkCondition?.(action, input);
           return runMethod(action, input, params);
         };
         noteOperation(request, ran ? RAN_ROWS : RAN_METHOD);
@@ -188,6 +180,36 @@ export function answerWith<I extends RequestArguments>(
         return made;
       }),
     );
+  };
+  return async (metadata, action, params) => {
+    const { request, response } = action;
+    const parsed = parse?.(request) ?? null;
+    const input = isPromise(parsed) ? await parsed : parsed;
+    const once = findKey && (await findKey(action, input));
+    // A delete answers nothing.
+    const isShaped =
+      verb !== 'get' && verb !== 'delete' && (isShapedByUser || jsonReplacer(response) !== undefined);
+    const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
+    const isConditional = checkCondition !== null && (ifMatch ?? ifNoneMatch) !== undefined;
+
+    let ours = input && rows?.isOpen() ? rows : null;
+    const include = input?.query.include ?? NO_RELATIONS;
+    // A key keeps a row only where the answer follows from it alone. A write includes no relations.
+    const isKeptWhole = once !== null && (response.statusCode !== 200 || formatFor(response) === 'values');
+    const needsSession = isShaped || isKeptWhole || !isEmbeddedByRows(include, views);
+    if (ours && input && !needsSession && isAlone(sequelize, request)) {
+      const on = aloneTarget(sequelize, request);
+      const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
+      if (found) {
+        noteOperation(request, RAN_ROWS);
+        const outcome =
+          include.length > 0 ? await withRelations(found, include, { request, on, atOnce: 4, views }) : found;
+        const made = shape(outcome, input, formatFor(response), action);
+        return send(made.body instanceof Promise ? await whole(made) : made, response, metadata, shaper);
+      }
+      if (!once) ours = null;
+    }
+    const draft = await runInSession(action, params, { input, ours, once, isShaped, isConditional });
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };

@@ -59,6 +59,7 @@ export function compileShape(
     const within: Within = (work) => answering(request, work);
     const body = within(() => bodyOf(outcome, input, format, within));
     const draft = { status, headers: NO_HEADERS, body };
+    if (!present) return draft;
     const isFinal = !isChanged && (format === 'text' || writesPlainJson(response));
     const isAll = input.access.form.unreadable.size === 0 && !query.include?.length;
     // A soft delete changes the row, and may not change what tells its states apart.
