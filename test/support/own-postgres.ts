@@ -1,5 +1,5 @@
 /** A PostgreSQL server of a test's own, which can crash and come back at the same address. */
-import { cp, readdir, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { findPostgresBinaries } from '../../sample/support/postgres-binaries.js';
@@ -10,12 +10,12 @@ import {
 } from '../../sample/support/postgres-server.js';
 import { isAlive, isGone, readPostmaster } from '../../sample/support/postmaster-file.js';
 import { chooseServerAccount, giveTo } from '../../sample/support/server-account.js';
+import { copyCluster, copyData } from './copied-cluster.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.js';
 
 type Settings = Readonly<Record<string, string>>;
 
-const PASSWORD = 'own-server-password';
 // A crash of the server, which is not one of the machine, loses nothing that was written without being synchronized.
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '60' };
 
@@ -23,11 +23,19 @@ const SETTINGS = { fsync: 'off', full_page_writes: 'off', max_connections: '60' 
 export class OwnPostgres implements AsyncDisposable {
   readonly proxy: TcpProxy;
   readonly #folder: TemporaryFolder;
+  readonly #password: string;
   readonly #settings: Settings;
   #server: PostgresServer | null;
 
-  private constructor(folder: TemporaryFolder, settings: Settings, server: PostgresServer, proxy: TcpProxy) {
+  private constructor(
+    folder: TemporaryFolder,
+    password: string,
+    settings: Settings,
+    server: PostgresServer,
+    proxy: TcpProxy,
+  ) {
     this.#folder = folder;
+    this.#password = password;
     this.#settings = settings;
     this.#server = server;
     this.proxy = proxy;
@@ -35,34 +43,33 @@ export class OwnPostgres implements AsyncDisposable {
 
   /** Starts an empty server. */
   static async create(label: string): Promise<OwnPostgres> {
-    return OwnPostgres.#open(await createTemporaryFolder(label), SETTINGS);
+    const folder = await createTemporaryFolder(label);
+    return OwnPostgres.#open(folder, await copyCluster(folder.path), SETTINGS);
   }
 
   /** Starts a hot standby that follows this server. Made without `pg_basebackup`, which not every installation has. */
   async createStandby(label: string, settings: Settings = {}): Promise<OwnPostgres> {
     const folder = await createTemporaryFolder(label);
     const { hostname, port } = new URL(this.url('postgres'));
-    const target = dataFolder(folder.path);
-    await this.#backUp(target);
-    await writeFile(join(target, 'standby.signal'), '');
-    await giveAll(target);
-    const connection = `host=${hostname} port=${port} user=postgres password=${PASSWORD}`;
-    return OwnPostgres.#open(folder, { ...SETTINGS, ...settings, primary_conninfo: connection });
+    await this.#backUp(dataFolder(folder.path));
+    const connection = `host=${hostname} port=${port} user=postgres password=${this.#password}`;
+    const all = { ...SETTINGS, ...settings, primary_conninfo: connection };
+    return OwnPostgres.#open(folder, this.#password, all);
   }
 
-  static async #open(folder: TemporaryFolder, settings: Settings): Promise<OwnPostgres> {
-    const server = await run(folder, settings);
-    return new OwnPostgres(folder, settings, server, await TcpProxy.start(portOf(server)));
+  static async #open(folder: TemporaryFolder, password: string, settings: Settings): Promise<OwnPostgres> {
+    const server = await run(folder, password, settings);
+    return new OwnPostgres(folder, password, settings, server, await TcpProxy.start(portOf(server)));
   }
 
   /** The connection string of a database, by way of the proxy: the same after each start. */
   url(database: string): string {
-    return this.proxy.url(`postgres://postgres:${PASSWORD}@127.0.0.1:1/${database}`);
+    return this.proxy.url(`postgres://postgres:${this.#password}@127.0.0.1:1/${database}`);
   }
 
   /** Starts it again. */
   async start(): Promise<void> {
-    this.#server = await run(this.#folder, this.#settings);
+    this.#server = await run(this.#folder, this.#password, this.#settings);
     this.proxy.retarget(portOf(this.#server));
   }
 
@@ -121,10 +128,11 @@ export class OwnPostgres implements AsyncDisposable {
           ? ["pg_backup_start('standby', true)", 'pg_backup_stop(false)']
           : ["pg_start_backup('standby', true, false)", 'pg_stop_backup(false)'];
       await client.query(`SELECT ${start}`);
-      const filter = (path: string) => !path.endsWith('postmaster.pid');
-      await cp(dataFolder(this.#folder.path), target, { recursive: true, filter });
+      await copyData(dataFolder(this.#folder.path), target);
+      await rm(join(target, 'postmaster.pid'));
       const { rows } = await client.query<{ labelfile: string }>(`SELECT labelfile FROM ${stop}`);
-      await writeFile(join(target, 'backup_label'), rows[0]?.labelfile ?? '');
+      await addFile(target, 'backup_label', rows[0]?.labelfile ?? '');
+      await addFile(target, 'standby.signal', '');
     } finally {
       await client.end();
     }
@@ -136,18 +144,18 @@ function signal(pid: number, name: NodeJS.Signals): void {
   if (isAlive(pid)) process.kill(pid, name);
 }
 
-function run({ path }: TemporaryFolder, settings: Settings): Promise<PostgresServer> {
-  return startPostgresServer({ folder: path, password: PASSWORD, settings, exitSignal: 'SIGQUIT' });
+function run({ path }: TemporaryFolder, password: string, settings: Settings): Promise<PostgresServer> {
+  return startPostgresServer({ folder: path, password, settings, exitSignal: 'SIGQUIT' });
 }
 
 function portOf(server: PostgresServer): number {
   return Number(new URL(server.url('postgres')).port);
 }
 
-/** The server's account, which a copy does not keep, owns all of its data. */
-async function giveAll(folder: string): Promise<void> {
+/** The server's account owns it, like all of the data. */
+async function addFile(folder: string, name: string, text: string): Promise<void> {
   const { postgres } = await findPostgresBinaries();
-  const account = await chooseServerAccount(folder, postgres);
-  const entries = await readdir(folder, { recursive: true });
-  for (const entry of entries) await giveTo(account, join(folder, entry));
+  const file = join(folder, name);
+  await writeFile(file, text);
+  await giveTo(await chooseServerAccount(folder, postgres), file);
 }

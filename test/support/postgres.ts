@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { startPostgresServer } from '../../sample/support/postgres-server.js';
+import { copyCluster } from './copied-cluster.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 /** The server of this process. */
@@ -77,7 +78,7 @@ async function strategy(client: Client): Promise<string> {
 
 async function startOwnServer(): Promise<TestServer> {
   const folder = await createTemporaryFolder('postgres');
-  const password = randomBytes(18).toString('base64url');
+  const password = await copyCluster(folder.path);
   // The data is thrown away, so nothing needs to reach the disk.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
   const options = { folder: folder.path, password, settings, exitSignal: 'SIGQUIT' } as const;

@@ -1,0 +1,56 @@
+/** The data of a server of the tests: a copy of what `initdb` has made once, because `initdb` takes as long as a test file. */
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { access, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { createCluster } from '../../sample/support/create-cluster.js';
+import { findPostgresBinaries } from '../../sample/support/postgres-binaries.js';
+import { dataFolder } from '../../sample/support/postgres-server.js';
+import { PACKAGE_ROOT } from './package-root.js';
+
+const run = promisify(execFile);
+const MAKER = join(__dirname, '../../sample/support/create-cluster.js');
+
+/** Puts the data where the server of a folder has it, and gives the password of `postgres`. */
+export async function copyCluster(folder: string): Promise<string> {
+  const original = await provide();
+  await copyData(dataFolder(original), dataFolder(folder));
+  return readFile(passwordFile(original), 'utf8');
+}
+
+/** Copies data to a folder that is not there. Its owner stays, as `fs.cp` would not have it; on Windows it has none of its own. */
+export async function copyData(from: string, to: string): Promise<void> {
+  if (process.platform === 'win32') await cp(from, to, { recursive: true });
+  else await run('cp', ['-Rp', from, to]);
+}
+
+/** One for each version of PostgreSQL, way to make it, and account that may read it. */
+async function provide(): Promise<string> {
+  const binaries = await findPostgresBinaries();
+  const { stdout: version } = await run(binaries.initdb, ['--version']);
+  const key = createHash('sha256')
+    .update(`${process.getuid?.()} ${version}`)
+    .update(await readFile(MAKER));
+  const original = join(PACKAGE_ROOT, '.data', `tests-${key.digest('hex').slice(0, 12)}`);
+  if (await exists(original)) return original;
+  const password = randomBytes(18).toString('base64url');
+  const draft = `${original}-${password}`;
+  await mkdir(draft, { recursive: true });
+  await createCluster(dataFolder(draft), password, binaries);
+  await writeFile(passwordFile(draft), password, { mode: 0o600 });
+  // Two processes may come at the same time. The first one is right for both.
+  await rename(draft, original).catch(() => rm(draft, { recursive: true }));
+  return original;
+}
+
+function passwordFile(folder: string): string {
+  return join(folder, 'password');
+}
+
+function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
