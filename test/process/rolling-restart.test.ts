@@ -1,10 +1,12 @@
-/** Two processes behind a balancer are replaced one after the other, while clients send requests without a pause. */
+/** Two processes behind a balancer are replaced one after the other, while clients go on sending requests. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Balancer } from './balancer.js';
 import { FixtureProcess } from './fixture-process.js';
 
 const CLIENTS = 8;
+/** Milliseconds between two requests of a client: without them the clients alone would keep a processor busy. */
+const PAUSE = 40;
 /** The balancer has to notice in that time that a process is not ready any more, on a busy machine, too. */
 const OPTIONS = { drainDelay: 1_500 };
 
@@ -17,11 +19,11 @@ describe('a rolling restart', () => {
     await balancer.add(second.port);
 
     const load = new Load(balancer.url);
-    await load.untilMore(200);
+    await load.untilMore(100);
     await using third = await replace(first, balancer);
-    await load.untilMore(200);
+    await load.untilMore(100);
     await using fourth = await replace(second, balancer);
-    await load.untilMore(200);
+    await load.untilMore(100);
     const { statuses, processes } = await load.stop();
 
     expect(Object.keys(statuses)).to.deep.equal(['200']);
@@ -79,6 +81,7 @@ class Load {
       );
       this.#count += 1;
       this.#statuses[outcome] = (this.#statuses[outcome] ?? 0) + 1;
+      await sleep(PAUSE);
     }
   }
 }
