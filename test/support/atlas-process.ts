@@ -43,14 +43,14 @@ export class AtlasProcess {
   async untilPrinted(part: string): Promise<void> {
     const closed = once(this.#child, 'close');
     while (!this.output.includes(part)) {
-      if (this.#hasEnded) throw new Error(`The sample has ended: ${this.output}`);
+      if (this.hasEnded) throw new Error(`The sample has ended: ${this.output}`);
       await Promise.race([once(this.#child.stdout ?? this.#child, 'data'), closed]);
     }
   }
 
   /** Waits until it has ended, and gives its exit code; null when a signal ended it. */
   async untilEnded(): Promise<number | null> {
-    if (!this.#hasEnded) await once(this.#child, 'close');
+    if (!this.hasEnded) await once(this.#child, 'close');
     return this.#child.exitCode;
   }
 
@@ -70,7 +70,8 @@ export class AtlasProcess {
     return response.json();
   }
 
-  get #hasEnded(): boolean {
+  /** Whether it has, by itself or by a signal. */
+  get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 }
