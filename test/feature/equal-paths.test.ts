@@ -463,7 +463,7 @@ describe('the fast path and the general path', () => {
           fc.asyncProperty(one, one, async (before, after) => {
             await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: after }, [OLD], before);
           }),
-          { numRuns: 10 },
+          { numRuns: wholeOr(4, 10) },
         );
       });
     }
@@ -557,7 +557,7 @@ describe('the fast path and the general path', () => {
           await sameWrite(paths, { method: 'POST', path: '/things', body: before });
           await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: after }, [OLD], before);
         }),
-        { numRuns: 50 },
+        { numRuns: wholeOr(20, 50) },
       );
     });
   });

@@ -190,7 +190,8 @@ class WithCode {
   }
 }
 
-const READ_CLASSES = [Chosen, Renamed, Strict, WithCode];
+/** In short, one that renames, and one that computes. */
+const READ_CLASSES = wholeOr([Renamed, WithCode], [Chosen, Renamed, Strict, WithCode]);
 
 /** Overrides that call `super` and pass on what they get. */
 function passingController<M extends Model>(base: ReturnType<typeof crudController<M>>) {

@@ -6,6 +6,7 @@ import { BelongsTo, Column, ForeignKey, Model, Table, type TableOptions } from '
 import { Crud, type ModelClass } from '../../src/index.js';
 import { quotedTable } from '../../src/persistence/sql/quoted-table.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { wholeOr } from '../support/short.js';
 import { TwoPaths } from '../support/two-paths.js';
 
 /** A model, and the values of two rows: the first is of the request's tenant. */
@@ -162,7 +163,7 @@ describe('a scope of any model', () => {
 
   after(async () => paths[Symbol.asyncDispose]());
 
-  for (const { title, name, Parent, keys, scopes } of declared) {
+  for (const [index, { title, name, Parent, keys, scopes }] of declared.entries()) {
     it(`holds for one with ${title}`, async () => {
       const [own, other, fresh] = keys;
       const [, mine, theirs] = scopes;
@@ -190,7 +191,9 @@ describe('a scope of any model', () => {
       const { body: page } = await ask('GET', `/${name}`);
       expect(page.items.map(({ text }: { text: string }) => text)).to.deep.equal(['a']);
       expect(page.total).to.equal(1);
-      for (const as of ['one', 'several']) {
+      // In short, each in one of the two ways.
+      const ways = ['one', 'several'].filter((_, way) => wholeOr(way === index % 2, true));
+      for (const as of ways) {
         const change = { text: 'x' };
         const missing = await ask('PATCH', at(fresh), change, as);
         expect(missing.status).to.equal(404);

@@ -17,6 +17,7 @@ import { Crud, type EngineOptions } from '../../src/index.js';
 import { expectCalm, expectRecovery } from '../support/calm-answers.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
+import { wholeOr } from '../support/short.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -195,7 +196,7 @@ for (const isTogether of [false, true]) {
       await whileBusy(
         async () => {
           notes = await whileBusy(async () => {
-            while (letters < 200) await sleep(2);
+            while (letters < wholeOr(100, 200)) await sleep(2);
           });
         },
         async () => {

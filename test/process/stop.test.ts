@@ -27,7 +27,7 @@ describe('a process that is told to stop', () => {
     expect(fixture.output.endsWith(BY_ITSELF)).to.equal(true);
   });
 
-  for (const name of ['SIGTERM', 'SIGINT'] as const) {
+  for (const name of wholeOr(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const)) {
     it(`ends with 0, at once and without a word, at ${name}`, async () => {
       await using fixture = await FixtureProcess.start();
       const start = performance.now();
@@ -207,7 +207,7 @@ describe('a process that is told to stop', () => {
       expect(await fixture.untilEnded()).to.include({ code: 0 });
     });
 
-    it('ends with 1 when the lifespan of one of them fails', async () => {
+    itWhole('ends with 1 when the lifespan of one of them fails', async () => {
       await using fixture = await FixtureProcess.start({ lifespan: 'fails', second: {} });
       fixture.signal();
       expect(await fixture.untilEnded()).to.include({ code: 1 });

@@ -1,5 +1,6 @@
 /** A short soak: each fault once, under waves of requests. CRUD_TEST_SOAK makes it last that many seconds. */
 import { expect } from 'chai';
+import { wholeOr } from '../support/short.js';
 import { FAULTS } from './faults.js';
 import { list } from './report.js';
 import { soak } from './soak.js';
@@ -7,7 +8,7 @@ import { soak } from './soak.js';
 const SECONDS = Number(process.env['CRUD_TEST_SOAK'] ?? 0);
 const SEED = Number(process.env['CRUD_TEST_SEED'] ?? Date.now() % 1_000_000);
 /** Milliseconds between waves: other tests need the processors, too. */
-const PACE = 150;
+const PACE = wholeOr(225, 150);
 const LONGEST_FAULT = 400;
 
 describe('an application under four times the load that its pools have connections for', function () {
