@@ -24,8 +24,9 @@ describe('a process that is told to stop while clients pipeline', () => {
       const options = { databaseUrl: database.url, tables: ['notes'], drainDelay };
       const environment = { CRUD_TEST_EXPRESS: express };
       await using old = await FixtureProcess.start(options, environment);
-      const clients = await startClients(old.port);
+      // Before the clients, who would take the processor from it.
       await using next = await FixtureProcess.start(options, environment);
+      const clients = await startClients(old.port);
       await Promise.all(clients.map((client) => client.untilAnswered(40)));
       const codes = [await stop(old, clients)];
       const stored = await storedTexts(database.url);
