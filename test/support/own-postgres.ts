@@ -12,7 +12,7 @@ import { isAlive, isGone, readPostmaster } from '../../sample/support/postmaster
 import { chooseServerAccount, giveTo } from '../../sample/support/server-account.js';
 import { copyCluster, copyData } from './copied-cluster.js';
 import { TcpProxy } from './tcp-proxy.js';
-import { createTemporaryFolder, type TemporaryFolder } from './temporary-folder.js';
+import { createDataFolder, type TemporaryFolder } from './temporary-folder.js';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -43,13 +43,13 @@ export class OwnPostgres implements AsyncDisposable {
 
   /** Starts an empty server. */
   static async create(label: string): Promise<OwnPostgres> {
-    const folder = await createTemporaryFolder(label);
+    const folder = await createDataFolder(label);
     return OwnPostgres.#open(folder, await copyCluster(folder.path), SETTINGS);
   }
 
   /** Starts a hot standby that follows this server. Made without `pg_basebackup`, which not every installation has. */
   async createStandby(label: string, settings: Settings = {}): Promise<OwnPostgres> {
-    const folder = await createTemporaryFolder(label);
+    const folder = await createDataFolder(label);
     const { hostname, port } = new URL(this.url('postgres'));
     await this.#backUp(dataFolder(folder.path));
     const connection = `host=${hostname} port=${port} user=postgres password=${this.#password}`;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { startPostgresServer } from '../../sample/support/postgres-server.js';
 import { copyCluster } from './copied-cluster.js';
-import { createTemporaryFolder } from './temporary-folder.js';
+import { createDataFolder } from './temporary-folder.js';
 
 /** The server of this process. */
 export interface TestServer {
@@ -77,7 +77,7 @@ async function strategy(client: Client): Promise<string> {
 }
 
 async function startOwnServer(): Promise<TestServer> {
-  const folder = await createTemporaryFolder('postgres');
+  const folder = await createDataFolder('postgres');
   const password = await copyCluster(folder.path);
   // The data is thrown away, so nothing needs to reach the disk.
   const settings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };

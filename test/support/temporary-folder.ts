@@ -1,6 +1,6 @@
-/** A folder outside the repository that is gone when the process is, whatever ends it short of SIGKILL. */
+/** Folders outside the repository that are gone when the process is, whatever ends it short of SIGKILL. */
 import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -11,9 +11,27 @@ export interface TemporaryFolder {
   remove(): void;
 }
 
+/** Linux keeps files there in memory. Containers often have 64 MB of it. */
+const IN_MEMORY = '/dev/shm';
+/** Bytes that have to be free there: two servers run at the same time, and none takes a quarter of that. */
+const ENOUGH = 4 * 1024 ** 3;
+
 /** Creates it; the label is part of its name. */
-export async function createTemporaryFolder(label: string): Promise<TemporaryFolder> {
-  const path = await mkdtemp(join(tmpdir(), `crud-controllers-${label}-`));
+export function createTemporaryFolder(label: string): Promise<TemporaryFolder> {
+  return createIn(tmpdir(), label);
+}
+
+/** Creates one for the data of a server, in memory where there is enough: a disk takes 25 times as long for a new database. */
+export async function createDataFolder(label: string): Promise<TemporaryFolder> {
+  const free = await statfs(IN_MEMORY).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => 0,
+  );
+  return createIn(free > ENOUGH ? IN_MEMORY : tmpdir(), label);
+}
+
+async function createIn(parent: string, label: string): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(parent, `crud-controllers-${label}-`));
   const remove = () => {
     process.removeListener('exit', remove);
     // A server that was told to stop may still be writing.
