@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
 import { createExpressServer, TIMEOUTS } from '../../src/http/server/create-express-server.js';
+import { startDraining } from '../../src/http/server/draining.js';
 import { bootstrap, ConfigError, type ServeOptions, serve } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
@@ -186,6 +187,35 @@ describe('serve', () => {
     socket.end('POST /late HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
     expect(await closed).to.equal(true);
     expect(executed).to.deep.equal(['/first']);
+  });
+
+  it('leaves a connection open while it listens, whose answer had begun when it was to tell of the end', async () => {
+    let finish = (): void => {};
+    app.get('/first', (_request, response) => {
+      response.write('begun');
+      finish = () => void response.end('done');
+    });
+    app.get('/second', (_request, response) => void response.end('later'));
+    const { server, connections } = createExpressServer(app);
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    const socket = connect(portOf(server), '127.0.0.1').setEncoding('utf8');
+    socket.write('GET /first HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    let answers = '';
+    const read = async (end: string) => {
+      while (!answers.includes(end)) answers += (await once(socket, 'data'))[0];
+    };
+    await read('begun');
+    startDraining(app);
+    connections.announceEnd();
+    finish();
+    await read('0\r\n\r\n');
+    socket.write('GET /second HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await read('later');
+    expect(answers.match(/^Connection: .*$/gm)).to.deep.equal([
+      'Connection: keep-alive',
+      'Connection: close',
+    ]);
   });
 
   it("lets requests and responses be born with Express's prototypes", async () => {
