@@ -189,6 +189,17 @@ describe('serve', () => {
     expect(executed).to.deep.equal(['/first']);
   });
 
+  it('waits a second for a client that does not close its side', async () => {
+    const { server, connections } = createExpressServer(app);
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    const socket = connect({ port: portOf(server), host: '127.0.0.1', allowHalfOpen: true });
+    socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await once(socket, 'data');
+    expect(await connections.close(600_000)).to.equal(true);
+    socket.destroy();
+  });
+
   it('leaves a connection open while it listens, whose answer had begun when it was to tell of the end', async () => {
     let finish = (): void => {};
     app.get('/first', (_request, response) => {
