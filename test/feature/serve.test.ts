@@ -8,7 +8,11 @@ import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
-import { createExpressServer, TIMEOUTS } from '../../src/http/server/create-express-server.js';
+import {
+  createExpressServer,
+  type ServerTimeouts,
+  TIMEOUTS,
+} from '../../src/http/server/create-express-server.js';
 import { startDraining } from '../../src/http/server/draining.js';
 import { bootstrap, ConfigError, type ServeOptions, serve } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
@@ -39,6 +43,14 @@ describe('serve', () => {
     const server = await serve(app, { port: 0, host: '127.0.0.1', ...options });
     servers.push(server);
     return server;
+  }
+
+  /** The server of `serve`, without the end of the process. */
+  async function listenAlone(timeouts?: ServerTimeouts) {
+    const made = createExpressServer(app, timeouts);
+    servers.push(made.server.listen(0, '127.0.0.1'));
+    await once(made.server, 'listening');
+    return made;
   }
 
   function get(server: Server, path: string): Promise<Response> {
@@ -104,14 +116,12 @@ describe('serve', () => {
     ['bodies', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{'],
   ] as const) {
     it(`answers 408 where ${part} are late, and closes the connection`, async () => {
-      const server = createExpressServer(app, {
+      const { server } = await listenAlone({
         headersTimeout: 20,
         requestTimeout: 40,
         keepAliveTimeout: 60_000,
         connectionsCheckingInterval: 5,
-      }).server.listen(0, '127.0.0.1');
-      servers.push(server);
-      await once(server, 'listening');
+      });
       app.post('/', () => {});
       const socket = connect(portOf(server), '127.0.0.1');
       socket.write(bytes);
@@ -176,9 +186,7 @@ describe('serve', () => {
       executed.push(url);
       response.end();
     });
-    const { server, connections } = createExpressServer(app);
-    servers.push(server.listen(0, '127.0.0.1'));
-    await once(server, 'listening');
+    const { server, connections } = await listenAlone();
     const socket = connect({ port: portOf(server), host: '127.0.0.1', allowHalfOpen: true });
     socket.write('GET /first HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await once(socket, 'data');
@@ -190,9 +198,7 @@ describe('serve', () => {
   });
 
   it('waits a second for a client that does not close its side', async () => {
-    const { server, connections } = createExpressServer(app);
-    servers.push(server.listen(0, '127.0.0.1'));
-    await once(server, 'listening');
+    const { server, connections } = await listenAlone();
     const socket = connect({ port: portOf(server), host: '127.0.0.1', allowHalfOpen: true });
     socket.write('GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await once(socket, 'data');
@@ -207,9 +213,7 @@ describe('serve', () => {
       finish = () => void response.end('done');
     });
     app.get('/second', (_request, response) => void response.end('later'));
-    const { server, connections } = createExpressServer(app);
-    servers.push(server.listen(0, '127.0.0.1'));
-    await once(server, 'listening');
+    const { server, connections } = await listenAlone();
     const socket = connect(portOf(server), '127.0.0.1').setEncoding('utf8');
     socket.write('GET /first HTTP/1.1\r\nHost: localhost\r\n\r\n');
     let answers = '';

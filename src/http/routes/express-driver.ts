@@ -97,15 +97,17 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
    */
   override registerAction(method: ActionMetadata, execute: (action: Action) => unknown): void {
     const { params, appendParams, methodOverride } = method;
-    const isDirect = params.length === 0 && !appendParams && !this.#isInterceptedFor(method);
-    const run = async (action: Action): Promise<void> => {
+    if (!methodOverride || params.length > 0 || appendParams || this.#isInterceptedFor(method)) {
+      super.registerAction(method, execute);
+      return;
+    }
+    super.registerAction(method, async (action: Action) => {
       try {
-        this.handleSuccess(await methodOverride?.(method, action, []), method, action);
+        this.handleSuccess(await methodOverride(method, action, []), method, action);
       } catch (error) {
         await this.handleError(error, method, action);
       }
-    };
-    super.registerAction(method, isDirect && methodOverride ? run : execute);
+    });
   }
 
   override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {

@@ -1,40 +1,35 @@
-import { createServer, IncomingMessage, ServerResponse } from 'node:http';
-import { type AddressInfo, connect, Socket } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { headerName, setKnownHeader } from '../../../../src/http/request/header-internals.js';
+import { listen, requestHead } from '../../../support/listen.js';
 
 const LENGTH = headerName('Content-Length');
 const TAG = headerName('ETag');
 
 const make = () => new ServerResponse(new IncomingMessage(new Socket()));
 
-/** The head of an answer, as it is on the wire. */
-async function headOf(answer: (response: ServerResponse) => void): Promise<string> {
-  const server = createServer((_request, response) => {
+/** An answer, as it is on the wire. */
+async function wireOf(answer: (response: ServerResponse) => void): Promise<string> {
+  await using target = await listen((_request, response) => {
     response.sendDate = false;
     answer(response);
     response.end('ab');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  try {
-    socket.end('GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n');
-    return await text(socket);
-  } finally {
-    socket.destroy();
-    server.close();
-  }
+  const client = await target.connect();
+  client.end(requestHead('GET /', { Connection: 'close' }));
+  return await text(client);
 }
 
 describe('a known header', () => {
   it('is on the wire as one of setHeader', async () => {
-    const known = await headOf((response) => {
+    const known = await wireOf((response) => {
       setKnownHeader(response, TAG, '"1"');
       response.setHeader('X-Other', 'one');
       setKnownHeader(response, LENGTH, 2);
     });
-    const usual = await headOf((response) => {
+    const usual = await wireOf((response) => {
       response.setHeader('ETag', '"1"');
       response.setHeader('X-Other', 'one');
       response.setHeader('Content-Length', 2);
