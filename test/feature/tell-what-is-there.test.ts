@@ -50,6 +50,15 @@ class HomeController {
   }
 }
 
+/** At the same place, without a path. */
+@JsonController()
+class PathlessController {
+  @Get()
+  home(): object {
+    return { home: true };
+  }
+}
+
 @JsonController()
 class InboxController {
   @Post('/')
@@ -256,6 +265,9 @@ describe('the landing page', () => {
       expect(await conflict({ models: [Root] })).to.deep.equal([told('Root')]);
       expect(await conflict({ models: [Root], routePrefix: '/api' })).to.deep.equal([told('Root', '/api')]);
       expect(await conflict({ controllers: [HomeController] })).to.deep.equal([told('HomeController')]);
+      expect(await conflict({ controllers: [PathlessController] })).to.deep.equal([
+        told('PathlessController'),
+      ]);
       expect(await conflict({ docs: { path: '/' } })).to.deep.equal([told('docs')]);
       expect(await conflict({ routePrefix: '/Api', metrics: { path: '/api' } })).to.deep.equal([
         told('metrics', '/Api'),

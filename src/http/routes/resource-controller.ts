@@ -229,7 +229,7 @@ export function registerPlainController(
   const routes = declared.flatMap(({ route: prefix = '' }) =>
     actions.map(({ type, route = '', method }) => ({
       verb: type,
-      path: route instanceof RegExp ? route : `${prefix}${route}`,
+      path: route instanceof RegExp ? route : `${prefix}${route}` || '/',
       method,
     })),
   );
