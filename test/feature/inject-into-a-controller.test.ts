@@ -1,7 +1,13 @@
 /** Controllers and middlewares from a container of the user's. */
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
-import { type ExpressMiddlewareInterface, Get, UseBefore, useContainer } from 'routing-controllers';
+import {
+  type Action,
+  type ExpressMiddlewareInterface,
+  Get,
+  UseBefore,
+  useContainer,
+} from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type ListQuery, type Page } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
@@ -107,6 +113,20 @@ describe('injecting into a controller', () => {
     const response = await agent.get('/clocks');
     expect(response.status).to.equal(200);
     expect(response.headers['x-now']).to.equal('noon');
+  });
+
+  exceptIntercepted.it('tells the container of the request', async () => {
+    const paths: unknown[] = [];
+    useContainer({
+      get(wanted: unknown, action?: Action) {
+        if (wanted === ClockController) paths.push(action?.request.url);
+        return container.get(wanted);
+      },
+    });
+    const { agent } = await buildApp({ models: [Clock], controllers: [ClockController as new () => object] });
+    await agent.get('/clocks');
+    await agent.get('/clocks/now');
+    expect(paths).to.deep.equal(['/clocks', '/clocks/now']);
   });
 
   except({

@@ -28,6 +28,7 @@ import {
   type UpdateValues,
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
+import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
 import { except } from '../support/combination.js';
 import { deferred } from '../support/deferred.js';
@@ -506,6 +507,20 @@ describe('a PUT of a record', () => {
     const { agent } = await buildApp({ models: [], controllers: [Plains] });
     expectJson(await agent.put('/plains/1').send({ name: 'a' }), 201, { id: 1, name: 'new a!' });
     expectJson(await agent.put('/plains/1').send({ name: 'a' }), 200, { id: 1, name: 'a!' });
+  });
+
+  it('fails where an override gives nothing back, and writes nothing', async () => {
+    class Plains extends crudController(Plain) {
+      override async replace(id: Id, values: CreateValues<Plain>, context: CrudContext<Plain>) {
+        await super.replace(id, values, context);
+        return undefined as unknown as Plain;
+      }
+    }
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({ models: [], controllers: [Plains], logger });
+    expectProblem(await agent.put('/plains/8').send({ name: 'a' }), 500, { detail: 'Internal Server Error' });
+    expect(logger.text).to.contain('The replace method of the Plain controller must return the record');
+    expect(await Plain.findByPk(8)).to.equal(null);
   });
 
   it('is no endpoint where clients give no keys, or where its body cannot be right for both writes', async () => {

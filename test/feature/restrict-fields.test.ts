@@ -444,3 +444,22 @@ describe('rules of fields, where parameters of the user read the body', () => {
     expect((await send('POST', '/medals', 'staff', { owner: 'b', level: 9 })).status).to.equal(201);
   });
 });
+
+describe('rules of fields of another model', () => {
+  it('are waited for where an override answers with its records', async () => {
+    class Winners extends crudController<Medal, object>(Medal) {
+      override async read() {
+        return { id: 1, owner: await Person.findByPk(1) };
+      }
+    }
+    await using paths = await TwoPaths.start({
+      models: [Person, Badge, Medal] as ModelClass[],
+      bootstrap: { models: [Person] as ModelClass[], controllers: [Winners] },
+    });
+    await Person.create(WHOLE);
+    const winner = async (role: string) =>
+      JSON.parse((await paths.same({ path: '/medals/1', headers: { role } })).body);
+    expect(await winner('hr')).to.deep.equal({ id: 1, owner: WHOLE });
+    expect(await winner('')).to.deep.equal({ id: 1, owner: SHOWN });
+  });
+});

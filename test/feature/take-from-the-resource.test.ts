@@ -12,6 +12,8 @@ import {
   Get,
   HttpError,
   JsonController,
+  OnNull,
+  OnUndefined,
   Param,
   Post,
   QueryParam,
@@ -292,6 +294,21 @@ class TownController extends crudController(Town) {
   written(@InjectListQuery() { size }: OffsetListQuery, @Res() response: Response) {
     return response.json({ size });
   }
+
+  @Get('/sent')
+  sent(@InjectListQuery() { size }: OffsetListQuery, @Res() response: Response) {
+    response.json({ size });
+  }
+
+  @Get('/null')
+  @OnNull(410)
+  null(@InjectListQuery() _query: OffsetListQuery) {
+    return null;
+  }
+
+  @Get('/undefined')
+  @OnUndefined(202)
+  undefined(@InjectListQuery() _query: OffsetListQuery) {}
 
   @Get('/first')
   first(@InjectRepository(Town) towns: Repository<Town>) {
@@ -640,6 +657,12 @@ describe('a route that takes from its resource', () => {
 
     it('leaves an answer that the method has written', async () => {
       expect((await json('/towns/written?size=7')).body).to.deep.equal({ size: 7 });
+      expect((await json('/towns/sent?size=7')).body).to.deep.equal({ size: 7 });
+    });
+
+    it('leaves an answer of nothing to the decorators of the method', async () => {
+      expect(await same('/towns/null')).to.deep.include({ status: 410 });
+      expect(await same('/towns/undefined')).to.deep.include({ status: 202 });
     });
 
     it('pages what its unit of work has written', async () => {
@@ -678,6 +701,8 @@ describe('a route that takes from its resource', () => {
       for (const [path, page, problem] of [
         ['/towns/given', { items: [], next: null, prev: null }, 'so it must return a page by number.'],
         ['/towns/given', { ...numbered, total: undefined }, 'so it must return a page by number.'],
+        ['/towns/given', { ...numbered, page: undefined }, 'so it must return a page by number.'],
+        ['/towns/given', { ...numbered, size: undefined }, 'so it must return a page by number.'],
         ['/tasks/given', numbered, 'so it must return a page by cursor.'],
         ['/tasks/given', { items: [], next: null }, 'so it must return a page by cursor.'],
         ['/tasks/given', { items: [], prev: null }, 'so it must return a page by cursor.'],
@@ -691,8 +716,16 @@ describe('a route that takes from its resource', () => {
       }
       given = numbered;
       expect((await json('/towns/given')).body).to.deep.include({ items: [], total: 0 });
+      given = { ...numbered, total: null, totalIs: 'none', hasNext: false };
+      expect((await json('/towns/given')).body).to.deep.include({ items: [], total: null });
       given = { items: [], next: null, prev: null };
       expect((await json('/tasks/given', of(1))).body).to.deep.include({ items: [], next_cursor: null });
+    });
+
+    it('fails where its page is of another model, and has no rows', async () => {
+      given = await new Repository(Task).page({ page: 50, size: 1 });
+      expect((await json('/towns/given')).status).to.equal(500);
+      expect(JSON.stringify(logger.lines)).to.contain('and returned a page of another model.');
     });
 
     it('may be in another order of pages by number, and of a scope of the model', async () => {
