@@ -387,7 +387,24 @@ describe('walking a sub-resource', () => {
 
   it('finds rows by another key of the parent', async () => {
     expect(names(await get('/countries/F%2F%20R/namesakes'))).to.deep.equal(['Lyon']);
-    expect(await get('/countries/ITA/namesakes')).to.include({ total: 0, has_next: false });
+    expect(await get('/countries/ITA/namesakes?size=7')).to.deep.equal({
+      items: [],
+      total: 0,
+      page: 1,
+      size: 7,
+      pages: 0,
+      has_next: false,
+      has_prev: false,
+    });
+  });
+
+  it('tells texts apart by the blanks at their end', async () => {
+    const country = await Country.create({ code: 'BLANK', name: 'Lyon ' } as never);
+    try {
+      expect(names(await get('/countries/BLANK/namesakes'))).to.deep.equal([]);
+    } finally {
+      await country.destroy();
+    }
   });
 
   it('finds rows by the key of the row, however the path writes it', async () => {
@@ -404,6 +421,22 @@ describe('walking a sub-resource', () => {
       has_next: false,
       has_prev: false,
     });
+  });
+
+  it('has rows for the least and the greatest key that their column can have', async () => {
+    const keys = ['-2147483649', '-2147483648', '2147483647', '2147483648'];
+    await City.bulkCreate(keys.map((id) => ({ id, name: 'End', countryCode: null })) as never);
+    const reviews = await Review.bulkCreate(
+      keys.slice(1, 3).map((cityId) => ({ cityId, rating: 2 })) as never,
+    );
+    try {
+      const found = await Promise.all(keys.map((id) => get(`/cities/${id}/reviews`)));
+      const cities = found.map(({ items }) => items.map(({ cityId }) => cityId));
+      expect(cities).to.deep.equal([[], [-2147483648], [2147483647], []]);
+    } finally {
+      await Review.destroy({ where: { id: reviews.map(({ id }) => id) }, force: true });
+      await City.destroy({ where: { id: keys }, force: true });
+    }
   });
 
   it('has the rows over a table in between whose column can have the key, though theirs could not', async () => {
