@@ -83,6 +83,21 @@ class Loud extends Kept {
   declare secret: string;
 }
 
+/** Only Sequelize makes its records: the constructor sets a field that a getter reads. */
+@Crud(wrong({ filterAllow: ['holderId'] }))
+@Table({ tableName: 'marked', timestamps: false })
+class Marked extends Kept {
+  mark = '>';
+
+  @Column({
+    type: DataType.TEXT,
+    get(this: Marked) {
+      return `${this.mark}${this.getDataValue('name')}`;
+    },
+  })
+  declare name: string;
+}
+
 class Shown {
   @Expose() id = 0;
   @Expose({ name: 'count' }) count = 0;
@@ -102,7 +117,7 @@ class Quiet extends Kept {
   wrong({
     pageSize: { max: 9 },
     include: Object.fromEntries(
-      ['odds', 'loud', 'quiet', 'specimens', 'odd', 'louds'].map((name) => [name, UNGUARDED]),
+      ['odds', 'loud', 'quiet', 'marked', 'specimens', 'odd', 'louds'].map((name) => [name, UNGUARDED]),
     ),
   }),
 )
@@ -122,6 +137,9 @@ class Holder extends Model {
   @HasMany(() => Quiet, { as: 'quiet', foreignKey: 'holderId', constraints: false })
   declare quiet?: unknown;
 
+  @HasMany(() => Marked, { as: 'marked', foreignKey: 'holderId', constraints: false })
+  declare marked?: unknown;
+
   @HasMany(() => Specimen, { as: 'specimens', foreignKey: 'whole', constraints: false })
   declare specimens?: unknown;
 
@@ -132,14 +150,14 @@ class Holder extends Model {
   declare louds?: unknown;
 }
 
-const SERVED = [Holder, Odd, Loud, Quiet, Specimen] as unknown as ModelClass[];
+const SERVED = [Holder, Odd, Loud, Quiet, Marked, Specimen] as unknown as ModelClass[];
 
 describe('including whole records', () => {
   const log = new CapturedLog();
   let site: TestApp;
 
   before(async () => {
-    const engine = { models: [Holder, Odd, Loud, Specimen, Quiet] };
+    const engine = { models: [Holder, Odd, Loud, Specimen, Quiet, Marked] };
     site = await startTestApp({ models: SERVED, bootstrap: { logger: log }, engine });
     const columns = HARD_COLUMNS.filter((name) => name !== 'whole');
     const literal = (text: string | undefined) =>
@@ -160,6 +178,7 @@ describe('including whole records', () => {
         (2, 1, 'null', 'null', '', '{{a,b},{c,d}}', '{}', '"\\'), (3, 2, NULL, NULL, NULL, NULL, NULL, NULL);
       INSERT INTO loud (id, "holderId", name, count, secret) VALUES (1, 1, 'Ann', 3, 'x'), (2, 1, NULL, NULL, 'y');
       INSERT INTO quiet (id, "holderId", name, count) VALUES (1, 1, 'Ann', 3), (2, 1, NULL, NULL);
+      INSERT INTO marked (id, "holderId", name) VALUES (1, 1, 'Ann'), (2, 1, NULL);
       INSERT INTO specimens (id, whole, ${names}) VALUES ${rows};`);
   });
 
@@ -186,6 +205,8 @@ describe('including whole records', () => {
       ['loud', '/louds?q=holderId==1', 'count,name'],
       ['quiet', '/quiet?q=holderId==1', ''],
       ['quiet', '/quiet?q=holderId==1', 'count'],
+      ['marked', '/markeds?q=holderId==1', ''],
+      ['marked', '/markeds?q=holderId==1', 'name'],
       ['specimens', '/specimens?size=20', ''],
       ['specimens', '/specimens?size=20', 'moment,realOrNull,floatOrNull'],
     ] as const) {
@@ -201,6 +222,7 @@ describe('including whole records', () => {
       const odd = await get(`/odds/${id}`);
       expect(await get(`/holders/${id}?include=odd`)).to.equal(`{"id":${id},"odd":${odd}}`);
     }
+    expect(await get('/markeds/1')).to.include('>Ann');
     const loud = await get('/louds/2');
     expect(loud).to.include('Hello').and.to.not.include('secret');
     expect(await get('/holders/2?include=louds')).to.equal(`{"id":2,"louds":${loud}}`);
