@@ -370,6 +370,7 @@ describe('including rows with row security', () => {
     include: {
       sheets: { ...UNGUARDED, size: { max: 8 } },
       'sheets.leaves': { ...UNGUARDED, size: { max: 8 } },
+      stamps: { ...UNGUARDED, size: { max: 8 } },
     },
     filterAllow: ['title'],
   } as object)
@@ -388,6 +389,9 @@ describe('including rows with row security', () => {
 
     @HasMany(() => Sheet, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
     declare sheets?: Sheet[];
+
+    @HasMany(() => Stamp, { foreignKey: 'tenant', sourceKey: 'tenant', constraints: false })
+    declare stamps?: Loaded<Stamp>[];
   }
 
   @Crud()
@@ -417,6 +421,29 @@ describe('including rows with row security', () => {
     declare tenant: string;
   }
 
+  /** Only Sequelize makes its records: the constructor sets a field that a getter reads. */
+  @Crud()
+  @Table({ tableName: 'papers', timestamps: false })
+  class Stamp extends Model {
+    mark = '>';
+
+    @PrimaryKey
+    @AutoIncrement
+    @Column(DataType.INTEGER)
+    declare id: number;
+
+    @Column({
+      type: DataType.TEXT,
+      get(this: Stamp) {
+        return `${this.mark}${this.getDataValue('title')}`;
+      },
+    })
+    declare title: string;
+
+    @Column(DataType.TEXT)
+    declare tenant: string;
+  }
+
   let database: TenantDatabase;
   let site: TestApp;
 
@@ -424,7 +451,7 @@ describe('including rows with row security', () => {
     database = await TenantDatabase.create(['papers']);
     const { role } = database;
     site = await startTestApp({
-      models: [Paper, Sheet, Leaf],
+      models: [Paper, Sheet, Leaf, Stamp],
       database: { url: database.url(role), drop: async () => {} },
       engine: { createAll: false },
       bootstrap: {
@@ -456,6 +483,18 @@ describe('including rows with row security', () => {
       expect(await get()).to.deep.equal(without);
     } finally {
       Sheet.removeHook('afterFind', 'look');
+    }
+  });
+
+  it('asks for records that only Sequelize makes with them, alone and beside others', async () => {
+    for (const include of ['stamps', 'sheets,stamps', 'stamps,sheets']) {
+      const { body } = await site.agent
+        .get(`/papers?fields=id&include=${include}&stamps.fields=id`)
+        .set('tenant', 'tenant 3')
+        .expect(200);
+      for (const { stamps } of body.items) {
+        expect(stamps).to.deep.equal({ items: rowsOf(3).map((id) => ({ id })), has_next: false });
+      }
     }
   });
 
