@@ -10,7 +10,7 @@ import type { Inclusion } from '../../query/list-query.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { relatedAccess } from '../request/related-access.js';
 import type { ShownModel } from '../resources/resource.js';
-import type { Outcome, ShownRecords } from './outcome.js';
+import type { Outcome, ShownRecords, WholeRecords } from './outcome.js';
 import { NO_ROWS, type RelatedTotal, relatedTotals } from './related-totals.js';
 import { joinShown, recordsShown, rowsShown } from './shown-records.js';
 
@@ -48,18 +48,15 @@ async function embed(
   records: ShownRecords,
   include: readonly Inclusion[],
   embedding: Embedding,
-): Promise<ShownRecords> {
+): Promise<WholeRecords> {
   if (include.length === 0) return records;
   const members: Member[] = [];
   for (let from = 0; from < include.length; from += embedding.atOnce) {
     const some = include.slice(from, from + embedding.atOnce);
     members.push(...(await Promise.all(some.map((each) => readMember(records, each, embedding)))));
   }
-  const { size, forget } = records;
   return {
-    size,
-    ...(forget ? { forget } : {}),
-    column: (attribute) => records.column(attribute),
+    size: records.size,
     writer(fields) {
       const write = records.writer(fields);
       const more = membersWriter(members);

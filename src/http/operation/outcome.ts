@@ -14,18 +14,22 @@ export type Fields = readonly string[] | null | undefined;
  */
 export type WriteRecord = (index: number, more?: string) => string;
 
-/** Records of an answer, whatever they were read from. */
-export interface ShownRecords {
+/** Records with all that they are answered with. */
+export interface WholeRecords {
   /** How many they are. */
   readonly size: number;
-  /** The value of an attribute in each, in the text form of its column. */
-  column(attribute: string): readonly (string | null)[];
   /** Their writer, which makes one text at a time: all texts of large records may be too many for the memory. */
   writer(fields: Fields): WriteRecord;
-  /** Drops a record that nothing will ask for again. Left out where others have the records, too. */
-  forget?(index: number): void;
   /** The records as plain values, for code that looks at them. */
   values(fields: Fields): readonly WireRecord[];
+}
+
+/** Records of an answer, whatever they were read from. */
+export interface ShownRecords extends WholeRecords {
+  /** The value of an attribute in each, in the text form of its column. */
+  column(attribute: string): readonly (string | null)[];
+  /** Drops a record that nothing will ask for again. Left out where others have the records, too. */
+  forget?(index: number): void;
   /**
    * What a repository has loaded for an inclusion of this request, for each record; null where it has to be read. Left out where
    * nothing can be loaded.

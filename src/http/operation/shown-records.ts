@@ -7,13 +7,12 @@ import type { RelatedRowsFound } from '../../persistence/rows/related-rows.js';
 import type { WireRecord } from '../../response/record-serializer.js';
 import { withMembers } from '../../response/row-writer.js';
 import type { ShownModel } from '../resources/resource.js';
-import type { Fields, ShownRecords } from './outcome.js';
+import type { Fields, ShownRecords, WholeRecords } from './outcome.js';
 
 /** Records of both, one behind the other. */
-export function joinShown(first: ShownRecords, second: ShownRecords): ShownRecords {
+export function joinShown(first: WholeRecords, second: WholeRecords): WholeRecords {
   return {
     size: first.size + second.size,
-    column: (attribute) => [...first.column(attribute), ...second.column(attribute)],
     writer(fields) {
       const writers = [first.writer(fields), second.writer(fields)] as const;
       return (index, more) =>
