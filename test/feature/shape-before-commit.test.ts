@@ -273,8 +273,8 @@ describe('a write whose answer cannot be shaped', () => {
   const logger = new CapturedLog();
   let site: TestApp;
 
-  const refuse = async (method: 'post' | 'patch', path: string) => {
-    const response = await site.agent[method](path).send({ text: SECRET });
+  const refuse = async (method: 'post' | 'patch', path: string, { agent }: Pick<TestApp, 'agent'> = site) => {
+    const response = await agent[method](path).send({ text: SECRET });
     expectProblem(response, 500, { detail: 'Internal Server Error' });
     expect(response.headers).not.to.have.property('location');
   };
@@ -301,13 +301,14 @@ describe('a write whose answer cannot be shaped', () => {
 
   after(() => site[Symbol.asyncDispose]());
 
-  for (const [what, path] of [
+  const OF_MODELS = [
     ['a getter', '/gottens'],
     ['a virtual attribute', '/seemings'],
     ['a @Transform', '/transformeds'],
     ['a read schema', '/schemeds'],
-    ["the application's replacer", '/replaceds'],
-  ] as const) {
+  ] as const;
+
+  for (const [what, path] of [...OF_MODELS, ["the application's replacer", '/replaceds'] as const]) {
     it(`creates no row because of ${what}`, async () => {
       await refuse('post', path);
       expect(await texts()).to.deep.equal([]);
@@ -317,6 +318,17 @@ describe('a write whose answer cannot be shaped', () => {
       const { body, headers } = await site.agent.post(path).send({ text: 'kept' });
       expect(headers['location']).to.equal(`${path}/${body.id}`);
       await refuse('patch', `${path}/${body.id}`);
+      expect(await texts()).to.deep.equal(['kept']);
+    });
+  }
+
+  for (const [what, path] of OF_MODELS) {
+    it(`writes no row because of ${what}, where the application has no replacer`, async () => {
+      const plain = await buildApp({ models: MODELS, logger });
+      await refuse('post', path, plain);
+      expect(await texts()).to.deep.equal([]);
+      const { body } = await plain.agent.post(path).send({ text: 'kept' });
+      await refuse('patch', `${path}/${body.id}`, plain);
       expect(await texts()).to.deep.equal(['kept']);
     });
   }
