@@ -63,7 +63,11 @@ abstract class Row extends Model {
 }
 
 const TABLE = { tableName: 'papers', timestamps: false } as const;
-const LISTS = { filterAllow: ['title'], sortAllow: ['title'] } as never;
+const LISTS = {
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany', 'deleteMany'],
+  filterAllow: ['title'],
+  sortAllow: ['title'],
+} as never;
 
 /** Models of the one table: with nothing of the user's, by keyset, with hooks that query, and with an override. */
 @Crud({ ...(LISTS as object), subresources: { copies: UNGUARDED } })
@@ -393,6 +397,21 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
     await expectAnswer('PATCH', `${path}/${other}`, 404, { title });
     await expectAnswer('DELETE', `${path}/${other}`, 404);
     await expectAnswer('DELETE', `${path}/${id}`, 204);
+    // The override of the one counts rows, and there is no list to filter by another.
+    if (path === '/kepts' || path === '/walkeds') continue;
+    const many = [title, title].map((each) => ({ title: each, tenant }));
+    const affected = (given: { readonly affected: number }) => given.affected;
+    const { items: made } = await expectAnswer('POST', path, 201, many, items, mine(2));
+    await expectAnswer('POST', path, 403, [
+      { title, tenant },
+      { title, tenant: foreign },
+    ]);
+    const two = made.map((row: Row) => ({ id: row.id, title: `two ${title}` }));
+    await expectAnswer('PATCH', path, 200, two, items, mine(2));
+    await expectAnswer('PATCH', path, 404, [two[0], { id: other, title }]);
+    await expectAnswer('PATCH', `${path}?q=title=='two ${title}'`, 200, { title: 'last' }, affected, 2);
+    await expectAnswer('DELETE', `${path}?q=title=='row ${other}'`, 200, undefined, affected, 0);
+    await expectAnswer('DELETE', `${path}?q=title==last`, 200, undefined, affected, 2);
   }
   await expectAnswer('GET', '/kepts/of/session', 200, undefined, seen, [tenant]);
   await expectAnswer('POST', `/kepts/of/unit/${tenant}`, 200, undefined, seen, [tenant]);
