@@ -4,7 +4,7 @@ import { Exclude } from 'class-transformer';
 import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud } from '../../src/index.js';
+import { Crud, type CrudContext, crudController, type UpdateValues } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { except } from '../support/combination.js';
@@ -152,6 +152,23 @@ except(DECORATED).describe('many records that one statement writes', () => {
     const { result, statements } = await sql.during(send);
     expect(result).to.deep.equal([201, 200, 200, 200]);
     expect(statements).to.have.length(4);
+  });
+
+  it('are locked up to one more than the request allows, where code of the user writes them', async () => {
+    class Pebbles extends crudController(Pebble) {
+      override update(id: string, values: UpdateValues<Pebble>, context: CrudContext<Pebble>) {
+        return super.update(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Bag], controllers: [Pebbles] });
+    await Pebble.bulkCreate(['a', 'b', 'c', 'd'].map((name) => ({ name })));
+    const { result, statements } = await sql.during(() =>
+      agent.patch('/pebbles?q=size==0&max_affected=2').send({ size: 1 }),
+    );
+    expect(result.status).to.equal(409);
+    const locking = statements.filter((each) => each.includes('FOR UPDATE'));
+    expect(locking).to.have.length.at.least(1);
+    for (const each of locking) expect(each).to.include('LIMIT 3');
   });
 
   it('have each a status where they stand for themselves, also where all succeed', async () => {

@@ -9,6 +9,7 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  type Id,
   type ListQuery,
   NotFoundError,
   type UpdateValues,
@@ -414,6 +415,21 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       ]);
     });
 
+    it('are answered as an override gives them, without keys, too', async () => {
+      class Labels extends crudController(PaddedLabel) {
+        override async update(_name: string, { size }: UpdateValues<PaddedLabel>) {
+          return { size } as PaddedLabel;
+        }
+      }
+      await PaddedLabel.create({ name: 'q' });
+      const { agent } = await buildApp({ models: [], controllers: [Labels] });
+      const changed = await agent.patch('/padded-labels').send([
+        { name: 'q', size: 1 },
+        { name: 'r', size: 2 },
+      ]);
+      expectJson(changed, 200, { items: [{ size: 1 }, { size: 2 }] });
+    });
+
     it('are each changed once, however their keys are written', async () => {
       await PaddedLabel.bulkCreate(['0', 'a'].map((name) => ({ name, size: 0 })));
       const stored = () => PaddedLabel.findOne({ raw: true, where: { name: 'a' } });
@@ -536,6 +552,20 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expectJson(await agent.patch('/papers?q=title==x').send({ title: 'z' }), 200, { affected: 1 });
       expect((await agent.delete('/papers?q=title==z')).status).to.equal(200);
       expect((await rows()).slice(4)).to.deep.equal([[22, 'y', 0]]);
+    });
+
+    it('are given to overrides by keys of the type that paths have', async () => {
+      const seen: unknown[] = [];
+      class Papers extends crudController(Paper, { idType: 'bigint' }) {
+        override remove(id: Id, context: CrudContext<Paper>) {
+          seen.push(id);
+          return super.remove(id, context);
+        }
+      }
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] });
+      expect((await agent.delete('/papers?q=title==one')).body).to.deep.equal({ affected: 1 });
+      expect((await agent.delete('/papers/2')).status).to.equal(204);
+      expect(seen).to.deep.equal(['1', '2']);
     });
 
     it('are as many as the resource allows where the request does not say', async () => {
