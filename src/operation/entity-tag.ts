@@ -67,7 +67,7 @@ export function inState({ attribute }: EntityTagPlan, states: WantedStates): Pre
 type Tagged = Pick<ResourcePlan, 'name' | 'entityTag'>;
 
 /** The refusal of a write whose condition does not hold: the row has another state. */
-export function changedMeanwhile(plan: Tagged, state: string): RefusedRequestError {
+export function changedMeanwhile(plan: Tagged, state: string | null): RefusedRequestError {
   const detail = `The ${plan.name} has been changed since; read it again, and repeat the change.`;
   return new RefusedRequestError(412, detail, headerOf(plan, state));
 }

@@ -325,6 +325,18 @@ describe('the tags of records', () => {
     expect((await site.agent.get('/authors/1')).status).to.equal(200);
   });
 
+  it('has no tag of a row without a version, which meets no condition', async () => {
+    const { sequelize } = site.engine;
+    await sequelize.query('ALTER TABLE calls ALTER version DROP NOT NULL');
+    await sequelize.query("INSERT INTO calls (text, version) VALUES ('old', NULL)");
+    expect(stateOf(await site.agent.get('/calls/1').expect(200))).to.equal(undefined);
+    const change = (method: 'patch' | 'delete') =>
+      site.agent[method]('/calls/1').set('if-match', '"0"').send({ text: 'new' });
+    expect((await change('patch')).status).to.equal(412);
+    expect((await change('delete')).status).to.equal(412);
+    expect(await Call.findByPk(1)).to.include({ text: 'old' });
+  });
+
   it('takes the transaction that wrote a row, where the model has no version', async () => {
     const created = await site.agent.post('/marks').send({ text: 'one' });
     expect(stateOf(created)).to.match(/^x\d+$/);

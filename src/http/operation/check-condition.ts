@@ -40,8 +40,8 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     const state =
       kind === 'version'
         ? storedText(info, record, attribute)
-        : await stateOf?.(storedText(info, record, info.primaryKey.name));
-    if (state !== null && state !== undefined) return state;
+        : await stateOf?.(storedText(info, record, info.primaryKey.name) ?? null);
+    if (state !== undefined) return state;
     throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
   };
   return async (action, input) => {
@@ -57,6 +57,7 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     if (!record) throw notThere(plan);
     const state = entityTag && (await currentState(record, entityTag));
     if (onlyNew) throw alreadyThere(plan, state);
-    if (state !== null && states && !states.includes(state)) throw changedMeanwhile(plan, state);
+    // A row without a version has no tag that a client could know.
+    if (states && (state === null || !states.includes(state))) throw changedMeanwhile(plan, state);
   };
 }

@@ -123,7 +123,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     if (isOfDeleted && !isDeleted) return notDeleted(info);
     const state = entityTag && textOf(entityTag.attribute);
     if (onlyNew) return alreadyThere(plan, state);
-    return state && ifMatch ? changedMeanwhile(plan, state) : missing();
+    return ifMatch ? changedMeanwhile(plan, state) : missing();
   };
   const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
     const text = encodeParameter(primaryKey.type, id) as string;

@@ -10,7 +10,7 @@ export function recordColumn(
   attribute: string,
 ): readonly (string | null)[] {
   return records.map((record) => {
-    const text = textOf(info, record, attribute);
+    const text = storedText(info, record, attribute);
     if (text !== undefined) return text;
     throw new TypeError(
       `A ${info.name} has no '${attribute}', by which its relations are found; have it read, or in the object that stands for the record.`,
@@ -18,12 +18,8 @@ export function recordColumn(
   });
 }
 
-/** The value of an attribute of a record, in the text form of the column; null where it has none. */
-export function storedText(info: RecordInfo, record: object, attribute: string): string | null {
-  return textOf(info, record, attribute) ?? null;
-}
-
-function textOf(info: RecordInfo, record: object, attribute: string): string | null | undefined {
+/** The value of an attribute of a record, in the text form of the column; undefined where it was read without the attribute. */
+export function storedText(info: RecordInfo, record: object, attribute: string): string | null | undefined {
   const type = info.attributes.get(attribute)?.type;
   const pristine = pristineRow(record);
   const position = pristine?.columns.attributes.findIndex(({ name }) => name === attribute) ?? -1;
