@@ -160,7 +160,10 @@ describe('with a replica', () => {
     await whileReplicaWaits(async () => {
       const { headers } = await site.agent.post('/deeds').send({ id: 'one', title: 'new' });
       const change = await site.agent.patch('/deeds/one').set('If-Match', '"4711"').send({ title: 'old' });
-      expect([change.status, change.headers['etag']]).to.deep.equal([412, headers['etag']]);
+      // Answers that code of the user's takes part in have more than the state in their tag.
+      const state = headers['etag']?.replace(/\..*/, '"');
+      expect(change.status).to.equal(412);
+      expect(change.headers['etag']).to.be.oneOf([headers['etag'], state]);
       const replacement = site.agent.put('/deeds/one').set('If-None-Match', '*').send({ title: 'old' });
       expect((await replacement).status).to.equal(412);
       expectProblem(await site.agent.post('/deeds/one/restore'), 409, {
