@@ -21,14 +21,17 @@ import {
   type Id,
   InjectListQuery,
   InjectRepository,
+  InjectSession,
   type ListQuery,
   type OffsetListQuery,
   type Page,
   type ReadQuery,
+  type ReadSession,
   RelationNotLoaded,
   Repository,
   unitOfWork,
 } from '../../src/index.js';
+import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
 import { caughtError } from '../support/caught-error.js';
 import { UNGUARDED } from '../support/combination.js';
@@ -406,6 +409,50 @@ describe('loading relations with a repository', () => {
       expect(body.total).to.equal(2);
       const { body: problem } = await site.agent.get('/books/shelved?include=pagess').expect(400);
       expect(problem.errors[0].code).to.equal('include.unknown');
+    });
+
+    it('reads relations in the session of the request, which sees nothing that others write meanwhile', async () => {
+      const writeLate = () =>
+        site.engine.sequelize.query(`INSERT INTO leaves (number, text, "bookId") VALUES (9, 'late', 3)`, {
+          transaction: null,
+        });
+      // Its relations are left to the answer.
+      const pageOf = (query: ListQuery, session: ReadSession) => {
+        const { include: _, ...rest } = query as OffsetListQuery;
+        return session.repository(Book).page(rest);
+      };
+      class Books extends crudController<Book, object>(Book) {
+        override async list(
+          query: ListQuery,
+          _context: CrudContext<Book>,
+          @InjectSession() session?: ReadSession,
+        ) {
+          const page = await pageOf(query, session as ReadSession);
+          await writeLate();
+          return page as Page<object>;
+        }
+
+        @Get('/seen')
+        async seen(@InjectListQuery() query: OffsetListQuery, @InjectSession() session: ReadSession) {
+          const page = await pageOf(query, session);
+          await writeLate();
+          return page;
+        }
+      }
+      const { agent } = await buildApp({ models: [Shelf, Leaf], controllers: [Books] });
+      try {
+        for (const path of ['/books', '/books/seen']) {
+          for (const relations of ['pages', 'shelf,pages']) {
+            await Leaf.destroy({ where: { text: 'late' } });
+            const { body, text } = await agent.get(`${path}?include=${relations}`).expect(200);
+            expect(text.split('"pages":{'), 'once for each record').to.have.length(4);
+            expect(body.items[2].pages, path).to.deep.equal({ items: [], has_next: false });
+            expect(await Leaf.count({ where: { text: 'late' } })).to.equal(1);
+          }
+        }
+      } finally {
+        await Leaf.destroy({ where: { text: 'late' } });
+      }
     });
   });
 });
