@@ -300,6 +300,12 @@ class TownController extends crudController(Town) {
     response.json({ size });
   }
 
+  @Get('/later')
+  later(@InjectListQuery() { size }: OffsetListQuery, @Res() response: Response) {
+    setImmediate(() => response.json({ size }));
+    return response;
+  }
+
   @Get('/null')
   @OnNull(410)
   null(@InjectListQuery() _query: OffsetListQuery) {
@@ -658,6 +664,7 @@ describe('a route that takes from its resource', () => {
     it('leaves an answer that the method has written', async () => {
       expect((await json('/towns/written?size=7')).body).to.deep.equal({ size: 7 });
       expect((await json('/towns/sent?size=7')).body).to.deep.equal({ size: 7 });
+      expect((await json('/towns/later?size=7')).body).to.deep.equal({ size: 7 });
     });
 
     it('leaves an answer of nothing to the decorators of the method', async () => {

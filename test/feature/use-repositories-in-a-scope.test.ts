@@ -251,7 +251,24 @@ class BranchController extends crudController(Branch) {
     const { branchId } = await sales.update(1, { branchId: id });
     return { branchId };
   }
+
+  @Post('/tried')
+  async tried(@InjectUnitOfWork() unit: UnitOfWork) {
+    const sales = unit.repository(Sale);
+    unit.afterCommit(() => void committed.push('tried'));
+    const undone = await unit
+      .savepoint(async () => {
+        await sales.update(1, { branchId: 3 });
+        throw new Error('undone');
+      })
+      .catch(({ message }: Error) => message);
+    const { amount } = await unit.savepoint(() => sales.update(1, { amount: 2 }));
+    return { undone, amount };
+  }
 }
+
+/** What was told behind a commit. */
+const committed: string[] = [];
 
 describe('a repository of a request', () => {
   let site: TestApp;
@@ -412,6 +429,14 @@ describe('a repository of a request', () => {
     expect(refused.body).to.deep.equal((await move(99)).body);
     expect((await Sale.findByPk(1))?.branchId).to.equal(3);
     expect((await move(1)).body).to.deep.equal({ branchId: 1 });
+  });
+
+  it('has the savepoints and the callbacks of its unit of work', async () => {
+    const { body } = await site.agent.post('/branches/tried').set('tenant', '1').expect(200);
+    expect(body).to.deep.equal({ undone: 'undone', amount: 2 });
+    expect(committed).to.deep.equal(['tried']);
+    expect(await Sale.findByPk(1)).to.include({ branchId: 1, amount: 2 });
+    await Sale.update({ amount: 1 }, { where: { id: 1 } });
   });
 
   describe('of an application with rules in one place alone', () => {
