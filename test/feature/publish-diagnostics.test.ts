@@ -151,6 +151,14 @@ except({ session: DECORATED }).describe('Publishing diagnostics', () => {
     const ends = told.filter(({ event }) => event === 'asyncEnd');
     const comets = onPath({ fast: 'rows', general: 'method', records: 'method' });
     expect(ends.map(({ message }) => message.runner)).to.deep.equal([comets, 'method']);
+    // A replacer shapes the answer before the commit, so that a session begins.
+    app.app.set('json replacer', (_name: string, value: unknown) => value);
+    try {
+      await app.agent.post('/api/comets').send({ name: 'Halley' }).expect(201);
+    } finally {
+      app.app.set('json replacer', undefined);
+    }
+    expect(told.at(-1)?.message.runner).to.equal(comets);
   });
 
   it('tells of statements what they do, and none of their values', async () => {

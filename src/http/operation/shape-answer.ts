@@ -50,7 +50,7 @@ export function compileShape(
   { isMethodAsked, isChanged }: ShapedBy = BY_ANYONE,
 ): Shape {
   const { present } = resource.features[operation];
-  const isOfRows = !isMethodAsked && !isChanged && !resource.rowView.runsUserCode;
+  const isOfRows = !isMethodAsked && !resource.rowView.runsUserCode;
   const ownStatus = OWN_STATUSES[operation] ?? null;
   const bodyOf = compileBody(resource, operation);
   return (outcome, input, format, { request, response }) => {
