@@ -8,7 +8,10 @@ import { expectJson } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-@Crud()
+/** Parameters with decorators, which this combination adds, cannot be read for each of many records. */
+const HAS_MANY = onPath({ fast: true, session: false });
+
+@Crud({ endpoints: ['list', 'read', 'create', 'update', ...(HAS_MANY ? (['updateMany'] as const) : [])] })
 @Table({ tableName: 'signs', timestamps: false })
 class Sign extends Model {
   @PrimaryKey
@@ -40,6 +43,12 @@ for (const fastPath of [true, false]) {
 
     const query = (text: string) => site.engine.sequelize.query(text);
     const change = (text: string) => site.agent.patch('/signs/1').send({ text });
+    const changeMany = async () => {
+      const many = await site.agent.patch('/signs').send([{ id: 1, text: 'many' }]);
+      expectJson(many, 200, { items: [{ id: 1, text: 'many!', size: null }] });
+      const each = await site.agent.patch('/signs?atomic=false').send([{ id: 1, text: 'each' }]);
+      expectJson(each, 207, { items: [{ status: 200, item: { id: 1, text: 'each!', size: null } }] });
+    };
     const stored = () => query('SELECT id, text, size FROM signs').then(([[row]]) => row);
 
     /** Has everything believe that time has gone by. */
@@ -69,6 +78,7 @@ for (const fastPath of [true, false]) {
       pass(HALF_A_MINUTE);
       expectJson(await change('after'), 200, { id: 1, text: 'after!', size: null });
       expect(await stored()).to.deep.equal({ id: 1, text: 'after!', size: null });
+      if (HAS_MANY) await changeMany();
       await query('DROP TRIGGER shouting ON signs');
       pass(HALF_A_MINUTE);
       expectJson(await change('last'), 200, { id: 1, text: 'last', size: null });
