@@ -17,6 +17,7 @@ import {
 } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { poolStates } from '../support/connections.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -111,6 +112,8 @@ class DraftController extends crudController(Draft) {
 describe('a transaction in which something is thrown', () => {
   const logger = new CapturedLog();
   let site: TestApp;
+  /** Connections in use when an answer was written. */
+  let inUse: number | undefined;
 
   const expectWrites = async () => {
     expect(await Draft.count()).to.equal(0);
@@ -123,6 +126,15 @@ describe('a transaction in which something is thrown', () => {
       bootstrap: { controllers: [DraftController], logger },
       // A connection that is not given back is missed soon.
       engine: { pool: { max: 1, acquire: 1_000 } },
+      prepare: (app) =>
+        app.use((_request, response, next) => {
+          const { end } = response;
+          response.end = ((...args: Parameters<typeof end>) => {
+            inUse = poolStates(site.engine).reduce((sum, { using }) => sum + using, 0);
+            return end.apply(response, args);
+          }) as typeof end;
+          next();
+        }),
     });
   });
 
@@ -141,6 +153,7 @@ describe('a transaction in which something is thrown', () => {
         const response = await site.agent.post(path).send({ text: 'thrown' });
         expect(response.status, path).to.be.oneOf([422, 500]);
         expect(response.type).to.equal('application/problem+json');
+        expect(inUse, `${path} is answered behind the rollback`).to.equal(0);
       }
       await expectWrites();
     });
