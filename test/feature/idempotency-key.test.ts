@@ -395,6 +395,14 @@ describe('an Idempotency-Key', () => {
       expect(statuses).to.deep.equal([201, 200, 204, 200, 204, 204]);
     });
 
+    it('a resource: one at another path has its own', async () => {
+      class Bills extends crudController(Payment, { prefix: '/bills' }) {}
+      const { agent } = await buildApp({ models: [], controllers: [Bills], idempotency: IDEMPOTENCY });
+      expect((await create()).status).to.equal(201);
+      const bill = await agent.post('/bills').set('idempotency-key', KEY).send({ name: 'b' });
+      expect([bill.status, bill.headers['location']]).to.deep.equal([201, '/bills/2']);
+    });
+
     it('a place: an application that is mounted elsewhere has its own', async () => {
       const { app } = await buildApp({ models: [Payment], idempotency: IDEMPOTENCY });
       const agent = supertest(express().use('/one', app).use('/other', app));
