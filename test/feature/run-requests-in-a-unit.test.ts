@@ -201,6 +201,26 @@ describe('a middleware that runs requests in a unit of work', () => {
     },
   );
 
+  it('is left by reads, which see what is committed', async () => {
+    const options = { models: MODELS, controllers: [OverriddenController], logger: log };
+    const reading = await buildApp(options, (app) =>
+      app.use((_request, response, next) => {
+        const answered = new Promise((resolve) => response.once('close', resolve));
+        outcome = unitOfWork(async (unit) => {
+          for (const model of MODELS) await unit.repository(model).create({ name: 'early' });
+          next();
+          await answered;
+        });
+      }),
+    );
+    for (const path of ROUTES) {
+      await emptyTables(site, ...ROUTES.map((each) => each.slice(1)));
+      expect((await reading.agent.get(path).expect(200)).body.items, path).to.deep.equal([]);
+      await outcome;
+      expect(await stored(path)).to.deep.equal([{ name: 'early' }]);
+    }
+  });
+
   it('is rolled back where the client goes away, and later writes of the method fail', async () => {
     await caughtError(() => agent.post('/overridden/left').send({}));
     expect(await outcome).to.include('client has gone');
