@@ -330,6 +330,23 @@ describe('an Idempotency-Key', () => {
       }
       expect((await create()).status).to.equal(201);
     });
+
+    it('where the answer cannot be kept, and nothing is done', async () => {
+      const { sequelize } = site.engine;
+      await sequelize.query(`
+        CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+          IF NEW.answer IS NOT NULL THEN RAISE 'full' USING ERRCODE = '53100'; END IF;
+          RETURN NEW;
+        END $f$;
+        CREATE TRIGGER refusing BEFORE INSERT OR UPDATE ON crud_idempotency FOR EACH ROW EXECUTE FUNCTION refuse();`);
+      try {
+        expect((await create()).status).to.be.oneOf([500, 503]);
+        expect([await rows(), (await keys()).length]).to.deep.equal([0, 0]);
+      } finally {
+        await sequelize.query('DROP TRIGGER refusing ON crud_idempotency; DROP FUNCTION refuse()');
+      }
+      expect((await create()).status).to.equal(201);
+    });
   });
 
   describe('belongs to', () => {
