@@ -1,6 +1,6 @@
 /** The start refuses roles that no policy holds back; and requests, as long as it is not known. */
 import { expect } from 'chai';
-import express from 'express';
+import express, { type Request } from 'express';
 import { Controller, Get } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
@@ -45,7 +45,9 @@ class Pen extends Model {
 }
 
 const MODELS = [Paper, Pen];
-const rls = { settings: () => ({ 'app.tenant': 'tenant 0' }) };
+const rls = {
+  settings: (request: Request) => ({ 'app.tenant': request.get('tenant') ?? 'tenant 0' }),
+};
 
 describe('the check of row security', () => {
   let database: TenantDatabase;
