@@ -879,6 +879,30 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       expect(await rows()).to.deep.equal(BEFORE);
     });
 
+    it('leave alone what a middleware has made of the response', async () => {
+      class Papers extends crudController(Paper) {
+        override update(id: number, values: UpdateValues<Paper>, context: CrudContext<Paper>) {
+          return super.update(id, values, context);
+        }
+      }
+      let ended = 0;
+      const { agent } = await buildApp({ models: [Paper], controllers: [Papers] }, (app) => {
+        app.use((_request, response, next) => {
+          const { end } = response;
+          response.end = ((...args: Parameters<typeof end>) => {
+            ended += 1;
+            return end.apply(response, args);
+          }) as typeof end;
+          next();
+        });
+      });
+      const changed = await agent.patch('/papers').send([
+        { id: 1, title: 'a' },
+        { id: 2, title: 'b' },
+      ]);
+      expect([changed.status, ended]).to.deep.equal([200, 1]);
+    });
+
     it('are seen by overrides as single ones are, which cannot answer by themselves', async () => {
       const seen: unknown[] = [];
       class Papers extends crudController(Paper) {
