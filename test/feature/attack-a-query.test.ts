@@ -13,6 +13,7 @@ import {
 } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { UNGUARDED } from '../support/combination.js';
 import { exchange, type Listening, listen, requestHead } from '../support/listen.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -42,7 +43,7 @@ class Part extends Model {
   filterAllow: ['name'],
   sortAllow: ['name'],
   count: true,
-  include: { parts: { size: { default: 2, max: 2 } } },
+  include: { parts: { ...UNGUARDED, size: { default: 2, max: 2 } } },
 })
 @Table({ tableName: 'wholes', timestamps: false })
 class Whole extends Model {

@@ -13,11 +13,12 @@ import {
 } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
+import { UNGUARDED } from '../support/combination.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({
   filterAllow: ['made', 'day', 'time', 'parts'] as never,
-  include: { parts: true },
+  include: { parts: UNGUARDED },
 })
 @Table({ tableName: 'events', timestamps: false })
 class Event extends Model {
