@@ -1,7 +1,16 @@
 /** Values that PostgreSQL, Sequelize or code of the user's cannot take: 422 names them, and no answer is a 500. */
 import { expect } from 'chai';
 import { Expose, Transform, Type } from 'class-transformer';
-import { IsEmail, IsInt, IsNotEmptyObject, IsOptional, IsString, ValidateNested } from 'class-validator';
+import {
+  IsEmail,
+  IsInt,
+  IsNotEmptyObject,
+  IsOptional,
+  IsString,
+  Min,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
 import { BadRequestError, Body, BodyParam, JsonController, Post } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
@@ -16,6 +25,12 @@ import { startTestApp, type TestApp } from '../support/test-app.js';
   indexes: [{ fields: ['label'] }, { name: 'hards_note', fields: ['note'] }],
 })
 class Hard extends Model {
+  /** Nothing checks it. */
+  @ValidateIf(() => false)
+  @Min(0)
+  @Column(DataType.INTEGER)
+  declare unchecked: number | null;
+
   @PrimaryKey
   @AutoIncrement
   @Column(DataType.INTEGER)
@@ -344,6 +359,19 @@ describe('sending hard values', () => {
         code: 'isStorableText',
         detail: 'email must be well-formed text without NUL characters.',
       });
+    });
+
+    it('refuses an object for a number that they leave unchecked', async () => {
+      for (const value of ['{"toString":""}', '{"toString":1,"valueOf":1}', '{}']) {
+        for (const [method, path, body] of [
+          ['post', '/hards', `{"unchecked":${value}}`],
+          ['patch', '/hards/1', `{"unchecked":${value}}`],
+          ['post', '/hards', `[{"unchecked":${value}},{}]`],
+        ] as const) {
+          const { status } = await write(method, path, body);
+          expect([path, body, status]).to.deep.equal([path, body, 422]);
+        }
+      }
     });
 
     it('refuses keys that take the place of methods', async () => {

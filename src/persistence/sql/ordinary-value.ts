@@ -11,9 +11,9 @@ export function isOrdinary(type: ColumnType, value: unknown): boolean {
     case 'integer':
     case 'bigint':
     case 'decimal':
-      return NUMBER.test(String(value));
+      return isNumeric(value);
     case 'float':
-      return typeof value !== 'bigint' && NUMBER.test(String(value));
+      return typeof value !== 'bigint' && isNumeric(value);
     case 'boolean':
       return typeof value === 'boolean';
     case 'dateonly':
@@ -31,6 +31,11 @@ export function isOrdinary(type: ColumnType, value: unknown): boolean {
       // Sequelize writes a NUL, which PostgreSQL refuses, as something else.
       return typeof value === 'string' && !value.includes('\0');
   }
+}
+
+/** An object may have a `toString` that is no function, or code of the user's. */
+function isNumeric(value: unknown): boolean {
+  return typeof value !== 'object' && NUMBER.test(String(value));
 }
 
 /** Whether a row may be looked for by the value: one beyond the range of the column would be an error, and not no row. */
