@@ -13,7 +13,7 @@ import type { AttributeInfo } from '../../src/model/model-info.js';
 import { rightBody } from '../support/any-body.js';
 import { type AnyRequest, anyRequest, manyOf, type Target, withOneMistake } from '../support/any-request.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { except } from '../support/combination.js';
+import { except, OF_MANY } from '../support/combination.js';
 import {
   Anything,
   HandController,
@@ -29,8 +29,6 @@ const STEPS = Number(process.env['CRUD_TEST_STEPS'] ?? 150);
 const SEED = Number(process.env['CRUD_TEST_SEED'] ?? Date.now() % 1e9);
 /** Milliseconds of the processor for one request, the client's part included. */
 const LIMIT = 100;
-const DECORATED = 'it decorates parameters, and they cannot be read for each of many records';
-
 const RESOURCES = [
   ['/anythings', Anything],
   ['/pieces', Piece],
@@ -43,154 +41,147 @@ interface Answer {
   readonly text: string;
 }
 
-except({ session: DECORATED }).describe(
-  `Anything that is sent (seed ${SEED}, ${STEPS} requests)`,
-  function () {
-    this.timeout(60_000 + STEPS * 200);
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const log = new CapturedLog();
-    let site: TestApp;
-    let port: string;
+except(OF_MANY).describe(`Anything that is sent (seed ${SEED}, ${STEPS} requests)`, function () {
+  this.timeout(60_000 + STEPS * 200);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const log = new CapturedLog();
+  let site: TestApp;
+  let port: string;
 
-    before(async () => {
-      site = await startTestApp({
-        models: [Anything, Piece, ProfileModel],
-        bootstrap: { controllers: [HandController], idempotency: { principal: () => 'all' }, logger: log },
-        minPool: 2,
+  before(async () => {
+    site = await startTestApp({
+      models: [Anything, Piece, ProfileModel],
+      bootstrap: { controllers: [HandController], idempotency: { principal: () => 'all' }, logger: log },
+      minPool: 2,
+    });
+    port = new URL(site.agent.get('/').url).port;
+    await Anything.bulkCreate(
+      ['a', 'b', '__proto__', 'é 😀', 'toString'].map((id) => ({ id, text: id, exact: '1.5' })),
+    );
+    await Piece.bulkCreate([
+      { label: 'one', anythingId: 'a' },
+      { label: 'two', anythingId: '__proto__' },
+      { label: 'three' },
+    ]);
+    await ProfileModel.bulkCreate([{ name: 'x' }, { name: 'y', settings: { a: 1 } }]);
+  });
+
+  after(async () => {
+    agent.destroy();
+    await site[Symbol.asyncDispose]();
+  });
+
+  function send({ method, path, headers, body }: AnyRequest): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const length = body ? { 'content-length': String(body.length) } : {};
+      const sent = request({
+        agent,
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        headers: { ...headers, ...length },
       });
-      port = new URL(site.agent.get('/').url).port;
-      await Anything.bulkCreate(
-        ['a', 'b', '__proto__', 'é 😀', 'toString'].map((id) => ({ id, text: id, exact: '1.5' })),
-      );
-      await Piece.bulkCreate([
-        { label: 'one', anythingId: 'a' },
-        { label: 'two', anythingId: '__proto__' },
-        { label: 'three' },
-      ]);
-      await ProfileModel.bulkCreate([{ name: 'x' }, { name: 'y', settings: { a: 1 } }]);
-    });
-
-    after(async () => {
-      agent.destroy();
-      await site[Symbol.asyncDispose]();
-    });
-
-    function send({ method, path, headers, body }: AnyRequest): Promise<Answer> {
-      return new Promise((resolve, reject) => {
-        const length = body ? { 'content-length': String(body.length) } : {};
-        const sent = request({
-          agent,
-          host: '127.0.0.1',
-          port,
-          method,
-          path,
-          headers: { ...headers, ...length },
-        });
-        sent.on('error', reject);
-        sent.on('response', (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', reject);
-          response.on('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              headers: response.headers,
-              text: Buffer.concat(chunks).toString(),
-            }),
-          );
-        });
-        sent.end(body ?? undefined);
-      });
-    }
-
-    /** Milliseconds of the processor. The least of several: garbage may be collected at any time, and code compiled. */
-    async function costOf(each: AnyRequest): Promise<number> {
-      let least = Number.POSITIVE_INFINITY;
-      for (let trial = 0; trial < 4 && least > LIMIT; trial += 1) {
-        const start = process.cpuUsage();
-        await send(each);
-        const { user, system } = process.cpuUsage(start);
-        least = Math.min(least, (user + system) / 1000);
-      }
-      return least;
-    }
-
-    async function cursorsOf(path: string): Promise<string[]> {
-      const { text } = await send({ method: 'GET', path, headers: {}, body: null });
-      const { next_cursor: next } = JSON.parse(text) as { next_cursor: string | null };
-      return next === null ? [] : [next];
-    }
-
-    it('is answered without a 5xx and in little time, and is stored as it was sent', async () => {
-      const cursors = await Promise.all(
-        ['?size=1', '?size=1&sort=-text', '?size=2&sort=exact'].map((query) =>
-          cursorsOf(`/anythings${query}`),
-        ),
-      );
-      const names = RESOURCES.flatMap(([, model]) => attributesOf(model).map(({ name }) => name));
-      const subject = {
-        targets: [
-          ...RESOURCES.flatMap(([path, model]) => targetsOf(path, model, names)),
-          ...handTargets(names),
-        ],
-        ids: ['a', 'b', '__proto__', 'é 😀', 'toString', '1', '2', '3', '4', '5', '6'],
-        names: [...new Set(names)],
-        cursors: cursors.flat(),
-      };
-      const inherited = Reflect.ownKeys(Object.prototype).length;
-      await fc.assert(
-        fc.asyncProperty(anyRequest(subject), async (each) => {
-          const start = process.cpuUsage();
-          const answer = await send(each);
-          const { user, system } = process.cpuUsage(start);
-          expect(answer.status, answer.status < 500 ? answer.text : inspect(log.lines.at(-1))).to.be.within(
-            200,
-            499,
-          );
-          if (answer.status >= 400 && each.method !== 'HEAD') expectProblem(answer);
-          expect(Reflect.ownKeys(Object.prototype)).to.have.length(inherited);
-          expect(Object.keys(Object.prototype)).to.deep.equal([]);
-          await expectStored(each, answer);
-          if ((user + system) / 1000 > LIMIT) expect(await costOf(each), 'milliseconds').to.be.below(LIMIT);
-        }),
-        { numRuns: STEPS, seed: SEED },
-      );
-    });
-
-    it('is taken where it is right, by routes written by hand, too', async () => {
-      const [letter] = fc.sample(RIGHT_LETTERS, { numRuns: 1, seed: SEED });
-      for (const [method, path, body] of [
-        ['POST', '/hand', letter],
-        ['POST', '/hand/parts', { letter }],
-        ['PUT', '/hand/1', letter],
-      ] as const) {
-        const headers = { 'content-type': 'application/json' };
-        const answer = await send({ method, path, headers, body: Buffer.from(JSON.stringify(body)) });
-        expect(answer.status, answer.text).to.equal(200);
-      }
-    });
-
-    /** A record that was created is read as it was sent, and as it was answered. */
-    async function expectStored({ method, path, headers, body }: AnyRequest, answer: Answer): Promise<void> {
-      const { location } = answer.headers;
-      const resource = RESOURCES.find(([prefix]) => path.split('?')[0] === prefix);
-      if (answer.status !== 201 || !location || !resource || method !== 'POST') return;
-      const read = await send({ method: 'GET', path: location, headers: {}, body: null });
-      expect(read.status, location).to.equal(200);
-      expect(JSON.parse(read.text)).to.deep.equal(JSON.parse(answer.text));
-      if (resource[1] !== Anything || !body || headers['content-encoding']) return;
-      const sent = JSON.parse(body.toString().replace(/^\ufeff/, '')) as Record<string, unknown>;
-      const stored = JSON.parse(read.text) as Record<string, unknown>;
-      for (const { name, type } of attributesOf(Anything)) {
-        if (!Object.hasOwn(sent, name) || type.kind === 'other' || type.kind === 'virtual') continue;
-        const [expected, found] = [asStored(type, sent[name]), asStored(type, stored[name])];
-        expect(isDeepStrictEqual(found, expected), `${name}: ${stored[name]} for ${sent[name]}`).to.equal(
-          true,
+      sent.on('error', reject);
+      sent.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString(),
+          }),
         );
-      }
+      });
+      sent.end(body ?? undefined);
+    });
+  }
+
+  /** Milliseconds of the processor. The least of several: garbage may be collected at any time, and code compiled. */
+  async function costOf(each: AnyRequest): Promise<number> {
+    let least = Number.POSITIVE_INFINITY;
+    for (let trial = 0; trial < 4 && least > LIMIT; trial += 1) {
+      const start = process.cpuUsage();
+      await send(each);
+      const { user, system } = process.cpuUsage(start);
+      least = Math.min(least, (user + system) / 1000);
     }
-  },
-);
+    return least;
+  }
+
+  async function cursorsOf(path: string): Promise<string[]> {
+    const { text } = await send({ method: 'GET', path, headers: {}, body: null });
+    const { next_cursor: next } = JSON.parse(text) as { next_cursor: string | null };
+    return next === null ? [] : [next];
+  }
+
+  it('is answered without a 5xx and in little time, and is stored as it was sent', async () => {
+    const cursors = await Promise.all(
+      ['?size=1', '?size=1&sort=-text', '?size=2&sort=exact'].map((query) => cursorsOf(`/anythings${query}`)),
+    );
+    const names = RESOURCES.flatMap(([, model]) => attributesOf(model).map(({ name }) => name));
+    const subject = {
+      targets: [
+        ...RESOURCES.flatMap(([path, model]) => targetsOf(path, model, names)),
+        ...handTargets(names),
+      ],
+      ids: ['a', 'b', '__proto__', 'é 😀', 'toString', '1', '2', '3', '4', '5', '6'],
+      names: [...new Set(names)],
+      cursors: cursors.flat(),
+    };
+    const inherited = Reflect.ownKeys(Object.prototype).length;
+    await fc.assert(
+      fc.asyncProperty(anyRequest(subject), async (each) => {
+        const start = process.cpuUsage();
+        const answer = await send(each);
+        const { user, system } = process.cpuUsage(start);
+        expect(answer.status, answer.status < 500 ? answer.text : inspect(log.lines.at(-1))).to.be.within(
+          200,
+          499,
+        );
+        if (answer.status >= 400 && each.method !== 'HEAD') expectProblem(answer);
+        expect(Reflect.ownKeys(Object.prototype)).to.have.length(inherited);
+        expect(Object.keys(Object.prototype)).to.deep.equal([]);
+        await expectStored(each, answer);
+        if ((user + system) / 1000 > LIMIT) expect(await costOf(each), 'milliseconds').to.be.below(LIMIT);
+      }),
+      { numRuns: STEPS, seed: SEED },
+    );
+  });
+
+  it('is taken where it is right, by routes written by hand, too', async () => {
+    const [letter] = fc.sample(RIGHT_LETTERS, { numRuns: 1, seed: SEED });
+    for (const [method, path, body] of [
+      ['POST', '/hand', letter],
+      ['POST', '/hand/parts', { letter }],
+      ['PUT', '/hand/1', letter],
+    ] as const) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await send({ method, path, headers, body: Buffer.from(JSON.stringify(body)) });
+      expect(answer.status, answer.text).to.equal(200);
+    }
+  });
+
+  /** A record that was created is read as it was sent, and as it was answered. */
+  async function expectStored({ method, path, headers, body }: AnyRequest, answer: Answer): Promise<void> {
+    const { location } = answer.headers;
+    const resource = RESOURCES.find(([prefix]) => path.split('?')[0] === prefix);
+    if (answer.status !== 201 || !location || !resource || method !== 'POST') return;
+    const read = await send({ method: 'GET', path: location, headers: {}, body: null });
+    expect(read.status, location).to.equal(200);
+    expect(JSON.parse(read.text)).to.deep.equal(JSON.parse(answer.text));
+    if (resource[1] !== Anything || !body || headers['content-encoding']) return;
+    const sent = JSON.parse(body.toString().replace(/^\ufeff/, '')) as Record<string, unknown>;
+    const stored = JSON.parse(read.text) as Record<string, unknown>;
+    for (const { name, type } of attributesOf(Anything)) {
+      if (!Object.hasOwn(sent, name) || type.kind === 'other' || type.kind === 'virtual') continue;
+      const [expected, found] = [asStored(type, sent[name]), asStored(type, stored[name])];
+      expect(isDeepStrictEqual(found, expected), `${name}: ${stored[name]} for ${sent[name]}`).to.equal(true);
+    }
+  }
+});
 
 function attributesOf(model: ModelClass): readonly AttributeInfo[] {
   const { info } = introspectModel(model);

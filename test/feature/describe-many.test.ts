@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { ApiContract } from '../support/api-contract.js';
-import { except } from '../support/combination.js';
+import { except, OF_MANY } from '../support/combination.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({
@@ -27,9 +27,7 @@ class Stamp extends Model {
   declare name: string;
 }
 
-const SHARED = { session: 'parameters with decorators are read once for a request' };
-
-except(SHARED).describe('the document of endpoints for many records', () => {
+except(OF_MANY).describe('the document of endpoints for many records', () => {
   let site: TestApp;
   let contract: ApiContract;
 

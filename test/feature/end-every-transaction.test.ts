@@ -20,6 +20,7 @@ import { CapturedLog } from '../support/captured-log.js';
 import { poolStates } from '../support/connections.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectProblem } from '../support/expect-answer.js';
+import { onEnd } from '../support/on-end.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 function refuse(): never {
@@ -127,14 +128,11 @@ describe('a transaction in which something is thrown', () => {
       // A connection that is not given back is missed soon.
       engine: { pool: { max: 1, acquire: 1_000 } },
       prepare: (app) =>
-        app.use((_request, response, next) => {
-          const { end } = response;
-          response.end = ((...args: Parameters<typeof end>) => {
+        app.use(
+          onEnd(() => {
             inUse = poolStates(site.engine).reduce((sum, { using }) => sum + using, 0);
-            return end.apply(response, args);
-          }) as typeof end;
-          next();
-        }),
+          }),
+        ),
     });
   });
 

@@ -4,7 +4,7 @@ import { IsString } from 'class-validator';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { except } from '../support/combination.js';
+import { except, OF_MANY } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { exchange, type Listening, listen, requestHead } from '../support/listen.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -115,9 +115,7 @@ const ISSUE = {
 /** At the same time: each is about a record of its own. */
 const each = (keys: readonly string[], work: (key: string) => Promise<void>) => Promise.all(keys.map(work));
 
-const DECORATED = 'it decorates parameters, and they cannot be read for each of many records';
-
-except({ session: DECORATED }).describe('following a Location', () => {
+except(OF_MANY).describe('following a Location', () => {
   let site: TestApp;
   let server: Listening;
 

@@ -4,7 +4,7 @@ import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript
 import { Crud, engineLifespan } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { except } from '../support/combination.js';
+import { except, OF_MANY } from '../support/combination.js';
 import { expectProblem } from '../support/expect-answer.js';
 import { freshDatabase, type TestDatabase } from '../support/postgres.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -61,9 +61,7 @@ const TABLE = '"city one"."Tall towers"';
 const KEY = 'id integer PRIMARY KEY, "height in m" integer, floors integer';
 const INDEX = `CREATE INDEX ON ${TABLE} ("height in m", id)`;
 
-const DECORATED = 'it decorates parameters, and they cannot be read for each of many records';
-
-except({ session: DECORATED }).describe('a table', () => {
+except(OF_MANY).describe('a table', () => {
   let site: TestApp;
 
   before(async () => {

@@ -3,15 +3,12 @@ import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { except, onPath } from '../support/combination.js';
+import { except, onPath, SERVES_MANY } from '../support/combination.js';
 import { expectJson } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
-/** Parameters with decorators, which this combination adds, cannot be read for each of many records. */
-const HAS_MANY = onPath({ fast: true, session: false });
-
-@Crud({ endpoints: ['list', 'read', 'create', 'update', ...(HAS_MANY ? (['updateMany'] as const) : [])] })
+@Crud({ endpoints: ['list', 'read', 'create', 'update', ...(SERVES_MANY ? (['updateMany'] as const) : [])] })
 @Table({ tableName: 'signs', timestamps: false })
 class Sign extends Model {
   @PrimaryKey
@@ -78,7 +75,7 @@ for (const fastPath of [true, false]) {
       pass(HALF_A_MINUTE);
       expectJson(await change('after'), 200, { id: 1, text: 'after!', size: null });
       expect(await stored()).to.deep.equal({ id: 1, text: 'after!', size: null });
-      if (HAS_MANY) await changeMany();
+      if (SERVES_MANY) await changeMany();
       await query('DROP TRIGGER shouting ON signs');
       pass(HALF_A_MINUTE);
       expectJson(await change('last'), 200, { id: 1, text: 'last', size: null });

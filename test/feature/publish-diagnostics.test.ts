@@ -11,7 +11,7 @@ import {
   type OperationMessage,
   type StatementMessage,
 } from '../../src/index.js';
-import { except, onPath } from '../support/combination.js';
+import { except, OF_MANY, onPath } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -51,8 +51,6 @@ class ProbeController extends crudController(Probe) {
   }
 }
 
-const DECORATED = 'it decorates parameters, and they cannot be read for each of many records';
-
 /** What came, in order. */
 interface Told<M> {
   readonly event: string;
@@ -78,7 +76,7 @@ function listen<M extends object>(name: string): Told<M>[] & Disposable {
 const listenToOperations = () => listen<OperationMessage>('crud-controllers:operation');
 const listenToStatements = () => listen<StatementMessage>('crud-controllers:statement');
 
-except({ session: DECORATED }).describe('Publishing diagnostics', () => {
+except(OF_MANY).describe('Publishing diagnostics', () => {
   let app: TestApp;
 
   before(async () => {

@@ -7,7 +7,7 @@ import { AutoIncrement, Column, DataType, ForeignKey, Model, PrimaryKey, Table }
 import { Crud, type CrudContext, crudController, type UpdateValues } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { except } from '../support/combination.js';
+import { except, OF_MANY } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
@@ -100,9 +100,7 @@ const BREAK = `
     END $$;
   ALTER TABLE pebbles ADD CHECK (is_whole(name))`;
 
-const DECORATED = { session: 'parameters with decorators are read once for a request' };
-
-except(DECORATED).describe('many records that one statement writes', () => {
+except(OF_MANY).describe('many records that one statement writes', () => {
   const sql = new SqlLog();
   const log = new CapturedLog();
   let site: TestApp;

@@ -17,9 +17,10 @@ import {
 } from '../../src/index.js';
 import { callbacksUnderWay } from '../../src/persistence/session/commit-callbacks.js';
 import { buildApp } from '../support/build-app.js';
-import { except } from '../support/combination.js';
+import { except, OF_MANY } from '../support/combination.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { onEnd } from '../support/on-end.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 @Crud({
@@ -92,10 +93,7 @@ const issue = (pointer: string, code: string, detail: string) => ({
   errors: [{ pointer, code, detail }],
 });
 
-const DECORATED =
-  'parameters with decorators are read once for a request, so no method with them serves many records';
-
-except({ session: DECORATED }).describe('many records in one request', () => {
+except(OF_MANY).describe('many records in one request', () => {
   let site: TestApp;
 
   const rows = async () =>
@@ -887,14 +885,11 @@ except({ session: DECORATED }).describe('many records in one request', () => {
       }
       let ended = 0;
       const { agent } = await buildApp({ models: [Paper], controllers: [Papers] }, (app) => {
-        app.use((_request, response, next) => {
-          const { end } = response;
-          response.end = ((...args: Parameters<typeof end>) => {
+        app.use(
+          onEnd(() => {
             ended += 1;
-            return end.apply(response, args);
-          }) as typeof end;
-          next();
-        });
+          }),
+        );
       });
       const changed = await agent.patch('/papers').send([
         { id: 1, title: 'a' },

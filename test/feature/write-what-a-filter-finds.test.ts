@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../src/index.js';
 import { CapturedLog } from '../support/captured-log.js';
-import { except } from '../support/combination.js';
+import { except, OF_MANY } from '../support/combination.js';
 import { TwoPaths } from '../support/two-paths.js';
 
 @Crud({
@@ -35,9 +35,7 @@ const PARCELS = [
 ];
 
 /** The overrides of a session read decorated parameters, which endpoints for many records refuse. */
-const DECORATED = 'overrides with decorated parameters and updateMany are refused together';
-
-except({ session: DECORATED }).describe('writing what a filter finds', () => {
+except(OF_MANY).describe('writing what a filter finds', () => {
   let paths: TwoPaths;
 
   before(async () => {

@@ -48,6 +48,15 @@ export const addsSessions = IS_POOLED || ['unit', 'session', 'records'].includes
 /** The option of a relation whose target is guarded by overrides, where it is the combination that overrides. */
 export const UNGUARDED: IncludeOptions = ['session', 'records'].includes(combination) ? { where: 'all' } : {};
 
+/** Whether the models of a test may have endpoints of many records. */
+export const SERVES_MANY = combination !== 'session';
+
+/** For `except`, where they have them anyway. */
+export const OF_MANY = {
+  session:
+    'it decorates parameters, which are read once for a request, so that no method with them serves many records',
+};
+
 /** What is expected of the means of a combination, such as a statement; where it says nothing, as on the fast path. */
 export function onPath<T>(expected: { readonly fast: T } & Partial<Record<Combination, T>>): T {
   return expected[combination] ?? expected.fast;
