@@ -171,17 +171,17 @@ describe('the rule of directions', () => {
 
 describe('the rule of sizes', () => {
   it('names a folder with too many files, and a file with too many lines', () => {
-    const files = Array.from({ length: 23 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
-    const long = '\n'.repeat(301);
+    const files = Array.from({ length: 25 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
+    const long = '\n'.repeat(401);
     expect(findOversized(new Map([...files, ['query/a.ts', long]]))).to.deep.equal([
-      'plan/ has 23 files; 22 is the limit.',
-      'query/a.ts has 301 lines; 300 is the limit.',
+      'plan/ has 25 files; 24 is the limit.',
+      'query/a.ts has 401 lines; 400 is the limit.',
     ]);
   });
 
   it('allows what is at the limit', () => {
-    const files = Array.from({ length: 22 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
-    expect(findOversized(new Map([...files, ['query/a.ts', '\n'.repeat(300)]]))).to.deep.equal([]);
+    const files = Array.from({ length: 24 }, (_, index): [string, string] => [`plan/${index}.ts`, '']);
+    expect(findOversized(new Map([...files, ['query/a.ts', '\n'.repeat(400)]]))).to.deep.equal([]);
   });
 });
 
