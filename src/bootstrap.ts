@@ -34,6 +34,7 @@ import { RowSecurityCheck } from './persistence/engine/check-row-security.js';
 import { describeSql } from './persistence/engine/describe-sql.js';
 import { prepareKeyTables } from './persistence/engine/key-tables.js';
 import { warnMissingParts } from './persistence/engine/missing-parts.js';
+import { pinSettings } from './persistence/session/pin-settings.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
@@ -121,6 +122,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   listenWithClasses(app);
   for (const known of [app, application]) BUILT.set(known, described);
   for (const line of warnings) settings.logger.warn(line);
+  for (const { model } of plans) if (model.sequelize) pinSettings(model.sequelize);
   await rowSecurity?.start();
   if (settings.idempotency) await prepareKeyTables(plans, settings.logger);
   await warnMissingParts(plans, settings.logger, options.indexAdvice ?? true);

@@ -7,21 +7,33 @@ import { ConfigError } from '../../util/config-error.js';
 import { plainManager, type ServerConfig } from '../session/connection-internals.js';
 import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
+import { UNREPORTED } from '../session/pin-settings.js';
 
 /** What pg asks for by itself; PostgreSQL tells these in milliseconds. */
 const TIMEOUTS = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout'];
 const READ_ONLY = 'default_transaction_read_only';
+const NAMES = [READ_ONLY, ...TIMEOUTS, ...Object.keys(UNREPORTED)];
 const SETTINGS = `
-  SELECT name, setting FROM pg_settings WHERE name IN (${[READ_ONLY, ...TIMEOUTS].map((name) => `'${name}'`).join()})`;
+  SELECT name, setting, reset_val AS "own", pg_backend_pid() AS "process"
+  FROM pg_settings WHERE name IN (${NAMES.map((name) => `'${name}'`).join()})`;
 
 /** How Sequelize asks for a connection for reads. */
 const READ = Object.freeze({ type: QueryTypes.SELECT, useMaster: false });
+const WRITE = Object.freeze({ type: '', useMaster: true });
 
-/** Settings by name. */
-type Settings = Readonly<Record<string, unknown>>;
+/** What a connection has. */
+interface Settings {
+  readonly byName: Readonly<Record<string, string>>;
+  /** What new connections of the role have, before anything is set. */
+  readonly own: Readonly<Record<string, string>>;
+  /** Of the server. */
+  readonly process: number;
+}
 
 /** A connection, as pg describes it. */
 interface PooledClient {
+  /** The process at the other end: of a pooler, another one than that of the server. */
+  readonly processID?: number;
   readonly host?: string;
   readonly port?: number;
   readonly database?: string;
@@ -38,7 +50,7 @@ interface CheckedOptions {
  * Connects to the primary and the servers for reads, warns of what was asked for in vain, and has the instance know
  * whether its connections for reads refuse writes. Rejects as Sequelize does where the primary cannot be reached.
  *
- * @throws ConfigError when a pooler refuses what a connection to a replica is to be like
+ * @throws ConfigError when a pooler refuses what a connection to a replica is to be like, or cannot keep a setting that is pinned
  */
 export async function checkConnections(
   sequelize: EngineSequelize,
@@ -47,21 +59,23 @@ export async function checkConnections(
   const manager = plainManager<PooledClient>(sequelize);
   const { config } = manager;
   const { write, read } = config.replication || { write: config, read: [] };
+  const askOn = async (client: PooledClient, also: Promise<unknown> = Promise.resolve()) => {
+    await also;
+    try {
+      const server = [client.host, client.port, client.database, client.user].join();
+      const settings = await askSettings(sequelize, client);
+      refuseUnreported(settings, client);
+      return { ...settings, server };
+    } finally {
+      manager.releaseConnection(client);
+    }
+  };
   // A pool that is empty connects to one server after the other, as long as no connection is given back.
   const clients = read.slice(0, config.pool.max).map(() => manager.getConnection(READ));
   const connected = Promise.allSettled(clients);
   const [primary, ...readers] = await Promise.allSettled([
-    askSettings(sequelize, { useMaster: true }),
-    ...clients.map(async (acquired) => {
-      const client = await acquired;
-      await connected;
-      try {
-        const server = [client.host, client.port, client.database, client.user].join();
-        return { ...(await askSettings(sequelize, { transaction: { connection: client } })), server };
-      } finally {
-        manager.releaseConnection(client);
-      }
-    }),
+    manager.getConnection(WRITE).then((client) => askOn(client)),
+    ...clients.map(async (acquired) => askOn(await acquired, connected)),
   ]);
   if (primary.status === 'rejected') throw primary.reason;
   const failed = readers.find((answer) => answer.status === 'rejected');
@@ -82,24 +96,50 @@ export async function checkConnections(
   }
 }
 
-/** @param where options of a query that say which connection it is made on; Sequelize's types lack them */
-async function askSettings(sequelize: Sequelize, where: object): Promise<Settings> {
-  const options: QueryOptionsWithType<QueryTypes.SELECT> = { type: QueryTypes.SELECT, ...where };
-  const rows = await sequelize.query<{ name: string; setting: string }>(SETTINGS, options);
-  return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+async function askSettings(sequelize: Sequelize, connection: PooledClient): Promise<Settings> {
+  // Sequelize's types lack a query on a connection that is in no transaction.
+  const options = {
+    type: QueryTypes.SELECT,
+    transaction: { connection },
+  } as object as QueryOptionsWithType<QueryTypes.SELECT>;
+  const rows = await sequelize.query<{ name: string; setting: string; own: string; process: number }>(
+    SETTINGS,
+    options,
+  );
+  return {
+    byName: Object.fromEntries(rows.map(({ name, setting }) => [name, setting])),
+    own: Object.fromEntries(rows.map(({ name, own }) => [name, own])),
+    process: rows[0]?.process ?? 0,
+  };
 }
 
-function isReadOnly(settings: Settings): boolean {
-  return settings[READ_ONLY] === 'on';
+/** Behind a pooler, the next statement may run on a connection to the server that nothing was set on. */
+function refuseUnreported(
+  { own, process }: Settings,
+  { processID = process, user = '…' }: PooledClient,
+): void {
+  if (processID === process) return;
+  const wrong = Object.entries(UNREPORTED).filter(([name, value]) => (own[name] ?? value) !== value);
+  if (wrong.length === 0) return;
+  const found = wrong.map(([name]) => `${name} = ${own[name]}`).join(', ');
+  const mend = wrong.map(([name, value]) => `ALTER ROLE ${user} SET ${name} = ${value};`).join(' ');
+  throw new ConfigError([
+    `Connections lead to a pooler, and PostgreSQL gives them ${found}, with which values would be read or written ` +
+      `as others; a pooler cannot keep another setting for each of its clients. Write: ${mend}`,
+  ]);
+}
+
+function isReadOnly({ byName }: Settings): boolean {
+  return byName[READ_ONLY] === 'on';
 }
 
 /** Those that are not what any of the servers was asked for. */
-function ignoredTimeouts(settings: Settings, servers: readonly ServerConfig[]): string[] {
+function ignoredTimeouts({ byName }: Settings, servers: readonly ServerConfig[]): string[] {
   return TIMEOUTS.filter((name) =>
     servers.every(({ dialectOptions = {} }) => {
       const asked = Number.parseInt(String(dialectOptions[name]), 10);
       // pg asks for none where there is none.
-      return asked > 0 && asked !== Number(settings[name]);
+      return asked > 0 && asked !== Number(byName[name]);
     }),
   );
 }
@@ -131,6 +171,7 @@ export function refusalAdvice(message: string): string | undefined {
 
 function refuseRefusal(answer: PromiseSettledResult<unknown>): void {
   if (answer.status === 'fulfilled') return;
+  if (answer.reason instanceof ConfigError) throw answer.reason;
   const { parent } = answer.reason as { readonly parent?: Error };
   const advice = refusalAdvice(parent?.message ?? '');
   if (advice !== undefined) throw new ConfigError([`On the way to a replica ${advice}.`]);

@@ -7,6 +7,7 @@ import { groupWrites, keepNoStatements } from '../connections/statement-runner.j
 import { callbacksUnderWay } from '../session/commit-callbacks.js';
 import { closeUseless } from '../session/guard-connections.js';
 import { holdInstance, modelsOf, ownerProblems } from '../session/model-owners.js';
+import { pinSettings } from '../session/pin-settings.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { checkClients, openCache, openClickHouse } from './optional-client.js';
 
@@ -49,6 +50,7 @@ const engines = new Set<Engine>();
  */
 export function configureEngine(parts: EngineParts): Engine {
   const engine = openEngine(parts, async () => {});
+  pinSettings(parts.sequelize);
   closeUseless(parts.sequelize);
   return engine;
 }

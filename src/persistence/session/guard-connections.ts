@@ -10,6 +10,7 @@ import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
 import { type ConnectionManager, knownManager, type ServerConfig } from './connection-internals.js';
+import { pinSettings } from './pin-settings.js';
 
 /** A pg client, as far as pools know it. */
 interface Connection {
@@ -29,6 +30,8 @@ interface ServerError {
 export function guardConnections(sequelize: Sequelize): void {
   const manager = knownManager<Connection>(sequelize);
   if (!manager) return;
+  // Behind the guard, which closes the socket of a connection that fails here.
+  pinSettings(sequelize);
   const { pool } = manager;
   const connect = manager.connect.bind(manager);
   const destroy = pool.destroy.bind(pool);
