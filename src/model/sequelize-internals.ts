@@ -4,6 +4,7 @@
  */
 import {
   type DataType,
+  type DestroyOptions,
   type IncludeOptions,
   literal,
   type Model,
@@ -128,6 +129,41 @@ export function countingTo<M extends object>(model: M, limit: number): M {
   });
 }
 
+/**
+ * The same model, whose `destroy` has other code in the place of its statement: hooks of a bulk destroy and a static method of the
+ * user's see what they see of any. The hooks of a record are left to its own `destroy`.
+ *
+ * @param destroy deletes what the options ask for, which hooks may have changed; how many rows there were
+ */
+export function destroyingBy<M extends object>(
+  model: M,
+  destroy: (options: DestroyOptions) => Promise<number>,
+): M {
+  const fields = 'queryInterface runHooks';
+  const { queryInterface, runHooks } = withFields(model as M & DestroyingModel, 'Model', fields, missing);
+  withFields(queryInterface, 'QueryInterface', 'bulkDelete bulkUpdate', missing);
+  const runBulkHooks: DestroyingModel['runHooks'] = async (name, ...args) => {
+    if (name.includes('Bulk')) await Reflect.apply(runHooks, model, [name, ...args]);
+  };
+  const own: Readonly<Record<PropertyKey, unknown>> = {
+    runHooks: runBulkHooks,
+    queryInterface: Object.create(queryInterface, {
+      bulkDelete: { value: (...[, , options]: [unknown, unknown, DestroyOptions]) => destroy(options) },
+      bulkUpdate: {
+        value: (...[, , , options]: [unknown, unknown, unknown, DestroyOptions]) => destroy(options),
+      },
+    }),
+  };
+  return new Proxy(model, {
+    get: (target, key, receiver) => (Object.hasOwn(own, key) ? own[key] : Reflect.get(target, key, receiver)),
+  });
+}
+
+interface DestroyingModel {
+  readonly queryInterface: object;
+  runHooks(name: string, ...args: unknown[]): Promise<void>;
+}
+
 interface CountingGenerator {
   selectQuery(table: unknown, options: CountingSelect, model: unknown): string;
 }
@@ -144,6 +180,20 @@ interface CountingModel {
 /** The hooks of a model, or of an instance. They can be added at any time. */
 export function hooksOf(owner: object): Hooks {
   return (owner as ModelInternals).options.hooks ?? missing('options.hooks');
+}
+
+/** The relations whose records a `destroy` destroys first, one by one, so that their hooks run. */
+export function hookedCascades(model: ModelStatic<Model>): string[] {
+  const associations: Readonly<Record<string, object>> = model.associations ?? {};
+  return Object.entries(associations).flatMap(([name, association]) => {
+    const { options = missing('Association.options') } = association as HookedAssociation;
+    const { onDelete = '', useHooks = false } = options;
+    return useHooks && onDelete.toLowerCase() === 'cascade' ? [name] : [];
+  });
+}
+
+interface HookedAssociation {
+  readonly options?: { readonly onDelete?: string; readonly useHooks?: boolean };
 }
 
 /** What gives a new row the values that it has none for, by attribute. */

@@ -21,6 +21,8 @@ import {
   DataType,
   DefaultScope,
   DeletedAt,
+  ForeignKey,
+  HasMany,
   Model,
   PrimaryKey,
   Table,
@@ -295,6 +297,26 @@ class WithJson extends Row {
   }
 }
 
+@Crud()
+@Table(PLAIN)
+class WithParts extends Row {
+  @ForeignKey(() => WithParts)
+  @Column(DataType.INTEGER)
+  declare wholeId: number | null;
+
+  @HasMany(() => WithParts, { onDelete: 'CASCADE', hooks: true })
+  declare parts: WithParts[];
+}
+
+@Crud()
+@Table(PLAIN)
+class WithFieldMethod extends Row {
+  override save = async (options?: never): Promise<this> => {
+    this.name = `saved ${this.name}`;
+    return Model.prototype.save.call(this, options) as Promise<this>;
+  };
+}
+
 const seen: string[] = [];
 
 @Interceptor()
@@ -357,6 +379,8 @@ const MODELS = [
   WithCascade,
   WithTableDefault,
   WithJson,
+  WithParts,
+  WithFieldMethod,
 ];
 
 /** What is plugged in, which operations it concerns, and why; then something that shows it. */
@@ -431,6 +455,26 @@ const CASES: readonly Case[] = [
     operations: ALL,
     reason: 'the model overrides the constructor',
     readAs: 'made shown',
+  },
+  {
+    model: WithFieldMethod,
+    operations: ALL,
+    reason: 'the model overrides save',
+    effect: async ({ agent }, path) => {
+      expect((await agent.post(path).send({ name: 'x' })).body.name).to.equal('saved x');
+    },
+  },
+  {
+    model: WithParts,
+    operations: ['delete'],
+    reason: 'the hooks of parts run when a record is deleted',
+    effect: async ({ agent }, path) => {
+      await agent.post(path).send({ name: 'part', wholeId: 1 });
+      WithParts.addHook('beforeDestroy', 'mine', ({ name }: WithParts) => void seen.push(String(name)));
+      await agent.delete(`${path}/1`).expect(204);
+      WithParts.removeHook('beforeDestroy', 'mine');
+      expect(seen).to.deep.equal(['shown', 'part']);
+    },
   },
   {
     model: WithDocuments,

@@ -1,7 +1,7 @@
 /** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import { hasPlainQueries, hasWriteHooks } from '../../persistence/customization/plain-queries.js';
+import { hasPlainQueries, runsCodeInWrites } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { runWithSettings } from '../../persistence/session/request-settings.js';
 import { runOnSequelize } from '../../persistence/session/session.js';
@@ -96,7 +96,7 @@ function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boole
 /** Whether a write may do more than write its one row, so that all of it has to happen together. */
 function runsUserCode({ controller, repository, plan }: Resource, { method }: GeneratedRoute): boolean {
   const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
-  return isOverridden || repository.constructor !== Repository || hasWriteHooks(plan.model);
+  return isOverridden || repository.constructor !== Repository || runsCodeInWrites(plan.model);
 }
 
 /** Express takes null, 'route' and 'router' for "no error, go on". */

@@ -25,20 +25,70 @@ export function textOf(each: AnyClass): string {
   return Function.prototype.toString.call(each);
 }
 
+/** What a model has in the place of Sequelize's, on its class and those that it extends. */
+export interface OwnMethods {
+  readonly statics: ReadonlySet<string>;
+  /** Methods of its records; fields that are functions count, too. */
+  readonly methods: ReadonlySet<string>;
+  /** Also where it cannot be tried without values. */
+  readonly hasConstructor: boolean;
+}
+
+const methodsOf = new WeakMap<object, OwnMethods>();
+
+/** The methods of a model's own; looked at once. */
+export function ownMethods(model: object): OwnMethods {
+  const known = methodsOf.get(model);
+  if (known) return known;
+  const lineage = lineageOf(model);
+  // A class with initialized fields has one, too, once it is compiled.
+  const isWritten = lineage.some((each) => /\bconstructor\s*\(/.test(textOf(each)));
+  const fields = isWritten ? [] : instanceFields(model);
+  const own: OwnMethods = {
+    statics: new Set(lineage.flatMap((each) => overridden(each, PlainModel))),
+    methods: new Set([
+      ...lineage.flatMap((each) => overridden(each.prototype, PlainModel.prototype)),
+      ...(fields ?? []).filter((name) => name in PlainModel.prototype),
+    ]),
+    hasConstructor: isWritten || fields === null,
+  };
+  methodsOf.set(model, own);
+  return own;
+}
+
+/** The functions of Sequelize's in whose place there are others. */
+function overridden(own: object, base: object): string[] {
+  return Object.entries(Object.getOwnPropertyDescriptors(own))
+    .filter(([name, { value }]) => typeof value === 'function' && name in base && name !== 'constructor')
+    .map(([name]) => name);
+}
+
 /** What is known of classes. */
-const instanceFields = new WeakMap<ModelClass, boolean>();
+const fieldNames = new WeakMap<object, readonly string[] | null>();
+
+/** The fields that a class gives its instances beside Sequelize's; null where it throws without values. */
+function instanceFields(model: object): readonly string[] | null {
+  const known = fieldNames.get(model);
+  if (known !== undefined) return known;
+  const names = namesOfInstance(model);
+  fieldNames.set(model, names);
+  return names;
+}
+
+function namesOfInstance(model: object): readonly string[] | null {
+  // As of a row that is there: defaults may be functions of the user's.
+  const Constructor = model as new (values: object, options: { isNewRecord: false }) => object;
+  try {
+    const own = Reflect.ownKeys(new Constructor({}, { isNewRecord: false }));
+    return own.filter((name) => !RECORD_FIELDS.has(name)).map(String);
+  } catch {
+    return null;
+  }
+}
 
 /** Whether the class gives its instances fields of its own, or private methods, which only its constructor can. */
 export function hasInstanceFields(model: ModelClass): boolean {
-  const known = instanceFields.get(model);
-  if (known !== undefined) return known;
-  // As of a row that is there: defaults may be functions of the user's.
-  const Constructor = model as unknown as new (values: object, options: { isNewRecord: false }) => object;
-  const own = Reflect.ownKeys(new Constructor({}, { isNewRecord: false }));
-  const hasFields = own.some((name) => !RECORD_FIELDS.has(name));
-  const isOwn = hasFields || lineageOf(model).some(hasPrivateMembers);
-  instanceFields.set(model, isOwn);
-  return isOwn;
+  return instanceFields(model)?.length !== 0 || lineageOf(model).some(hasPrivateMembers);
 }
 
 /** A `#` before a letter in a string or a comment counts, too: that costs time, and nothing else. */

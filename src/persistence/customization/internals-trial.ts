@@ -11,6 +11,7 @@ import {
   attributesVersion,
   buildableModel,
   defaultValues,
+  hookedCascades,
   isTornRecord,
   SEQUELIZE_VERSION,
   scopeCondition,
@@ -69,6 +70,7 @@ const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
   },
   records: ({ model }) =>
     Boolean(buildableModel(model)) && !hasInstanceFields(model) && isTornRecord({ ...model.build() }),
+  'hooks of what is deleted along': ({ model }) => hookedCascades(model).join() === 'parts',
   connections: ({ sequelize }) => {
     const manager = connectionManager<{ _invalid?: boolean }>(sequelize);
     return manager.validate({}) && !manager.validate({ _invalid: true });
@@ -127,6 +129,7 @@ function define() {
     defaultScope: { where: { size: 7 } },
   };
   const model = sequelize.define('Specimen', { name, size }, options);
+  model.hasMany(model, { as: 'parts', foreignKey: 'partOf', onDelete: 'CASCADE', hooks: true });
   const { info } = introspectModel(model);
   if (!info)
     throw new Error(`Sequelize ${SEQUELIZE_VERSION} does not describe models as crud-controllers knows it`);

@@ -7,7 +7,7 @@ import { customAttributes, deletedAtOf, timestampsOf } from '../../model/attribu
 import type { ColumnType } from '../../model/column-type.js';
 import { queryHooks } from '../../model/model-hooks.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { instanceOptions } from '../../model/sequelize-internals.js';
+import { hookedCascades, instanceOptions } from '../../model/sequelize-internals.js';
 import { hasInstanceFields } from './class-lineage.js';
 import { hasScope } from './default-scope.js';
 import { queryCustomizations } from './query-customizations.js';
@@ -26,6 +26,7 @@ export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords
     ...(operation !== 'delete' && operation !== 'purge' && needsRecords ? recordReasons(info) : []),
     ...(isWrite ? writeReasons(info) : []),
     ...(operation === 'update' || operation === 'replace' ? changeReasons(info) : []),
+    ...(operation === 'purge' || (operation === 'delete' && !deletedAtOf(info)) ? cascadeReasons(info) : []),
   ];
 }
 
@@ -37,6 +38,10 @@ export function presentModelBlockers(info: ModelInfo, operation: Endpoint): stri
 
 function scopeReasons({ model }: ModelInfo): string[] {
   return hasScope(model) ? ['the model has a default scope'] : [];
+}
+
+function cascadeReasons({ model }: ModelInfo): string[] {
+  return hookedCascades(model).map((name) => `the hooks of ${name} run when a record is deleted`);
 }
 
 /** Rows count as deleted by another rule than that there is a moment at which they were. */

@@ -1,10 +1,13 @@
 /** Whether queries of a model are Sequelize's alone, so that nobody can see what is left out around them. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { timestampsOf } from '../../model/attribute-notes.js';
 import { hasQueryHooks } from '../../model/model-hooks.js';
+import { hookedCascades } from '../../model/sequelize-internals.js';
+import { ownMethods } from './class-lineage.js';
 import { hasScope } from './default-scope.js';
 import { sequelizeProblem } from './internals-trial.js';
-import { queryCustomizations } from './query-customizations.js';
+import { hasOwnMethods, queryCustomizations } from './query-customizations.js';
 
 /** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
 const PLAIN = new WeakMap<object, boolean>();
@@ -35,9 +38,9 @@ function isPlainClass(model: ModelClass): boolean {
   return isPlain;
 }
 
-/** Whether a write runs code of the user's, which may write too. */
-export function hasWriteHooks<M extends Model>(model: ModelClass<M>): boolean {
-  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'write');
+/** Whether a write runs hooks or methods of the user's, which may write too, or throw once the row is written. */
+export function runsCodeInWrites<M extends Model>(model: ModelClass<M>): boolean {
+  return sequelizeProblem() !== undefined || hasQueryHooks(model, 'write') || hasOwnMethods(model);
 }
 
 /** Whether code of the user's may change a query before it is sent. */
@@ -52,3 +55,18 @@ export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean 
 }
 
 const DESTROY_HOOKS = ['beforeDestroy', 'afterDestroy'] as const;
+
+/**
+ * Whether Sequelize deletes a record in more steps than one statement, or by methods of the user's. A soft delete saves the record,
+ * and deletes nothing along.
+ */
+export function destroysRecords<M extends Model>(model: ModelClass<M>, isForced: boolean): boolean {
+  const { methods } = ownMethods(model);
+  const isSoft = !isForced && timestampsOf(model as unknown as ModelClass).deletedAt !== undefined;
+  if ((isSoft ? SOFT_DESTROY : DESTROY).some((name) => methods.has(name))) return true;
+  return !isSoft && hookedCascades(model as unknown as ModelClass).length > 0;
+}
+
+/** The methods that Sequelize's `destroy` is, or calls. */
+const DESTROY = ['destroy', 'where', 'get'];
+const SOFT_DESTROY = [...DESTROY, 'save', 'validate', 'changed', 'getDataValue', 'setDataValue'];

@@ -1,13 +1,13 @@
 /** What of a user's takes part in every query of a model: methods in the place of Sequelize's, and settings of its instance. */
 import { isDeepStrictEqual } from 'node:util';
-import { Model as PlainModel, Sequelize } from 'sequelize';
+import { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ambientTransactions, hooksOf, instanceOptions } from '../../model/sequelize-internals.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
-import { lineageOf, textOf } from './class-lineage.js';
+import { ownMethods } from './class-lineage.js';
 
 /** Records are shown without it on either path. */
-const UNUSED_METHODS: ReadonlySet<string> = new Set(['constructor', 'toJSON']);
+const UNUSED_METHODS: ReadonlySet<string> = new Set(['toJSON']);
 
 /** What there is; nothing where queries are Sequelize's alone. */
 export function queryCustomizations(model: ModelClass): string[] {
@@ -59,18 +59,17 @@ const QUERIES: ReadonlySet<unknown> = new Set([Sequelize.prototype.query, Engine
 
 /** What the user's class, or one that it extends, has in the place of Sequelize's. */
 function overrideReasons(model: object): string[] {
-  const found = lineageOf(model).flatMap((each) => [
-    ...overridden(each, PlainModel).map((name) => `static ${name}`),
-    ...overridden(each.prototype, PlainModel.prototype).filter((name) => !UNUSED_METHODS.has(name)),
-    // A class with initialized fields has one, too, once it is compiled.
-    ...(/\bconstructor\s*\(/.test(textOf(each)) ? ['the constructor'] : []),
-  ]);
-  return [...new Set(found)].map((name) => `the model overrides ${name}`);
+  const { statics, methods, hasConstructor } = ownMethods(model);
+  const found = [
+    ...[...statics].map((name) => `static ${name}`),
+    ...[...methods].filter((name) => !UNUSED_METHODS.has(name)),
+    ...(hasConstructor ? ['the constructor'] : []),
+  ];
+  return found.map((name) => `the model overrides ${name}`);
 }
 
-/** The functions of Sequelize's in whose place there are others. */
-function overridden(own: object, base: object): string[] {
-  return Object.entries(Object.getOwnPropertyDescriptors(own))
-    .filter(([name, { value }]) => typeof value === 'function' && name in base)
-    .map(([name]) => name);
+/** Whether methods of the user's take part in what Sequelize does with records of a model. */
+export function hasOwnMethods(model: object): boolean {
+  const { statics, methods, hasConstructor } = ownMethods(model);
+  return hasConstructor || statics.size > 0 || [...methods].some((name) => !UNUSED_METHODS.has(name));
 }

@@ -3,6 +3,7 @@ import type { Model } from 'sequelize';
 import type { CreateValues, UpdateValues, Where } from '../../metadata/attributes.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { Filter } from '../../query/list-query.js';
+import { destroysRecords } from '../customization/plain-queries.js';
 import { MultipleResultsFound, noSuchRecord, notDeleted } from '../errors/errors.js';
 import type { FindByKeyOptions, ListOptions } from '../paging/list-options.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../paging/page.js';
@@ -199,6 +200,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       await this.context('other'),
       (rows, on) => rows.delete(id, on),
       (records, options) => records.delete(id, options),
+      destroysRecords(this.model, false),
     );
     if (!deleted) this.missing();
   }

@@ -3,7 +3,7 @@ import type { Model, Sequelize, Transaction } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { Access } from '../../operation/access.js';
 import { statementRunner } from '../connections/statement-runner.js';
-import { hasWriteHooks, hookOptions } from '../customization/plain-queries.js';
+import { hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import { currentSettings } from '../session/request-settings.js';
 import { isOnSequelize } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
@@ -63,7 +63,8 @@ export async function writeRecords<M extends Model, T>(
   const records = new SequelizeRecords(model, access);
   const options = hookOptions(model, 'write');
   if (scope.transaction) return onRecords(records, { ...options, ...scope });
-  const needsSession = isWhole || hasWriteHooks(model) || records.provesWrites || currentSettings() !== null;
+  const needsSession =
+    isWhole || runsCodeInWrites(model) || records.provesWrites || currentSettings() !== null;
   // What a write reads it reads from the primary: a replica may be behind.
   if (!needsSession) return onRecords(records, { ...options, useMaster: true });
   const session = new DatabaseSession(model.sequelize as Sequelize, 'write');

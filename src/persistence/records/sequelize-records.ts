@@ -2,6 +2,7 @@
 import {
   type Attributes,
   type CreationAttributes,
+  type DestroyOptions,
   type FindOptions,
   InstanceError,
   literal,
@@ -13,6 +14,7 @@ import {
   type WhereOptions,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { destroyingBy } from '../../model/sequelize-internals.js';
 import { type Access, presetOf } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { Predicate } from '../../operation/operation.js';
@@ -21,6 +23,7 @@ import { describeModel, describeRecords } from '../../plan/describe-model.js';
 import type { Deleted, Filter } from '../../query/list-query.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import {
+  destroysRecords,
   hasDestroyHooks,
   hasFindHooks,
   hasPlainQueries,
@@ -125,11 +128,9 @@ export class SequelizeRecords<M extends Model> {
     return this.#change(id, found, options, (record) => updateRecord(record, change, options));
   }
 
-  /** Deletes a row; how many there were. The static form reports it; the instance's does not where it only marks rows. */
+  /** Deletes a row; how many there were. */
   delete(id: Id, options: WriteOptions): Promise<number> {
-    const individualHooks = hasDestroyHooks(this.#model);
-    const where = this.#where(this.#byId(id), this.#bare);
-    return this.#model.destroy({ ...(where ? { where } : {}), individualHooks, ...options });
+    return this.#destroy(this.#byId(id), options);
   }
 
   /** Brings a soft-deleted row back. @throws NotFoundError @throws NotDeletedError @throws ConcurrentModificationError */
@@ -145,7 +146,7 @@ export class SequelizeRecords<M extends Model> {
   /** Removes a soft-deleted row. @throws NotFoundError @throws NotDeletedError */
   async purge(id: Id, options: WriteOptions): Promise<number> {
     await this.findDeleted(id, options);
-    return this.#purge(this.#byId(id), options);
+    return this.#destroy(this.#byId(id), options, 'only');
   }
 
   /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing; how many. */
@@ -158,7 +159,7 @@ export class SequelizeRecords<M extends Model> {
     const found = await finder.find(finder.terms(), null, { attributes: [key], limit, ...locked });
     if (found.length === 0) return 0;
     const keys = found.map(({ dataValues }) => dataValues[key]);
-    return this.#purge({ ...old, [key]: keys } as WhereOptions<Attributes<M>>, options);
+    return this.#destroy({ ...old, [key]: keys } as WhereOptions<Attributes<M>>, options, 'only');
   }
 
   /** The record of a soft-deleted row, which nothing else may change until the transaction has ended. */
@@ -170,11 +171,40 @@ export class SequelizeRecords<M extends Model> {
     return this.#missing();
   }
 
-  #purge(rows: WhereOptions<Attributes<M>>, options: WriteOptions): Promise<number> {
-    const where = this.#where(rows, this.#bare, 'only');
-    const individualHooks = hasDestroyHooks(this.#model);
-    const model = findingGone(this.#model);
-    return model.destroy({ ...(where ? { where } : {}), individualHooks, force: true, ...options });
+  /** The static form reports how many there were; the instance's does not where it only marks rows. */
+  #destroy(rows: WhereOptions<Attributes<M>>, options: WriteOptions, deleted?: 'only'): Promise<number> {
+    const where = this.#where(rows, this.#bare, deleted);
+    const asked = { ...(where ? { where } : {}), ...(deleted ? { force: true } : {}), ...options };
+    if (destroysRecords(this.#model, deleted === 'only')) {
+      // Those of other models may have hooks where this one has none.
+      const { hooks: _, ...whole } = asked;
+      const each = (changed: DestroyOptions) => this.#destroyEach(rows, options, changed, deleted);
+      return destroyingBy(this.#model, each).destroy(whole);
+    }
+    const model = deleted ? findingGone(this.#model) : this.#model;
+    return model.destroy({ ...asked, individualHooks: hasDestroyHooks(this.#model) });
+  }
+
+  /** @param changed the options, with what hooks have made of them */
+  async #destroyEach(
+    rows: WhereOptions<Attributes<M>>,
+    options: WriteOptions,
+    changed: StatementOptions,
+    deleted?: 'only',
+  ): Promise<number> {
+    const { where, individualHooks: _each, type: _type, model: _model, ...own } = changed;
+    const aliased = { ...where, ...this.#where(rows, this.#aliased, deleted) } as WhereOptions<Attributes<M>>;
+    const query = { where: aliased, ...this.#lock, ...options, ...withGone(this.#info, deleted) };
+    const found = await this.#model.findAll(query);
+    const destroy = async (record: M) => {
+      await record.destroy(own);
+      return record;
+    };
+    const { primaryKeyAttribute: key } = this.#model;
+    for (const record of found) {
+      await this.#change(record.dataValues[key], record, options, destroy, deleted);
+    }
+    return found.length;
   }
 
   /** Writes to the row of a record, which stays within the access of the request. */
@@ -291,4 +321,10 @@ function findingGone<M extends Model>(model: ModelClass<M>): ModelClass<M> {
   return new Proxy(model, {
     get: (target, key, receiver) => (key === 'findAll' ? findAll : Reflect.get(target, key, receiver)),
   });
+}
+
+/** Options of a bulk destroy, with what Sequelize adds for its statement. */
+interface StatementOptions extends DestroyOptions {
+  readonly type?: unknown;
+  readonly model?: unknown;
 }
