@@ -11,7 +11,12 @@ import { declareResources } from './http/resources/declare-resources.js';
 import { createResources } from './http/resources/resource.js';
 import { type ResourceOptions, resolveSettings } from './http/resources/settings.js';
 import { mountResources } from './http/routes/mount-resources.js';
-import { describeRoutes, describeRouteTable, type RouteInfo } from './http/routes/route-info.js';
+import {
+  describePaths,
+  describeRoutes,
+  describeRouteTable,
+  type RouteInfo,
+} from './http/routes/route-info.js';
 import { dispatchBySegment } from './http/routes/segment-dispatch.js';
 import { listenWithClasses } from './http/server/request-classes.js';
 import { landingLinks } from './landing/landing.js';
@@ -104,13 +109,14 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     landing,
     closed,
     document,
+    paths,
     ...described
   } = buildApplication(options);
   const { application } = described;
   if (landing && hasOwnRoute(app, 'GET', landing.path)) {
     throw new ConfigError([`The application answers GET ${landing.path} by itself; leave landing out.`]);
   }
-  claimRoutes(app, [...application.routes, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
+  claimRoutes(app, [...paths, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
   setLogger(app, settings.logger);
   observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
@@ -222,6 +228,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     landing: landing && { path: landingPath, links: landingLinks(docs && documentation, health) },
     closed: closedPath(notFound, routePrefix),
     document,
+    paths: describePaths(routePrefix, mounted.routes),
     application,
     routeTable,
     sql,

@@ -1,7 +1,7 @@
 /** One declaration -> one frozen `ResourcePlan`, or everything that is wrong with it. */
+
 import type { Class } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
-import { introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo } from '../model/model-info.js';
 import { isModel } from '../model/record.js';
 import { didYouMean } from '../util/did-you-mean.js';
@@ -22,6 +22,7 @@ import {
   compileSortable,
   type OptionCheck,
 } from './compile-options.js';
+import { tryDescribeModel } from './describe-model.js';
 import type {
   Exposure,
   IncludePlan,
@@ -64,7 +65,7 @@ export function compileResource(
   decorators: DecoratorReader,
   shared: SharedAccess = {},
 ): ResourceCompilation {
-  const { info, problems: modelProblems } = introspectModel(model);
+  const { info, problems: modelProblems } = tryDescribeModel(model);
   if (!info) return { plan: null, problems: modelProblems, claim: null };
 
   const problems: string[] = [];

@@ -1,6 +1,6 @@
 /** A model's description for those who work without a plan. */
 import type { ModelClass } from '../metadata/crud-options.js';
-import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
+import { type Introspection, introspectAttributes, introspectModel } from '../model/introspect-model.js';
 import type { ModelInfo, RecordInfo } from '../model/model-info.js';
 import { attributesVersion } from '../model/sequelize-internals.js';
 import { ConfigError } from '../util/config-error.js';
@@ -25,13 +25,19 @@ interface Described<I> {
  * @throws ConfigError when the model is not attached to a Sequelize instance, or has no single primary key
  */
 export function describeModel(model: ModelClass): ModelInfo {
+  const { info, problems } = tryDescribeModel(model);
+  if (!info) throw new ConfigError(problems);
+  return info;
+}
+
+/** The same, or everything that is wrong with the model. */
+export function tryDescribeModel(model: ModelClass): Introspection {
   const attributes = attributesVersion(model);
   const known = described.get(model);
-  if (known && known.attributes === attributes) return known.info;
-  const { info, problems } = introspectModel(model);
-  if (!info) throw new ConfigError(problems);
-  if (attributes) described.set(model, { attributes, info });
-  return info;
+  if (known && known.attributes === attributes) return { info: known.info, problems: [] };
+  const found = introspectModel(model);
+  if (attributes && found.info) described.set(model, { attributes, info: found.info });
+  return found;
 }
 
 /**

@@ -15,7 +15,7 @@ import { maskOf } from './record-masks.js';
 import { type CompiledSerializer, compileSerializer, type NestedRecords } from './record-serializer.js';
 
 /** Finds the serializer of a record by its model class. */
-export type SerializerRegistry = ReadonlyMap<object, CompiledSerializer>;
+export type SerializerRegistry = Pick<ReadonlyMap<object, CompiledSerializer>, 'has' | 'get'>;
 
 /**
  * Replaces the records in a result: alone, in arrays, and in the properties of objects. Left to itself,

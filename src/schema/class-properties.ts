@@ -1,7 +1,7 @@
 /** Which properties a class declares, and what shapes them: its class-validator and class-transformer decorators. */
-import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
+import { decoratorsOf } from './class-validator-internals.js';
 import type { JsonProperty } from './json-schema.js';
 import { finishClass } from './synthesize-class.js';
 
@@ -38,8 +38,8 @@ export function hasValidators(target: Class): boolean {
 
 /** The class-validator decorators of the class, or of one of its properties. */
 export function validatorsOf(target: Class, property?: string) {
-  const all = getMetadataStorage().getTargetValidationMetadatas(target, '', true, false);
-  return property === undefined ? all : all.filter(({ propertyName }) => propertyName === property);
+  const { all, byProperty } = decoratorsOf(target);
+  return property === undefined ? all : (byProperty.get(property) ?? []);
 }
 
 /** Whether `@Expose()` or `@Exclude()` decide which properties of a body get into the class. */

@@ -1,10 +1,11 @@
 /**
- * What carries out a validation in class-validator, which does not export it. As it is, it looks through the decorators of
- * all classes for each object inside a body, and keeps an error for each property until the end, also where nothing is wrong.
- * A client chooses how many objects there are.
+ * What carries out a validation in class-validator, which does not export it, and its storage of decorators. As it is, it looks
+ * through the decorators of all classes for each object inside a body, and keeps an error for each property until the end, also
+ * where nothing is wrong. A client chooses how many objects there are, and the start looks at each property of each model.
  */
 import { getMetadataStorage, type ValidationError, Validator, type ValidatorOptions } from 'class-validator';
 import { ValidationExecutor } from 'class-validator/cjs/validation/ValidationExecutor.js';
+import type { Class } from '../metadata/crud-options.js';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 
 const missing = missingFrom('class-validator', 'after 0.15');
@@ -23,6 +24,48 @@ withFields(
 );
 
 type Storage = ValidationExecutor['metadataStorage'];
+type Decorator = ReturnType<Storage['getTargetValidationMetadatas']>[number];
+
+interface ClassDecorators {
+  /** Those of the class and of what it extends, repeated ones included: the storage only ever gains some. */
+  readonly count: number;
+  readonly all: readonly Decorator[];
+  readonly byProperty: ReadonlyMap<string, readonly Decorator[]>;
+}
+
+const decorators = new WeakMap<object, ClassDecorators>();
+
+/** The decorators of a class, as class-validator finds them; looked up again where one of its classes has gained some. */
+export function decoratorsOf(target: Class): ClassDecorators {
+  const storage = getMetadataStorage();
+  const { validationMetadatas: ofAll } = withFields(
+    // A private field of the storage, so its type has to be said.
+    storage as object as { readonly validationMetadatas: ReadonlyMap<unknown, readonly Decorator[]> },
+    'MetadataStorage',
+    'validationMetadatas',
+    missing,
+  );
+  const own: [object, readonly Decorator[]][] = [];
+  for (let each: object | null = target; each !== null; each = Object.getPrototypeOf(each)) {
+    const found = ofAll.get(each);
+    if (found) own.unshift([each, found]);
+  }
+  const count = own.reduce((sum, [, { length }]) => sum + length, 0);
+  const known = decorators.get(target);
+  if (known?.count === count) return known;
+  // A storage of these classes alone: class-validator would look at every class of the process.
+  const narrow: typeof storage = Object.create(storage, { validationMetadatas: { value: new Map(own) } });
+  const all = narrow.getTargetValidationMetadatas(target, '', true, false);
+  const byProperty = new Map<string, Decorator[]>();
+  for (const each of all) {
+    const others = byProperty.get(each.propertyName);
+    if (others) others.push(each);
+    else byProperty.set(each.propertyName, [each]);
+  }
+  const made = Object.freeze({ count, all, byProperty });
+  decorators.set(target, made);
+  return made;
+}
 
 /** What class-validator's own `validate` gives, with the same calls of validators, in the same order. */
 export async function validate(instance: object, options: ValidatorOptions): Promise<ValidationError[]> {

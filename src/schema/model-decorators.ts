@@ -8,6 +8,7 @@ import type { Class } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
+import { decoratorsOf } from './class-validator-internals.js';
 
 /** Which way values go: out in answers, or in from bodies. */
 type Direction = keyof typeof DIRECTIONS;
@@ -177,8 +178,7 @@ export function copyValidators(
   target: new () => object,
 ): void {
   const storage = getMetadataStorage();
-  // A look-up goes through the classes of all models, so there is one for all attributes.
-  for (const metadata of storage.getTargetValidationMetadatas(info.model, '', true, false)) {
+  for (const metadata of decoratorsOf(info.model).all) {
     if (!attributes.has(metadata.propertyName) || metadata.name === 'isOptional') continue;
     storage.addValidationMetadata(
       Object.assign(Object.create(Object.getPrototypeOf(metadata)), metadata, { target }),

@@ -27,7 +27,7 @@ export interface ControllerRoute {
   /** The controller's method. */
   readonly method: string;
   /** Why it does not run our SQL; none when it does. */
-  readonly generalPathReasons: readonly string[];
+  generalPathReasons(): readonly string[];
 }
 
 /** A route of a controller that extends no generated one. */

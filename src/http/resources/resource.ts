@@ -10,12 +10,14 @@ import type { CursorCodec } from '../../query/cursor-codec.js';
 import {
   type CompiledSerializer,
   compileSerializer,
+  type NestedRecords,
   type RecordSerializer,
   readableProperties,
   recordPlan,
 } from '../../response/record-serializer.js';
-import { nestedRecords } from '../../response/result-serializer.js';
+import { nestedRecords, type SerializerRegistry } from '../../response/result-serializer.js';
 import { compileRowView, type RowView } from '../../response/row-view.js';
+import { lazy } from '../../util/lazy.js';
 import { type BulkParser, compileBulkParser } from '../request/parse-bulk.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
 import { compileRequestAccess, type RequestAccess } from '../request/request-access.js';
@@ -68,7 +70,8 @@ export interface ResourceSettings {
 
 /**
  * Assembles the resources of an application: for each plan its repository and controller, its schemas, its parsers and
- * its serializer.
+ * its serializer. All but the first two are compiled when something first looks at them, so a start does not pay for routes that
+ * no request has come to yet. The plan has found every problem before.
  */
 export function createResources(
   plans: readonly ResourcePlan[],
@@ -76,17 +79,14 @@ export function createResources(
   settings: ResourceSettings,
 ): readonly Resource[] {
   const declared = new Map(declarations.map((declaration) => [declaration.model, declaration]));
-  const serializers = new Map<object, CompiledSerializer>();
-  const nested = nestedRecords(serializers);
-  for (const plan of plans) serializers.set(plan.model, compileSerializer(recordPlan(plan), nested));
-  const views = new Map<ModelClass, ShownModel>();
+  const served = new Map<object, ShownModel>();
+  const nested = nestedRecords(serializersOf(served));
+  for (const plan of plans) served.set(plan.model, showModel(plan, nested));
+  const views = new Map(served);
   const targets = plans
     .flatMap(({ relations }) => everyInclude(relations.include))
     .map(({ target }) => target);
-  for (const plan of [...plans, ...targets]) {
-    const serializer = serializers.get(plan.model) ?? compileSerializer(recordPlan(plan), nested);
-    if (!views.has(plan.model)) views.set(plan.model, showModel(plan, serializer));
-  }
+  for (const plan of targets) if (!views.has(plan.model)) views.set(plan.model, showModel(plan, nested));
   return plans.map((plan) =>
     createResource(
       views.get(plan.model) as ShownModel,
@@ -97,17 +97,32 @@ export function createResources(
   );
 }
 
-function showModel(plan: ResourcePlan, serializer: CompiledSerializer): ShownModel {
-  const { serialize } = serializer;
-  const rowView = compileRowView(plan, serialize);
-  const { columnsOf } = rowView;
+/** Finds the serializers of models that are served. */
+export function serializersOf(shown: ReadonlyMap<object, ShownModel>): SerializerRegistry {
+  return { has: (model) => shown.has(model), get: (model) => shown.get(model)?.serializer };
+}
+
+function showModel(plan: ResourcePlan, nested: NestedRecords): ShownModel {
+  const serializer = lazy(() => compileSerializer(recordPlan(plan), nested));
+  const rowView = lazy(() => compileRowView(plan, serializer().serialize));
+  const readable = lazy(() => readableProperties(plan));
   return Object.freeze({
     plan,
-    serialize,
-    serializer,
-    rowView,
-    columnsOf,
-    readable: readableProperties(plan),
+    get serialize() {
+      return serializer().serialize;
+    },
+    get serializer() {
+      return serializer();
+    },
+    get rowView() {
+      return rowView();
+    },
+    get columnsOf() {
+      return rowView().columnsOf;
+    },
+    get readable() {
+      return readable();
+    },
   });
 }
 
@@ -119,34 +134,43 @@ function createResource(
 ): Resource {
   const { plan } = view;
   const access = compileRequestAccess(plan);
-  const features = compileFeatures({ ...view, cursors, views, idempotency }, factories);
-  const settings = { plan, features, access, bodyLimit };
+  const features = lazy(() => compileFeatures({ ...view, cursors, views, idempotency }, factories));
+  const settings = lazy(() => ({ plan, features: features(), access, bodyLimit }));
   const lineage = controller ? lineageOf(controller, CrudController) : [];
   const parsers = forEachOperation((operation) =>
-    compileParser(settings, operation, ownQueryParameters(lineage, methodOf(operation))),
+    compileParser(settings(), operation, ownQueryParameters(lineage, methodOf(operation))),
   );
-  return Object.freeze({
-    ...view,
+  const members = {
     repository,
     controller: controller ?? generateController(repository),
     isGenerated: controller === undefined,
     cursors,
     views,
-    features,
+    get features() {
+      return features();
+    },
     access,
     parsers,
     compileBulk: (endpoint: BulkEndpoint, hasSingle: boolean) =>
-      compileBulkParser(settings, endpoint, hasSingle),
+      compileBulkParser(settings(), endpoint, hasSingle),
     parseOnce: forEachOperation((operation) => parseOnce(parsers[operation])),
-  });
+  };
+  const described = {
+    ...Object.getOwnPropertyDescriptors(view),
+    ...Object.getOwnPropertyDescriptors(members),
+  };
+  // Defined and not spread, which would look at each member; the compiler cannot follow that.
+  return Object.freeze(Object.defineProperties({}, described) as Resource);
 }
 
 function methodOf(endpoint: Endpoint): string {
   return GENERATED_ROUTES.find(({ operation }) => operation === endpoint)?.method ?? endpoint;
 }
 
+/** Each is made when it is first looked at. */
 function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {
-  return Object.freeze(
-    Object.fromEntries(ENDPOINTS.map((operation) => [operation, make(operation)])),
-  ) as Readonly<Record<Endpoint, T>>;
+  const made = {} as Record<Endpoint, T>;
+  for (const operation of ENDPOINTS)
+    Object.defineProperty(made, operation, { enumerable: true, get: lazy(() => make(operation)) });
+  return Object.freeze(made);
 }

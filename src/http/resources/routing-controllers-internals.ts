@@ -10,6 +10,9 @@ import { missingFrom, withFields } from '../../util/missing-internal.js';
 const { version } = createRequire(__filename)('routing-controllers/package.json') as { version: string };
 const missing = missingFrom('routing-controllers', version);
 
+const SEARCHES =
+  'filterActionsWithTarget filterUsesWithTargetAndMethod filterInterceptorUsesWithTargetAndMethod ' +
+  'filterParamsWithTargetAndMethod filterResponseHandlersWithTarget filterResponseHandlersWithTargetAndMethod';
 const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares';
 const DRIVER_METHODS =
   'getParamFromRequest handleError handleSuccess registerAction registerMiddleware transformResult prepareMiddlewares';
@@ -24,4 +27,50 @@ export function checkDriver(): void {
   const methods: Partial<Record<(typeof DRIVER_METHODS)[number], unknown>> =
     ExpressDriver.prototype as object;
   withFields(methods, 'ExpressDriver', DRIVER_METHODS, missing);
+}
+
+/**
+ * Runs what looks up the metadata of many classes. The searches of the storage go through all there is, for each class and each of
+ * its methods; meanwhile they use an index by class, which is made at once. Nothing may be registered in between.
+ */
+export function withMetadataIndex<T>(work: () => T): T {
+  const storage = withFields(routingStorage(), 'MetadataArgsStorage', SEARCHES, missing);
+  const targetOf = ({ target }: { readonly target: unknown }): unknown => target;
+  const actions = indexed(storage.actions, targetOf);
+  const uses = indexed(storage.uses, targetOf);
+  const interceptors = indexed(storage.useInterceptors, targetOf);
+  const params = indexed(storage.params, ({ object }) => object.constructor);
+  const handlers = indexed(storage.responseHandlers, targetOf);
+  const searches = {
+    filterActionsWithTarget: actions,
+    filterUsesWithTargetAndMethod: ofMethod(uses),
+    filterInterceptorUsesWithTargetAndMethod: ofMethod(interceptors),
+    filterParamsWithTargetAndMethod: ofMethod(params),
+    filterResponseHandlersWithTarget: handlers,
+    filterResponseHandlersWithTargetAndMethod: ofMethod(handlers),
+  } satisfies Partial<MetadataArgsStorage>;
+  Object.assign(storage, searches);
+  try {
+    return work();
+  } finally {
+    // Those of the class are found again.
+    for (const name of Object.keys(searches)) Reflect.deleteProperty(storage, name);
+  }
+}
+
+type Find<T> = (target: unknown) => T[];
+
+/** Finds the entries of a class, in their order. */
+function indexed<T>(list: readonly T[], targetOf: (entry: T) => unknown): Find<T> {
+  const byTarget = new Map<unknown, T[]>();
+  for (const entry of list) {
+    const others = byTarget.get(targetOf(entry));
+    if (others) others.push(entry);
+    else byTarget.set(targetOf(entry), [entry]);
+  }
+  return (target) => byTarget.get(target) ?? [];
+}
+
+function ofMethod<T extends { readonly method?: string }>(find: Find<T>) {
+  return (target: unknown, method: string): T[] => find(target).filter((entry) => entry.method === method);
 }

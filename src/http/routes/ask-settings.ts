@@ -11,9 +11,9 @@ export function askSettings(
   controller: new () => object,
   method: string,
   { rls }: PathSettings,
-  isAmbient: boolean,
+  isAmbient: () => boolean,
 ): void {
   if (!rls) return;
-  const middleware = rls.handler(isAmbient);
+  const middleware = rls.handler(isAmbient());
   routingStorage().uses.push({ target: controller, method, middleware, afterAction: false });
 }

@@ -16,7 +16,8 @@ import {
   type RegisteredController,
 } from '../resources/controller-metadata.js';
 import type { KeySettings } from '../resources/key-settings.js';
-import type { Resource } from '../resources/resource.js';
+import { type Resource, serializersOf } from '../resources/resource.js';
+import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
 import { closePaths, pathShape } from './allowed-methods.js';
 import { bulkProblems } from './bulk-routes.js';
@@ -54,13 +55,16 @@ export interface MountedRouter {
  */
 export function mountResources(plan: MountPlan): MountedRouter {
   const { resources, controllers, routing, fastPath, logger, access, rls, idempotency } = plan;
-  const serializers = new Map(resources.map(({ plan, serializer }) => [plan.model as object, serializer]));
+  const served = new Map<object, Resource>(resources.map((resource) => [resource.plan.model, resource]));
   const router = express.Router();
-  const driver = new SafeExpressDriver(router, serializers, (routing.interceptors ?? []).length > 0);
+  const driver = new SafeExpressDriver(
+    router,
+    serializersOf(served),
+    (routing.interceptors ?? []).length > 0,
+  );
   const settings = { fastPath, routing, rls, idempotency, access: accessOfApplication(resources, access) };
-  const byModel = new Map(resources.map((resource) => [resource.plan.model, resource]));
   // The plan has looked for it.
-  const resourceOf = (model: ModelClass) => byModel.get(model) as Resource;
+  const resourceOf = (model: ModelClass) => served.get(model) as Resource;
   const routes = resources.map((resource) => ({
     resource,
     registered: registerResourceController(resource, driver, settings, resourceOf),
@@ -72,15 +76,17 @@ export function mountResources(plan: MountPlan): MountedRouter {
   );
   try {
     checkRoutes(routes);
-    createServer(driver, {
-      validation: STRICT_VALIDATION,
-      ...routing,
-      controllers: onlyThese(classes),
-      middlewares: onlyThese(routing.middlewares ?? []),
-      interceptors: onlyThese(routing.interceptors ?? []),
-      // The built-in handler answers with every property of an error, SQL and parameters included, and answers twice.
-      defaultErrorHandler: false,
-    });
+    withMetadataIndex(() =>
+      createServer(driver, {
+        validation: STRICT_VALIDATION,
+        ...routing,
+        controllers: onlyThese(classes),
+        middlewares: onlyThese(routing.middlewares ?? []),
+        interceptors: onlyThese(routing.interceptors ?? []),
+        // The built-in handler answers with every property of an error, SQL and parameters included, and answers twice.
+        defaultErrorHandler: false,
+      }),
+    );
   } finally {
     forgetControllers(new Set(classes));
   }

@@ -2,6 +2,7 @@
 import { type Action, getFromContainer } from 'routing-controllers';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
+import { lazy } from '../../util/lazy.js';
 import { writesPlainJson } from '../answer/json-answer.js';
 import type { ResultShaper } from '../answer/result-shaper.js';
 import {
@@ -83,28 +84,31 @@ export function registerResourceController(
   const reasons = new Map(
     actions.map(({ method }) => {
       const subresource = subresources.get(method);
-      const found = subresource
-        ? subresourceReasons(subresource, settings)
-        : sequelizeReasons(resource, bulkRouteOf(method)?.single.method ?? method, settings);
-      return [method, found] as const;
+      const find = () =>
+        subresource
+          ? subresourceReasons(subresource, settings)
+          : sequelizeReasons(resource, bulkRouteOf(method)?.single.method ?? method, settings);
+      return [method, lazy(find)] as const;
     }),
   );
-  const handlerFor = compileHandlers(resource, shaper, many, lineage, takes, settings);
+  const reasonsOf = (method: string) => reasons.get(method)?.() ?? [];
+  const handlerFor = lazy(() => compileHandlers(resource, shaper, many, lineage, takes, settings));
   registerActions(
     actions.map((action) => inWireForm(resource, action, takes.get(action.method))),
     lineage,
     controller,
     (action) => {
       const subresource = subresources.get(action.method);
-      const handler = subresource
-        ? subresourceHandler(subresource, shaper, settings, lineage, reasons.get(action.method) ?? [])
-        : handlerFor(action);
-      return tracedHandler(plan, action.method, handler);
+      const compile = () =>
+        subresource
+          ? subresourceHandler(subresource, shaper, settings, lineage, reasonsOf(action.method))
+          : handlerFor()(action);
+      return tracedHandler(plan, action.method, compiledAtFirst(compile));
     },
   );
   guardBulkActions(many, lineage, controller);
   for (const method of reasons.keys()) {
-    askSettings(controller, method, settings, isUserCodeRun(resource, method, lineage, settings));
+    askSettings(controller, method, settings, () => isUserCodeRun(resource, method, lineage, settings));
     addGeneratedMetadata(resource, method, controller, lineage);
   }
   for (const [method, given] of takes) bindArguments(resource, method, given, controller, lineage);
@@ -116,7 +120,7 @@ export function registerResourceController(
     verb: type,
     path: route instanceof RegExp ? route : `${plan.prefix}${route}` || '/',
     method,
-    generalPathReasons: reasons.get(method) ?? [],
+    generalPathReasons: () => reasonsOf(method),
   }));
   return { controller, routes };
 }
@@ -159,7 +163,13 @@ function generatedActions({ plan, controller }: Resource, declared: readonly Act
   }));
 }
 
-/** What answers each of the routes, compiled now. */
+/** A handler that is compiled at its first request: most applications have routes that are hardly ever asked. */
+function compiledAtFirst(compile: () => ActionRunner): ActionRunner {
+  const handler = lazy(compile);
+  return (metadata, action, params) => handler()(metadata, action, params);
+}
+
+/** Compiles what answers each of the routes. */
 function compileHandlers(
   resource: Resource,
   shaper: ResultShaper,
@@ -223,7 +233,7 @@ export function registerPlainController(
     };
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
-  for (const { method } of actions) askSettings(controller, method, settings, true);
+  for (const { method } of actions) askSettings(controller, method, settings, () => true);
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));
   const routes = declared.flatMap(({ route: prefix = '' }) =>

@@ -22,6 +22,19 @@ export interface RouteInfo {
   readonly generalPathReasons: readonly string[];
 }
 
+/** Where each route is. Why it runs whose SQL is not looked for. */
+export function describePaths(
+  routePrefix: string,
+  routes: MountedRouter['routes'],
+): readonly Pick<RouteInfo, 'method' | 'path'>[] {
+  return routes.flatMap(({ registered }) =>
+    registered.routes.map(({ verb, path }) => ({
+      method: verb.toUpperCase(),
+      path: `${routePrefix}${path}`,
+    })),
+  );
+}
+
 /** Describes what was mounted, as it is now. */
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
@@ -40,7 +53,7 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
           resource: (subresource?.target ?? plan).name,
           operation: bulk?.endpoint ?? operation,
           handler: method,
-          generalPathReasons: Object.freeze([...new Set([...generalPathReasons, ...present])]),
+          generalPathReasons: Object.freeze([...new Set([...generalPathReasons(), ...present])]),
         });
       }),
     ),

@@ -15,7 +15,7 @@ import {
   type ValidatorConstraintInterface,
 } from 'class-validator';
 import fc from 'fast-check';
-import { validate } from '../../../src/schema/class-validator-internals.js';
+import { decoratorsOf, validate } from '../../../src/schema/class-validator-internals.js';
 
 const STRICT = { forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true };
 
@@ -89,5 +89,43 @@ describe('validation of a body', () => {
       storage.getTargetValidationMetadatas = getTargetValidationMetadatas;
     }
     expect(asked).to.deep.equal([Part]);
+  });
+});
+
+describe('the decorators of a class', () => {
+  class Parent extends Base {
+    @MaxLength(9)
+    declare name: string;
+  }
+  class Child extends Parent {
+    @MaxLength(5)
+    override name = '';
+
+    @IsInt({ groups: ['others'] })
+    grouped = 1;
+  }
+  const found = () =>
+    getMetadataStorage().getTargetValidationMetadatas(Child, '', true, false) as readonly unknown[];
+
+  it('are those that class-validator finds, also of what the class extends', () => {
+    const { all, byProperty } = decoratorsOf(Child);
+    expect(all).to.have.members(found()).and.have.length(found().length);
+    expect([...byProperty].map(([name, { length }]) => [name, length])).to.deep.equal([
+      ['name', 1],
+      ['grouped', 1],
+      ['count', 2],
+    ]);
+  });
+
+  it('are the same as long as none of its classes has gained one', () => {
+    const before = decoratorsOf(Child);
+    expect(decoratorsOf(Child)).to.equal(before);
+    IsString()(class Other {}.prototype, 'name');
+    expect(decoratorsOf(Child)).to.equal(before);
+    IsString()(Base.prototype, 'late');
+    expect(decoratorsOf(Child).all)
+      .to.have.members(found())
+      .and.have.length(before.all.length + 1);
+    expect(decoratorsOf(Child).byProperty.get('late')).to.have.length(1);
   });
 });

@@ -1,7 +1,20 @@
 /** A version of routing-controllers that keeps its decorators or its driver elsewhere. It must never read as "no decorators". */
 import { expect } from 'chai';
-import { ExpressDriver, getMetadataArgsStorage } from 'routing-controllers';
-import { checkDriver, routingStorage } from '../../../../src/http/resources/routing-controllers-internals.js';
+import {
+  Authorized,
+  ExpressDriver,
+  Get,
+  getMetadataArgsStorage,
+  HttpCode,
+  Param,
+  UseBefore,
+  UseInterceptor,
+} from 'routing-controllers';
+import {
+  checkDriver,
+  routingStorage,
+  withMetadataIndex,
+} from '../../../../src/http/resources/routing-controllers-internals.js';
 
 /** Runs something while a value, or what it inherits from, has no such member. */
 function without(value: object, name: string, run: () => void): void {
@@ -56,5 +69,48 @@ describe('the internals of routing-controllers', () => {
   it('are taken as they are', () => {
     expect(routingStorage()).to.equal(getMetadataArgsStorage());
     expect(checkDriver).not.to.throw();
+  });
+});
+
+describe('the index of metadata', () => {
+  @Authorized()
+  @UseBefore(() => {})
+  class Some {
+    @Get('/:id')
+    @HttpCode(202)
+    @UseInterceptor((_action: unknown, result: unknown) => result)
+    one(@Param('id') _id: string): void {}
+
+    @Get('/')
+    @UseBefore(() => {})
+    all(): void {}
+  }
+  class Other extends Some {}
+
+  const search = () => {
+    const storage = getMetadataArgsStorage();
+    return [Some, Other, Object].flatMap((target) => [
+      storage.filterActionsWithTarget(target),
+      storage.filterResponseHandlersWithTarget(target),
+      ...['one', 'all', 'none', undefined as unknown as string].flatMap((method) => [
+        storage.filterUsesWithTargetAndMethod(target, method),
+        storage.filterInterceptorUsesWithTargetAndMethod(target, method),
+        storage.filterParamsWithTargetAndMethod(target, method),
+        storage.filterResponseHandlersWithTargetAndMethod(target, method),
+      ]),
+    ]);
+  };
+
+  it('finds what the searches of routing-controllers find, and is gone afterwards', () => {
+    const found = search();
+    expect(found.flat().length).to.be.greaterThan(6);
+    const own = Object.keys(getMetadataArgsStorage());
+    expect(withMetadataIndex(search)).to.deep.equal(found);
+    expect(() =>
+      withMetadataIndex(() => {
+        throw new RangeError('midway');
+      }),
+    ).to.throw('midway');
+    expect(Object.keys(getMetadataArgsStorage())).to.deep.equal(own);
   });
 });
