@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { access, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { PostgresBinaries } from './postgres-binaries.js';
-import { chooseServerAccount, commandFor, giveTo } from './server-account.js';
+import { giveToServer, serverAccount } from './server-account.js';
 
 const run = promisify(execFile);
 
@@ -16,6 +16,8 @@ const BUILTIN_SINCE = 17;
  * Creates `dataDir` when there is none, with a user `postgres` who has the password.
  *
  * It works under another name until it is done, so that one that was killed leaves nothing half made.
+ *
+ * @param dataDir in a folder that the account of the server can reach
  */
 export async function createCluster(
   dataDir: string,
@@ -27,14 +29,14 @@ export async function createCluster(
   const passwordFile = `${dataDir}.password`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { recursive: true, mode: 0o700 });
-  const account = await chooseServerAccount(draft, initdb);
+  await giveToServer(draft);
   await writeFile(passwordFile, password, { mode: 0o600 });
-  await giveTo(account, passwordFile);
+  await giveToServer(passwordFile);
   const superuser = ['--username=postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
   const collation = (await majorVersion(initdb)) >= BUILTIN_SINCE ? BUILTIN : OF_MACHINE;
   const locale = ['--encoding=UTF8', ...collation];
-  const { file, args, options } = commandFor(account, initdb, [`--pgdata=${draft}`, ...superuser, ...locale]);
-  await run(file, args, options).finally(() => rm(passwordFile));
+  const args = [`--pgdata=${draft}`, ...superuser, ...locale];
+  await run(initdb, args, { ...serverAccount() }).finally(() => rm(passwordFile));
   await rename(draft, dataDir);
 }
 

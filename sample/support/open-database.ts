@@ -1,6 +1,6 @@
 /** The PostgreSQL of DATABASE_URL, or one that is gone at the end. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPostgresServer } from './postgres-server.js';
@@ -15,6 +15,8 @@ export async function openDatabase(name: string): Promise<SampleDatabase> {
   const { DATABASE_URL } = process.env;
   if (DATABASE_URL) return { url: DATABASE_URL, [Symbol.asyncDispose]: async () => {} };
   const folder = await mkdtemp(join(tmpdir(), `crud-controllers-${name}-`));
+  // For the account of the server.
+  await chmod(folder, 0o711);
   const password = randomBytes(18).toString('base64url');
   const server = await startPostgresServer({ folder, password, exitSignal: 'SIGINT' });
   return {

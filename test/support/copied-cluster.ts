@@ -5,9 +5,11 @@ import { access, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createCluster } from '../../sample/support/create-cluster.js';
+import { openFolder } from '../../sample/support/open-folder.js';
 import { findPostgresBinaries } from '../../sample/support/postgres-binaries.js';
 import { dataFolder } from '../../sample/support/postgres-server.js';
 import { PACKAGE_ROOT } from './package-root.js';
+import { createTemporaryFolder } from './temporary-folder.js';
 
 const run = promisify(execFile);
 const MAKER = join(__dirname, '../../sample/support/create-cluster.js');
@@ -37,7 +39,11 @@ async function provide(): Promise<string> {
   const password = randomBytes(18).toString('base64url');
   const draft = `${original}-${password}`;
   await mkdir(draft, { recursive: true });
-  await createCluster(dataFolder(draft), password, binaries);
+  // The account of the server may not reach this checkout.
+  const made = await createTemporaryFolder('cluster');
+  await createCluster(dataFolder(await openFolder(made.path)), password, binaries);
+  await copyData(dataFolder(made.path), dataFolder(draft));
+  made.remove();
   await writeFile(passwordFile(draft), password, { mode: 0o600 });
   // Two processes may come at the same time. The first one is right for both.
   await rename(draft, original).catch(() => rm(draft, { recursive: true }));

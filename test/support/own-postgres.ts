@@ -2,14 +2,13 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findPostgresBinaries } from '../../sample/support/postgres-binaries.js';
 import {
   dataFolder,
   type PostgresServer,
   startPostgresServer,
 } from '../../sample/support/postgres-server.js';
 import { isAlive, isGone, readPostmaster } from '../../sample/support/postmaster-file.js';
-import { chooseServerAccount, giveTo } from '../../sample/support/server-account.js';
+import { giveToServer } from '../../sample/support/server-account.js';
 import { copyCluster, copyData } from './copied-cluster.js';
 import { TcpProxy } from './tcp-proxy.js';
 import { createDataFolder, type TemporaryFolder } from './temporary-folder.js';
@@ -154,8 +153,7 @@ function portOf(server: PostgresServer): number {
 
 /** The server's account owns it, like all of the data. */
 async function addFile(folder: string, name: string, text: string): Promise<void> {
-  const { postgres } = await findPostgresBinaries();
   const file = join(folder, name);
   await writeFile(file, text);
-  await giveTo(await chooseServerAccount(folder, postgres), file);
+  await giveToServer(file);
 }

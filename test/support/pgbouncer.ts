@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort } from '../../sample/support/free-port.js';
-import { chooseServerAccount, commandFor, giveTo } from '../../sample/support/server-account.js';
+import { openFolder } from '../../sample/support/open-folder.js';
+import { giveToServer, serverAccount } from '../../sample/support/server-account.js';
 import { installPackage, isThere } from './install-package.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
@@ -46,14 +47,11 @@ async function start(
 ): Promise<PgBouncer> {
   const folder = await createTemporaryFolder(PROGRAM);
   const port = await findFreePort();
-  const file = join(folder.path, 'pgbouncer.ini');
-  // It refuses to run as root.
-  const account = await chooseServerAccount(folder.path, PROGRAM);
+  const file = join(await openFolder(folder.path), 'pgbouncer.ini');
   await writeFile(file, configuration(databaseUrl, { listen_port: port, ...settings }), { mode: 0o600 });
-  await giveTo(account, file);
-  const command = commandFor(account, PROGRAM, [file]);
-  const child = spawn(command.file, command.args, {
-    ...command.options,
+  await giveToServer(file);
+  const child = spawn(PROGRAM, [file], {
+    ...serverAccount(),
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,6 +1,6 @@
 /** Folders outside the repository that are gone when the process is, whatever ends it short of SIGKILL. */
 import { rmSync } from 'node:fs';
-import { mkdtemp, statfs } from 'node:fs/promises';
+import { chmod, mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -32,6 +32,8 @@ export async function createDataFolder(label: string): Promise<TemporaryFolder> 
 
 async function createIn(parent: string, label: string): Promise<TemporaryFolder> {
   const path = await mkdtemp(join(parent, `crud-controllers-${label}-`));
+  // Servers that run in it have an account of their own, which reads no more than it is given.
+  await chmod(path, 0o711);
   const remove = () => {
     process.removeListener('exit', remove);
     // A server that was told to stop may still be writing.

@@ -1,0 +1,34 @@
+/** Starts servers from the folder that it is compiled in, and counts the starts that the data of each has seen. */
+import { Client } from 'pg';
+import { openDatabase as openAtlas } from '../../sample/atlas/database.js';
+import { openDatabase } from '../../sample/support/open-database.js';
+import { OwnPostgres } from '../support/own-postgres.js';
+
+async function count(url: string): Promise<number> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  await client.query('CREATE TABLE IF NOT EXISTS starts (); INSERT INTO starts DEFAULT VALUES');
+  const { rows } = await client.query<{ count: string }>('SELECT count(*) FROM starts');
+  await client.end();
+  return Number(rows[0]?.count);
+}
+
+const SERVERS = {
+  atlas: () => openAtlas(),
+  sample: () => openDatabase('closed'),
+  async test() {
+    const server = await OwnPostgres.create('closed');
+    return { url: server.url('postgres'), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  },
+};
+
+/** @param names of the servers */
+async function main(names: readonly string[]): Promise<void> {
+  const counts = names.map(async (name) => {
+    await using server = await SERVERS[name as keyof typeof SERVERS]();
+    return await count(server.url);
+  });
+  process.stdout.write((await Promise.all(counts)).join());
+}
+
+void main(process.argv.slice(2));
