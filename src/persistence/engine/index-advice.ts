@@ -89,24 +89,36 @@ export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf)
   const missing = needs.filter(
     (need) => indexesOf(need.model)?.some((index) => need.serves(index)) === false,
   );
-  const advised = new Set(
-    [...new Set(missing.map(({ model }) => model))].flatMap((model) => fewest(missing, model)),
-  );
+  const byModel = new Map<ModelClass, IndexNeed[]>();
+  for (const need of missing) {
+    const others = byModel.get(need.model);
+    if (others) others.push(need);
+    else byModel.set(need.model, [need]);
+  }
+  const advised = new Set([...byModel.values()].flatMap(fewest));
   return missing
     .filter((need) => advised.has(need))
     .map(({ text, index }) => `${text}; CREATE INDEX ON ${index};`);
 }
 
 /** Those of a table whose indexes serve the needs of all: the first and longest ones of those that can stand for others. */
-function fewest(needs: readonly IndexNeed[], model: ModelClass): readonly IndexNeed[] {
-  const own = needs.filter((need) => need.model === model);
-  let kept = own;
-  for (const need of own.toReversed().sort((one, other) => one.keys.length - other.keys.length)) {
-    const others = kept.filter((each) => each !== need);
-    const areServed = own.every(({ serves }) => others.some((each) => serves(each)));
-    if (areServed) kept = others;
+function fewest(own: readonly IndexNeed[]): readonly IndexNeed[] {
+  // Each is served by its own index, and by those of others.
+  const served = new Map(
+    own.map((index) => [index, own.filter((need) => need === index || need.serves(index))]),
+  );
+  const left = new Map(own.map((need) => [need, 0]));
+  const count = (index: IndexNeed, by: number): void => {
+    for (const need of served.get(index) ?? []) left.set(need, (left.get(need) ?? 0) + by);
+  };
+  for (const need of own) count(need, 1);
+  const kept = new Set(own);
+  for (const index of own.toReversed().sort((one, other) => one.keys.length - other.keys.length)) {
+    if (!served.get(index)?.every((need) => (left.get(need) ?? 0) > 1)) continue;
+    kept.delete(index);
+    count(index, -1);
   }
-  return kept;
+  return [...kept];
 }
 
 /** The orders and filters of a resource. Where the rows are scoped, an index begins with the columns of the scope. */
