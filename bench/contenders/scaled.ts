@@ -14,8 +14,12 @@ async function main(): Promise<void> {
   await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS } })(app);
   const started = performance.now();
   app.get('/bootstrap', (_request, response) => void response.json(took));
-  await bootstrap(app, { models });
-  const took = { milliseconds: performance.now() - started, heap: usedHeap() - heapBefore };
+  const application = await bootstrap(app, { models });
+  const milliseconds = performance.now() - started;
+  const heap = usedHeap() - heapBefore;
+  const described = performance.now();
+  application.openapi();
+  const took = { milliseconds, heap, document: performance.now() - described };
   await serve(app, { port, host: HOST });
 }
 

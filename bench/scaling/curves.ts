@@ -16,6 +16,8 @@ export interface Curve {
   readonly steps: readonly number[];
   /** Whether the chart has the steps at their distances: a cost for each of what is counted is then a straight line. */
   readonly isProportional: boolean;
+  /** What grows, where the start is measured, too. */
+  readonly start?: string;
 }
 
 /** A line of the chart. */
@@ -60,8 +62,9 @@ export const CURVES: readonly Curve[] = [
     name: 'columns',
     title: 'Columns',
     unit: 'columns beside the id, page of 20',
-    steps: [5, 10, 20, 50, 100],
+    steps: [5, 10, 20, 50, 100, 300],
     isProportional: true,
+    start: 'columns beside the id',
     series: [
       {
         title: ours.title,
@@ -75,8 +78,9 @@ export const CURVES: readonly Curve[] = [
     name: 'models',
     title: 'Models',
     unit: 'models in the application, read by id of the last one',
-    steps: [1, 50, 200],
+    steps: [1, 50, 400, 1_000],
     isProportional: true,
+    start: 'models',
     series: [
       {
         title: ours.title,

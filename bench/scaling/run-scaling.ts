@@ -26,10 +26,11 @@ export interface Point {
   readonly bootstrap: Bootstrap | null;
 }
 
-/** As `GET /bootstrap` of the scaled contender says it: milliseconds, and bytes of the heap. */
+/** As `GET /bootstrap` of the scaled contender says it: milliseconds, those of the document, and bytes of the heap before that. */
 export interface Bootstrap {
   readonly milliseconds: number;
   readonly heap: number;
+  readonly document: number;
 }
 
 /** A curve, and its points. */
@@ -115,8 +116,8 @@ class CurveRun {
     try {
       const shots = await this.#prepare(folder.path);
       await this.#shoot(shots);
-      const { name, title, unit, steps, isProportional } = this.#curve;
-      return { curve: { name, title, unit, steps, isProportional }, points: shots.map(toPoint) };
+      const { series: _series, ...curve } = this.#curve;
+      return { curve, points: shots.map(toPoint) };
     } finally {
       for (const process of this.#processes.values()) await process[Symbol.asyncDispose]();
       folder.remove();
@@ -166,7 +167,7 @@ class CurveRun {
   }
 
   async #askBootstrap(process: ContenderProcess): Promise<Bootstrap | null> {
-    if (this.#curve.name !== 'models') return null;
+    if (this.#curve.start === undefined) return null;
     const { body } = await process.ask({ method: 'GET', path: '/bootstrap' });
     return body as Bootstrap;
   }

@@ -24,13 +24,13 @@ function costPanel({ curve, points }: MeasuredCurve): LinePanel {
 }
 
 function startPanel({ curve, points }: MeasuredCurve): LinePanel[] {
-  if (!points.some(({ bootstrap }) => bootstrap)) return [];
+  if (curve.start === undefined) return [];
   const line = lineOf('bootstrap, ms', points, ({ bootstrap }) => bootstrap?.milliseconds ?? null, false);
   const heap = lineOf('heap, MB', points, ({ bootstrap }) => bootstrap && bootstrap.heap / 2 ** 20, false);
   return [
     {
       title: 'Start',
-      unit: 'models in the application',
+      unit: curve.start,
       steps: curve.steps,
       isProportional: true,
       lines: [line, heap],

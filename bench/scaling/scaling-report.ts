@@ -34,7 +34,7 @@ export function writeScalingReport(
         [curve.unit, 'Node µs', 'PostgreSQL µs', 'p50 ms', 'p99 ms', 'requests/s'],
         points.map((point) => [label(point), ...figures(point)]),
       ),
-      ...bootstrapTable(points),
+      ...bootstrapTable(curve.start, points),
     ]),
   ].join('\n\n')}\n`;
 }
@@ -52,11 +52,14 @@ function figures({ samples, problem }: Point): string[] {
   return [cell('node', 0), cell('postgres', 0), cell('p50', 1), cell('p99', 1), cell('rate', 0)];
 }
 
-function bootstrapTable(points: readonly Point[]): string[] {
-  const lines = points.flatMap(({ step, bootstrap }) =>
-    bootstrap
-      ? [[String(step), bootstrap.milliseconds.toFixed(0), (bootstrap.heap / 2 ** 20).toFixed(1)]]
-      : [],
-  );
-  return lines.length > 0 ? [table(['models', '`bootstrap`, ms', 'heap of it all, MB'], lines)] : [];
+function bootstrapTable(title: string | undefined, points: readonly Point[]): string[] {
+  if (title === undefined) return [];
+  const lines = points.flatMap(({ step, bootstrap }) => {
+    if (!bootstrap) return [];
+    const { milliseconds, document, heap } = bootstrap;
+    return [
+      [step.toLocaleString('en'), milliseconds.toFixed(0), document.toFixed(0), (heap / 2 ** 20).toFixed(1)],
+    ];
+  });
+  return [table([title, '`bootstrap`, ms', 'document, ms', 'heap of it all, MB'], lines)];
 }

@@ -26,16 +26,20 @@ export function articleModels(count: number): ModelCtor[] {
   });
 }
 
-/** A model of the table `wide_…`, at `/articles`, with an id and this many columns beside it. */
+/** A model of the table `wide_…`, at `/articles`, with an id and this many columns beside it, to filter and to sort by. */
 export function wideModel(columns: number): ModelCtor {
   const model = named('Wide', class extends Model {});
-  for (let index = 1; index <= columns; index += 1) {
-    Column({ type: TYPES[index % TYPES.length] as (typeof TYPES)[number] })(
-      model.prototype,
-      `column${index}`,
-    );
+  const names = Array.from({ length: columns }, (_, index) => `column${index + 1}`);
+  for (const [index, name] of names.entries()) {
+    Column({ type: TYPES[(index + 1) % TYPES.length] as (typeof TYPES)[number] })(model.prototype, name);
   }
-  return declare(model, `wide_${columns}`, { prefix: '/articles', pagination: 'cursor' }, false);
+  const options = {
+    prefix: '/articles',
+    pagination: 'cursor',
+    sortAllow: ['id', ...names],
+    filterAllow: names,
+  };
+  return declare(model, `wide_${columns}`, options, false);
 }
 
 /** What a class expression with decorators would do. */
