@@ -35,10 +35,10 @@ import { docsRouter } from './openapi/docs-router.js';
 import { lazyDocument } from './openapi/lazy-document.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
+import { CatalogueGate } from './persistence/engine/catalogue-gate.js';
 import { RowSecurityCheck } from './persistence/engine/check-row-security.js';
 import { describeSql } from './persistence/engine/describe-sql.js';
 import { prepareKeyTables } from './persistence/engine/key-tables.js';
-import { warnMissingParts } from './persistence/engine/missing-parts.js';
 import { pinSettings } from './persistence/session/pin-settings.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
@@ -103,6 +103,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     warnings,
     plans,
     router,
+    catalogue,
     rowSecurity,
     health,
     docs,
@@ -131,7 +132,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   for (const { model } of plans) if (model.sequelize) pinSettings(model.sequelize);
   await rowSecurity?.start();
   if (settings.idempotency) await prepareKeyTables(plans, settings.logger);
-  await warnMissingParts(plans, settings.logger, options.indexAdvice ?? true);
+  await catalogue.start();
   return application;
 }
 
@@ -202,7 +203,14 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
   const resources = createResources(plans, declarations, { ...settings, features });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
-  const { router, ...mounted } = mountResources({ ...settings, rls, resources, controllers: handWritten });
+  const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice });
+  const { router, ...mounted } = mountResources({
+    ...settings,
+    rls,
+    catalogue,
+    resources,
+    controllers: handWritten,
+  });
   const landingPath = routePrefix || '/';
   if (landing) {
     const taken = { docs: docs ? documentation.path : null, metrics: metricsPath(options) };
@@ -222,6 +230,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     warnings,
     plans,
     router,
+    catalogue,
     rowSecurity,
     health,
     docs: docs && documentation,

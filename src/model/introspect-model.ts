@@ -6,6 +6,7 @@ import { nameProblems } from './attribute-names.js';
 import { timestampsOf, versionOf } from './attribute-notes.js';
 import { introspectColumnType } from './introspect-column-type.js';
 import type { AttributeInfo, AttributeRole, ModelInfo } from './model-info.js';
+import { tableFacts } from './table-facts.js';
 
 /** Either the description, or everything that is wrong with the model. */
 export type Introspection =
@@ -62,13 +63,18 @@ function describeAttribute(
   options: ModelAttributeColumnOptions,
 ): AttributeInfo {
   const type = Object.freeze(introspectColumnType(options.type));
+  const column = options.field ?? name;
   return Object.freeze({
     name,
-    column: options.field ?? name,
+    column,
     type,
     role: attributeRole(model, name),
     nullable: options.allowNull !== false && options.primaryKey !== true,
     hasDefault: options.autoIncrement === true || options.defaultValue !== undefined,
+    // The catalogue is read when plans are there already.
+    get found() {
+      return tableFacts(model)?.columns.get(column);
+    },
   });
 }
 
@@ -82,7 +88,9 @@ function primaryKeyProblems(model: ModelClass): string[] {
   const keys = model.primaryKeyAttributes;
   if (keys.length === 1) return [];
   const found = keys.length === 0 ? 'has no primary key' : `has a composite primary key (${keys.join(', ')})`;
-  return [`${model.name} ${found}; give it one attribute with @PrimaryKey, so that /{id} can address a row.`];
+  return [
+    `${model.name} ${found}; give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.`,
+  ];
 }
 
 /**

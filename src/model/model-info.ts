@@ -1,6 +1,7 @@
 /** What the library knows about a model after looking at it once: plain, frozen data. */
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { ColumnType } from './column-type.js';
+import type { ColumnFacts } from './table-facts.js';
 
 /** Who writes an attribute: the client, or one of the mechanisms of the stack. */
 export type AttributeRole = 'data' | 'primaryKey' | 'timestamp' | 'version';
@@ -15,6 +16,8 @@ export interface AttributeInfo {
   readonly nullable: boolean;
   /** Whether a row can be created without it: a default in the model, or a sequence in the database. */
   readonly hasDefault: boolean;
+  /** The column as its table has it; undefined as long as the catalogue was not read, and where it has none. */
+  readonly found?: ColumnFacts | undefined;
 }
 
 /** What is known of any model, whether or not its rows can be addressed. */

@@ -540,7 +540,10 @@ describe('advising indexes', () => {
     await buildApp({ models: [Lost], logger });
     await unreachable.close();
     expect(logger.lines.map(({ level, message }) => [level, message])).to.deep.equal([
-      ['debug', 'The tables and indexes could not be checked: the database did not answer, or refused it.'],
+      [
+        'error',
+        'The tables of the models could not be read from the catalogue; their requests are answered 503, and each tries again',
+      ],
     ]);
   });
 

@@ -1,6 +1,7 @@
 /** What is decided about a route when it is compiled: who runs its SQL, and who is given its answer. */
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
+import type { CatalogueGate } from '../../persistence/engine/catalogue-gate.js';
 import { isPlainRepository } from '../../persistence/records/repository.js';
 import type { AccessRules } from '../request/reference-access.js';
 import type { RowSecurity } from '../request/row-security.js';
@@ -15,6 +16,8 @@ import type { RoutingOptions } from '../resources/settings.js';
 export interface PathSettings {
   readonly fastPath: boolean;
   readonly routing: RoutingOptions;
+  /** Holds requests back until their tables are known. */
+  readonly catalogue: CatalogueGate;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;
   /** Who sees and writes what; null where the application has no rules. */

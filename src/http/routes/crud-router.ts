@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import type { Model } from 'sequelize';
 import type { CrudOptions } from '../../metadata/crud-options.js';
 import { declaredOptions } from '../../model/declared-options.js';
+import { CatalogueGate } from '../../persistence/engine/catalogue-gate.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
@@ -53,6 +54,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const plans = compilePlan([declaration], { describeExposure, classProperties }, problems);
   const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
+  const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });
   const none = { controllers: [], access: {}, rls: null, idempotency: null };
-  return mountResources({ ...settings, ...none, resources }).router;
+  return mountResources({ ...settings, ...none, catalogue, resources }).router;
 }

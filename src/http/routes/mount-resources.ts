@@ -3,6 +3,7 @@ import express, { type RequestHandler, type Router } from 'express';
 import { createServer, type RoutingControllersOptions } from 'routing-controllers';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
 import { warnOfInternals } from '../../persistence/customization/internals-trial.js';
+import type { CatalogueGate } from '../../persistence/engine/catalogue-gate.js';
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
 import { subresourceOf } from '../../plan/resource-plan.js';
@@ -31,6 +32,7 @@ export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' |
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];
   readonly access: SharedAccess;
+  readonly catalogue: CatalogueGate;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;
   /** Null where no keys of requests are kept. */
@@ -54,7 +56,7 @@ export interface MountedRouter {
  * @throws ConfigError when a resource would have two routes for the same method and path
  */
 export function mountResources(plan: MountPlan): MountedRouter {
-  const { resources, controllers, routing, fastPath, logger, access, rls, idempotency } = plan;
+  const { resources, controllers, routing, fastPath, logger, access, catalogue, rls, idempotency } = plan;
   const served = new Map<object, Resource>(resources.map((resource) => [resource.plan.model, resource]));
   const router = express.Router();
   const driver = new SafeExpressDriver(
@@ -62,7 +64,8 @@ export function mountResources(plan: MountPlan): MountedRouter {
     serializersOf(served),
     (routing.interceptors ?? []).length > 0,
   );
-  const settings = { fastPath, routing, rls, idempotency, access: accessOfApplication(resources, access) };
+  const rules = accessOfApplication(resources, access);
+  const settings = { fastPath, routing, catalogue, rls, idempotency, access: rules };
   // The plan has looked for it.
   const resourceOf = (model: ModelClass) => served.get(model) as Resource;
   const routes = resources.map((resource) => ({

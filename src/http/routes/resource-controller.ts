@@ -1,4 +1,5 @@
 /** Resources and hand-written controllers -> controller classes for routing-controllers. */
+import type { NextFunction } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import type { Class, ModelClass } from '../../metadata/crud-options.js';
 import { checkOwner } from '../../persistence/session/model-owners.js';
@@ -135,14 +136,15 @@ function inWireForm(
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
-function rememberResource({ plan }: Resource, { access }: PathSettings) {
+function rememberResource({ plan }: Resource, { access, catalogue }: PathSettings) {
   const { model } = plan;
   const { sequelize } = model;
-  return (request: Action['request'], _response: unknown, next: () => void): void => {
+  return (request: Action['request'], _response: unknown, next: NextFunction): void => {
     checkOwner(model, sequelize);
     setRequestResource(request, plan);
     if (access) setAccessRules(request, access);
-    next();
+    if (catalogue.isOpen(plan)) next();
+    else catalogue.pass(plan).then(() => next(), next);
   };
 }
 

@@ -13,32 +13,7 @@ import {
   servesOrder,
   startsWith,
 } from '../sql/table-indexes.js';
-
-/** An index, as the catalog has it. */
-export interface IndexRow {
-  readonly table: string;
-  readonly method: string;
-  readonly columns: readonly (string | null)[];
-  /** Those in the place of columns. */
-  readonly expressions: readonly (string | null)[];
-  readonly options: readonly number[];
-}
-
-/** Valid indexes over all rows of the tables, with their columns in order; an expression has no column name. */
-export const INDEXES = `
-  SELECT t.name AS "table", am.amname AS "method",
-         ARRAY(SELECT a.attname::text FROM unnest(ix.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
-               LEFT JOIN pg_attribute a ON a.attrelid = ix.indrelid AND a.attnum = k.attnum
-               WHERE k.n <= ix.indnkeyatts ORDER BY k.n) AS "columns",
-         ARRAY(SELECT CASE k.attnum WHEN 0 THEN pg_get_indexdef(ix.indexrelid, k.n::int, true) END
-               FROM unnest(ix.indkey::int2[]) WITH ORDINALITY AS k(attnum, n)
-               WHERE k.n <= ix.indnkeyatts ORDER BY k.n) AS "expressions",
-         ix.indoption::int2[] AS "options"
-  FROM unnest($1::text[]) AS t(name)
-  JOIN pg_index ix ON ix.indrelid = to_regclass(t.name)
-  JOIN pg_class c ON c.oid = ix.indexrelid
-  JOIN pg_am am ON am.oid = c.relam
-  WHERE ix.indisvalid AND ix.indpred IS NULL`;
+import type { IndexRow } from './catalogue.js';
 
 /** `indoption` of an ascending key with NULLs last, and of a descending one with NULLs first: what ORDER BY means. */
 const ASCENDING = 0;

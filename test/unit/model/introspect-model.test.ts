@@ -112,7 +112,15 @@ describe('introspectModel', () => {
         subTitle: { type: DataTypes.TEXT, field: 'sub_title' },
       });
       expect(attributesOf(model)).to.deep.equal([
-        { name: 'id', column: 'id', type: INT4, role: 'primaryKey', nullable: false, hasDefault: true },
+        {
+          name: 'id',
+          column: 'id',
+          type: INT4,
+          role: 'primaryKey',
+          nullable: false,
+          hasDefault: true,
+          found: undefined,
+        },
         {
           name: 'title',
           column: 'title',
@@ -120,6 +128,7 @@ describe('introspectModel', () => {
           role: 'data',
           nullable: false,
           hasDefault: false,
+          found: undefined,
         },
         {
           name: 'subTitle',
@@ -128,6 +137,7 @@ describe('introspectModel', () => {
           role: 'data',
           nullable: true,
           hasDefault: false,
+          found: undefined,
         },
       ]);
     });
@@ -238,6 +248,7 @@ describe('introspectModel', () => {
         role: 'primaryKey',
         nullable: false,
         hasDefault: true,
+        found: undefined,
       });
     });
 
@@ -253,6 +264,7 @@ describe('introspectModel', () => {
         role: 'primaryKey',
         nullable: false,
         hasDefault: true,
+        found: undefined,
       });
     });
 
@@ -268,6 +280,7 @@ describe('introspectModel', () => {
         role: 'primaryKey',
         nullable: false,
         hasDefault: true,
+        found: undefined,
       });
     });
 
@@ -283,6 +296,7 @@ describe('introspectModel', () => {
         role: 'primaryKey',
         nullable: false,
         hasDefault: false,
+        found: undefined,
       });
     });
 
@@ -294,7 +308,7 @@ describe('introspectModel', () => {
       expect(introspectModel(model)).to.deep.equal({
         info: null,
         problems: [
-          'Membership has a composite primary key (userId, groupId); give it one attribute with @PrimaryKey, ' +
+          'Membership has a composite primary key (userId, groupId); give it one attribute with @PrimaryKey, unique in the table by itself, ' +
             'so that /{id} can address a row.',
         ],
       });
@@ -306,7 +320,7 @@ describe('introspectModel', () => {
       expect(introspectModel(model)).to.deep.equal({
         info: null,
         problems: [
-          'Log has no primary key; give it one attribute with @PrimaryKey, so that /{id} can address a row.',
+          'Log has no primary key; give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.',
         ],
       });
     });
@@ -409,7 +423,7 @@ describe('introspectModel', () => {
         @PrimaryKey @Column(DataType.INTEGER) groupId!: number;
       }
       expect(introspectModel(attach(Membership)).problems).to.deep.equal([
-        'Membership has a composite primary key (userId, groupId); give it one attribute with @PrimaryKey, ' +
+        'Membership has a composite primary key (userId, groupId); give it one attribute with @PrimaryKey, unique in the table by itself, ' +
           'so that /{id} can address a row.',
         "Membership.groupId is a class field that hides the attribute's accessor; " +
           'write `declare groupId: …` instead of `groupId!: …`.',

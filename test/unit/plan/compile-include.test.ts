@@ -262,7 +262,7 @@ describe('compiling include', () => {
   it('refuses models that cannot be shown', () => {
     expect(problems(included({ pairs: true }))).to.deep.equal([
       'City: include.pairs leads to a model that cannot be shown: Pair has a composite primary key (a, b); ' +
-        'give it one attribute with @PrimaryKey, so that /{id} can address a row.',
+        'give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.',
     ]);
     const own = declare();
     const elsewhere = declare();

@@ -113,7 +113,7 @@ describe('readSchema, createSchema and updateSchema', () => {
     Log.removeAttribute('id');
     expect(() => updateSchema(Log)).to.throw(
       ConfigError,
-      'Log has no primary key; give it one attribute with @PrimaryKey, so that /{id} can address a row.',
+      'Log has no primary key; give it one attribute with @PrimaryKey, unique in the table by itself, so that /{id} can address a row.',
     );
   });
 });

@@ -1,0 +1,71 @@
+/** The table of a model as the catalogue of its database describes it. Plain, frozen data; unknown until the catalogue was read. */
+import type { Sequelize } from 'sequelize';
+import type { ModelClass } from '../metadata/crud-options.js';
+
+/** A column of a table. */
+export interface ColumnFacts {
+  readonly name: string;
+  /** As `format_type` writes it: `character varying(20)`. */
+  readonly type: string;
+  /** The same without its modifiers, and without domains: `timestamp without time zone[]`. */
+  readonly baseType: string;
+  /** The labels of an enum, in order; null for any other type. */
+  readonly labels: readonly string[] | null;
+  readonly notNull: boolean;
+  /** Whether the table, or the domain of the column, has a value for a row without one. */
+  readonly hasDefault: boolean;
+  /** Whether PostgreSQL refuses every value: a generated column, and an identity column `ALWAYS`. */
+  readonly isReadOnly: boolean;
+}
+
+/** What a foreign key does with the rows that refer to a row which is deleted, or whose key changes. */
+export type ReferentialAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
+
+/** A foreign key of a table. */
+export interface ForeignKeyFacts {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** The `id` of the table that it refers to. */
+  readonly target: string;
+  readonly targetColumns: readonly string[];
+  readonly onDelete: ReferentialAction;
+  readonly onUpdate: ReferentialAction;
+}
+
+/** A table. */
+export interface TableFacts {
+  /** The same for all models of the table, within one database. */
+  readonly id: string;
+  /** Whether it is a table, partitioned or not, whose indexes say what is unique; not a view, and not a foreign table. */
+  readonly isTable: boolean;
+  readonly columns: ReadonlyMap<string, ColumnFacts>;
+  /** The columns of each valid unique index over all rows. */
+  readonly uniqueKeys: readonly (readonly string[])[];
+  readonly foreignKeys: readonly ForeignKeyFacts[];
+}
+
+interface Known {
+  readonly sequelize: Sequelize | undefined;
+  readonly facts: TableFacts;
+}
+
+const known = new WeakMap<ModelClass, Known>();
+
+/** Remembers the table of a model; undefined where there is none. */
+export function setTableFacts(model: ModelClass, facts: TableFacts | undefined): void {
+  if (facts) known.set(model, { sequelize: model.sequelize, facts });
+  else known.delete(model);
+}
+
+/** The table of a model; undefined as long as its database was not read, and where it has no such table. */
+export function tableFacts(model: ModelClass): TableFacts | undefined {
+  const found = known.get(model);
+  return found && found.sequelize === model.sequelize ? found.facts : undefined;
+}
+
+/** Whether no two rows can have the same values of these columns. */
+export function isUniqueKey({ uniqueKeys }: TableFacts, columns: readonly string[]): boolean {
+  return uniqueKeys.some(
+    (key) => key.length === columns.length && columns.every((each) => key.includes(each)),
+  );
+}

@@ -1,0 +1,154 @@
+/** Holds requests back until the catalogue has completed the plan of their resource. */
+import { ConnectionError } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
+import { setTableFacts } from '../../model/table-facts.js';
+import type { ResourcePlan } from '../../plan/resource-plan.js';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
+import { describeError } from '../../util/describe-error.js';
+import type { Logger } from '../../util/logger.js';
+import { describeFault, type FaultKind } from '../errors/database-fault.js';
+import { setIndexes } from '../sql/table-indexes.js';
+import { readCatalogue, type Tables } from './catalogue.js';
+import { readIndex } from './index-advice.js';
+import { keyProblems } from './key-problems.js';
+import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
+import { tablesRead } from './relation-advice.js';
+
+/** What an application says of the check of its tables. */
+export interface CatalogueOptions {
+  readonly logger: Logger;
+  /** Whether missing indexes are logged. */
+  readonly indexAdvice: boolean;
+}
+
+/**
+ * The gate of an application. A resource is open when the catalogue has the tables of its models and of their relations. One whose
+ * table is not there yet is passed, as its statements fail by themselves, and is read again by its next request.
+ */
+export class CatalogueGate {
+  readonly #plans: readonly ResourcePlan[];
+  readonly #options: CatalogueOptions;
+  readonly #open = new Set<ResourcePlan>();
+  readonly #refused = new Set<ResourcePlan>();
+  readonly #logged = new Set<string>();
+  #reading: Promise<readonly string[]> | null = null;
+
+  constructor(plans: readonly ResourcePlan[], options: CatalogueOptions) {
+    this.#plans = plans;
+    this.#options = options;
+  }
+
+  /**
+   * Reads the catalogue at the start. Where the database cannot be reached now, requests read it.
+   *
+   * @throws ConfigError with all that is wrong with the tables
+   */
+  async start(): Promise<void> {
+    try {
+      throwProblems(await this.#readOnce());
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      this.#options.logger.error(
+        'The tables of the models could not be read from the catalogue; their requests are answered 503, and each tries again',
+        describeError(error),
+      );
+    }
+  }
+
+  /** Whether the requests of a resource need not wait. */
+  isOpen(plan: ResourcePlan): boolean {
+    return this.#open.has(plan);
+  }
+
+  /**
+   * Reads the catalogue for a request, unless another one does so already.
+   *
+   * @throws ConnectionError as long as it cannot be read, and always for a resource whose tables are wrong
+   */
+  async pass(plan: ResourcePlan): Promise<void> {
+    try {
+      const problems = this.#refused.has(plan) ? [] : await this.#readOnce();
+      for (const problem of problems) this.#log('error', problem);
+    } catch (error) {
+      // It is logged with its cause.
+      throw new ConnectionError(error as Error);
+    }
+    if (this.#refused.has(plan)) {
+      throw new ConnectionError(
+        new Error(`The table of ${plan.name} is not what its model needs; the log has the reason.`),
+      );
+    }
+  }
+
+  /** Reads the catalogue, or waits for what reads it already. @returns what is wrong with the tables */
+  #readOnce(): Promise<readonly string[]> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<readonly string[]> {
+    const waiting = this.#plans.filter((plan) => !this.#open.has(plan) && !this.#refused.has(plan));
+    const models = [...new Set(waiting.flatMap(tablesRead).map(({ model }) => model))];
+    const tables = await this.#tables(models);
+    if (!tables) {
+      for (const plan of waiting) this.#open.add(plan);
+      return [];
+    }
+    for (const model of models) {
+      const table = tables.get(model);
+      setTableFacts(model, table?.facts);
+      setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
+    }
+    const problems = new Set<string>();
+    for (const plan of waiting) {
+      const read = tablesRead(plan);
+      const own = keyProblems(plan);
+      for (const each of own) problems.add(each);
+      if (own.length > 0) this.#refused.add(plan);
+      else if (read.every(({ model }) => tables.has(model))) this.#open.add(plan);
+    }
+    this.#advise(waiting, tables);
+    return [...problems];
+  }
+
+  /** The tables; null where the role may not read the catalogue, which no later attempt would change. */
+  async #tables(models: readonly ModelClass[]): Promise<Tables | null> {
+    try {
+      return await readCatalogue(models);
+    } catch (error) {
+      const fault = describeFault(error);
+      if (fault === null || PASSING.has(fault.kind)) throw error;
+      this.#log(
+        'warn',
+        'The database refuses to describe its tables, so that keys, defaults and types are taken from the models alone; GRANT the ' +
+          'role SELECT on the tables of pg_catalog.',
+      );
+      return null;
+    }
+  }
+
+  #advise(plans: readonly ResourcePlan[], tables: Tables): void {
+    for (const line of missingLines(plans, tables)) this.#log('error', line);
+    for (const line of unknownLines(plans, tables)) this.#log('warn', line);
+    for (const line of adviceLines(plans, tables, this.#options.indexAdvice)) this.#log('warn', line);
+  }
+
+  /** Logs a line once. */
+  #log(level: 'error' | 'warn', line: string): void {
+    if (this.#logged.has(line)) return;
+    this.#logged.add(line);
+    this.#options.logger[level](line);
+  }
+}
+
+/** What another attempt may not meet. */
+const PASSING: ReadonlySet<FaultKind> = new Set([
+  'unavailable',
+  'timeout',
+  'locked',
+  'concurrent',
+  'noMemory',
+  'tooLarge',
+]);
