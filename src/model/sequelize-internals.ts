@@ -65,6 +65,18 @@ export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
 
 const NO_SCOPE: AppliedScope = {};
 
+/** Whether the scope of a model keeps an attribute out of what its finders read. */
+export function isLeftOut<M extends Model>(model: ModelStatic<M>, name: string): boolean {
+  const { attributes } = scopeOf(model);
+  const isNamed = (list: readonly unknown[]): boolean => list.some((each) => [each].flat().at(-1) === name);
+  if (Array.isArray(attributes)) return !isNamed(attributes);
+  const { exclude = [], include = [] } = (attributes ?? {}) as {
+    readonly exclude?: readonly string[];
+    readonly include?: readonly unknown[];
+  };
+  return exclude.includes(name) && !isNamed(include);
+}
+
 /** What the scope of a model asks of rows, as Sequelize writes it where the table has the model's name; null where it asks nothing. */
 export function scopeCondition(model: ModelStatic<Model>): string | null {
   const { where } = scopeOf(model);

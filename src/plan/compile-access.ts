@@ -5,7 +5,7 @@ import type { AttributeInfo, RecordInfo } from '../model/model-info.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { type AccessPlan, type FieldPlan, restrictedNames } from './access-plan.js';
-import type { OptionCheck } from './compile-options.js';
+import { hiddenBy, type OptionCheck } from './compile-options.js';
 import { isComparable } from './filter-operators.js';
 import type { ResourcePlan } from './resource-plan.js';
 
@@ -135,7 +135,7 @@ function compileFields(check: RuleCheck): AccessPlan['fields'] {
       );
     if (rules.read !== undefined && exposure.unreadable.has(name))
       report(
-        `${info.name}: fields.${name}.read is about an attribute that @Exclude() hides from everybody; remove one of the two.`,
+        `${info.name}: fields.${name}.read is about an attribute that ${hiddenBy(info, name)} hides from everybody; remove one of the two.`,
       );
     const { read = null, write = null, create = write, update = write } = rules;
     plans.set(name, Object.freeze({ read, create, update }));

@@ -8,7 +8,8 @@ import {
   OPERATIONS,
   type Operation,
 } from '../metadata/crud-options.js';
-import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
+import { isLeftOut } from '../model/sequelize-internals.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { showValue } from '../util/option-problems.js';
 import { isComparable } from './filter-operators.js';
@@ -174,6 +175,11 @@ function sortableAttribute(check: OptionCheck, option: string, name: string): At
   return undefined;
 }
 
+/** The mechanism that keeps an attribute out of answers. */
+export function hiddenBy({ model }: RecordInfo, name: string): string {
+  return isLeftOut(model, name) ? 'the default scope' : '@Exclude()';
+}
+
 /** Filtering or sorting by a hidden attribute would tell its values, one comparison at a time. */
 export function visibleAttribute(
   { info, exposure, report, owner = info.name, prefix = '' }: AttributeCheck,
@@ -192,7 +198,7 @@ export function visibleAttribute(
   }
   if (exposure.unreadable.has(name)) {
     report(
-      `${owner}: ${option} names '${prefix}${name}', which @Exclude() hides from answers; ` +
+      `${owner}: ${option} names '${prefix}${name}', which ${hiddenBy(info, name)} hides from answers; ` +
         'remove it, or its values can be guessed by comparing.',
     );
     return undefined;

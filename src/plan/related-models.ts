@@ -7,7 +7,7 @@ import { declaredOptions } from '../model/declared-options.js';
 import { choiceProblem } from '../model/model-hooks.js';
 import { ownModel } from '../model/record.js';
 import { describeRelation, type Relation } from '../model/relations.js';
-import { scopeOf } from '../model/sequelize-internals.js';
+import { isLeftOut } from '../model/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
 import type { AccessPlan } from './access-plan.js';
 import type { SharedAccess } from './compile-access.js';
@@ -190,12 +190,7 @@ export function keyProblem({ parent, parentKey }: Relation): string | null {
 
 /** Why records that a scope is part of do not have the key. @returns the end of a sentence */
 export function scopeProblem({ parent, parentKey }: Relation): string | null {
-  const { attributes } = scopeOf(parent);
-  const { exclude } = (attributes ?? {}) as { readonly exclude?: readonly string[] };
-  const isLeftOut = Array.isArray(attributes)
-    ? !attributes.some((each) => [each].flat().at(-1) === parentKey)
-    : exclude?.includes(parentKey);
-  if (!isLeftOut) return null;
+  if (!isLeftOut(parent, parentKey)) return null;
   return `is found by ${parent.name}.${parentKey}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
 }
 

@@ -3,6 +3,7 @@
 import type { Class } from '../metadata/crud-options.js';
 import { hasGetter, hasPartialRecords } from '../model/attribute-notes.js';
 import type { ColumnType } from '../model/column-type.js';
+import { hasJsonForm } from '../model/json-form.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { columnSchema, withComment, withRules } from '../schema/body-json-schema.js';
@@ -53,7 +54,7 @@ function attributeProperty(plan: ResourcePlan, name: string): JsonProperty {
   const schema = wireSchema(attribute.type);
   return noted(plan, name, {
     schema: attribute.nullable ? orNull(schema) : schema,
-    isRequired: !hasPartialRecords(model),
+    isRequired: !hasPartialRecords(model) && !hasJsonForm(model),
   });
 }
 

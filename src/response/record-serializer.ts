@@ -1,5 +1,6 @@
 /** Records -> plain objects as they leave, through the resource's read schema. */
 import type { Class } from '../metadata/crud-options.js';
+import { jsonFormOf } from '../model/json-form.js';
 import type { RecordInfo } from '../model/model-info.js';
 import { restrictedNames } from '../plan/access-plan.js';
 import type { Exposure, ResourcePlan } from '../plan/resource-plan.js';
@@ -89,15 +90,20 @@ export function compileSerializer(plan: RecordPlan, nested: NestedRecords): Comp
   const isTransformed = names.some((name) => hasTransform(plan.info, name, 'read'));
   const shared = { model: plan.info.model, restricted: plan.restricted, without: choices(plan, names) };
   if (!plan.explicit && !isTransformed) {
-    return { serialize: direct(plan, nested), values: null, readClass: null, ...shared };
+    return { serialize: ofForm(direct(plan, nested)), values: null, readClass: null, ...shared };
   }
   const readClass = plan.explicit ?? plan.deriveClass();
   return {
-    serialize: throughClass(plan, readClass, names, nested),
-    values: (record) => withTextForBytes(pick(record, names), readClass),
+    serialize: ofForm(throughClass(plan, readClass, names, nested)),
+    values: (record) => withTextForBytes(pick(jsonFormOf(record) ?? record, names), readClass),
     readClass,
     ...shared,
   };
+}
+
+/** The values of a record that has a JSON form of its own are those of the form. */
+function ofForm(serialize: RecordSerializer): RecordSerializer {
+  return (record, fields) => serialize(jsonFormOf(record) ?? record, fields);
 }
 
 function choices({ explicit }: RecordPlan, names: readonly string[]): CompiledSerializer['without'] {

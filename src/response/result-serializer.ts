@@ -3,7 +3,8 @@ import type { ClassTransformOptions } from 'class-transformer';
 import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { declaredOptions } from '../model/declared-options.js';
 import { introspectAttributes, introspectModel } from '../model/introspect-model.js';
-import { enter, isModel, isRecord, modelOf } from '../model/record.js';
+import { jsonFormOf } from '../model/json-form.js';
+import { enter, isModel, isRecord, modelOf, type RecordInstance } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';
 import { pristineRow } from '../persistence/customization/hydrate-record.js';
 import { deriveReadClass } from '../schema/derive-read-class.js';
@@ -161,16 +162,24 @@ function showRecord(record: object, serializers: SerializerRegistry, model?: obj
 
 /** Relations and computed columns of a record that this application does not serve. */
 function furtherValues(
-  record: { get(): Readonly<Record<string, unknown>> },
+  record: RecordInstance & { readonly dataValues?: Readonly<Record<string, unknown>> },
   model: ModelClass,
   serializers: SerializerRegistry,
 ): object {
   const attributes = model.getAttributes();
   if (declaredReadSchema(model)) return {};
-  const further = Object.entries(record.get()).filter(
+  const form = jsonFormOf(record);
+  const further = Object.entries(form ?? record.get()).filter(
     ([name]) => !Object.hasOwn(attributes, name) && !isHidden(model, name),
   );
-  return Object.fromEntries(further.map(([name, value]) => [name, serializeResult(value, serializers)]));
+  return Object.fromEntries(
+    further.map(([name, value]) => {
+      // A form has loaded records as plain objects, with all that they hold.
+      const loaded = form && record.dataValues?.[name];
+      const isLoaded = loaded && holdsRecord(loaded, serializers);
+      return [name, serializeResult(isLoaded ? loaded : value, serializers)];
+    }),
+  );
 }
 
 function serializerFor(record: object, serializers: SerializerRegistry, model?: object): CompiledSerializer {

@@ -1,4 +1,5 @@
 /** How the rows of a resource leave: straight as JSON text, or as records where code of the user's looks at them. */
+import { hasJsonForm } from '../model/json-form.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import {
   type Hydrate,
@@ -141,7 +142,8 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     columnsOf: () => whole,
     isOfRecords: true,
     // Virtual attributes without getters are values like others.
-    runsUserCode: isByClass || gettersOf(info, [...readable, info.primaryKey]).length > 0,
+    runsUserCode:
+      isByClass || hasJsonForm(info.model) || gettersOf(info, [...readable, info.primaryKey]).length > 0,
     ofRecord: () => null,
     key: (row, parsers) => hydratorFor(parsers)(row).get(info.primaryKey.name),
     writer(parsers, fields = null) {

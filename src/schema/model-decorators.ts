@@ -6,6 +6,7 @@ import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'cl
 import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
+import { isLeftOut } from '../model/sequelize-internals.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { decoratorsOf } from './class-validator-internals.js';
@@ -14,7 +15,8 @@ import { decoratorsOf } from './class-validator-internals.js';
 type Direction = keyof typeof DIRECTIONS;
 
 /**
- * What `@Exclude()` hides: an attribute from answers and bodies, or from one of them with `toPlainOnly` or `toClassOnly`.
+ * What the default scope and `@Exclude()` hide. The scope hides from answers what Sequelize's finders do not read. `@Exclude()`
+ * hides an attribute from answers and bodies, or from one of them with `toPlainOnly` or `toClassOnly`.
  * On the class it hides every attribute without `@Expose()`. One without which no row can be created is hidden from
  * bodies only by a decorator that says so.
  */
@@ -24,7 +26,7 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
   const undecided = new Map<string, string>();
   for (const attribute of info.attributes.values()) {
     const { name } = attribute;
-    if (isHidden(info.model, name)) unreadable.add(name);
+    if (isHidden(info.model, name) || isLeftOut(info.model, name)) unreadable.add(name);
     const exclusion = exclusionOf(info.model, name, 'write');
     if (exclusion) unwritable.add(name);
     if (exclusion && !exclusion.toClassOnly && isRequired(attribute)) {

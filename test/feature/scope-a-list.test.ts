@@ -65,7 +65,7 @@ class Scoped extends Owned {}
 @Table({ tableName: 'scoped_pages', timestamps: false })
 class ScopedPage extends Owned {}
 
-@Crud({ ...OPTIONS, pagination: 'cursor' } as object)
+@Crud({ filterAllow: ['rank'], sortAllow: ['id', 'rank'], pagination: 'cursor' } as object)
 @DefaultScope(() => ({ attributes: ['id', 'rank'] }))
 @Table({ tableName: 'narrow', timestamps: false })
 class Narrow extends Owned {}
@@ -241,9 +241,9 @@ describe('a list of which the server shows a part', () => {
   });
 
   it('has only the attributes of the default scope', async () => {
-    const { items } = await list('/narrows', { sort: '-owner', size: '1' });
-    expect(items).to.deep.equal([{ id: 4, rank: 2 }]);
-    expect(await walk('/narrows', { sort: '-owner,rank' })).to.deep.equal([2, 4, 5, 1, 3]);
+    const { items } = await list('/narrows', { sort: '-rank,id', size: '1' });
+    expect(items).to.deep.equal([{ id: 3, rank: null }]);
+    expect(await walk('/narrows', { sort: '-rank,id' })).to.deep.equal([3, 1, 4, 2, 5]);
   });
 
   it('has the condition of a hook', async () => {

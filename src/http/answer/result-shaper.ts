@@ -5,29 +5,30 @@ import { type SerializerRegistry, serializeResult } from '../../response/result-
 import { answering } from '../resources/application-access.js';
 import { setDefaultHeaders } from './default-headers.js';
 
-/** What `json` was before, for responses whose method has not returned. */
-const unguarded = new WeakMap<Response, Response['json']>();
+/** The methods of Express that write JSON. Its `send` takes objects to `json`. */
+type JsonMethods = Pick<Response, 'json' | 'jsonp'>;
 
-/** For methods that answer by themselves. Express's `send` takes objects to `json`, so that this is for both. */
+/** What the methods were before, for responses whose method has not returned. */
+const unguarded = new WeakMap<Response, JsonMethods>();
+
+/** For methods that answer by themselves. */
 export function guardJson(response: Response, serializers: SerializerRegistry): void {
   if (unguarded.has(response)) return;
-  const { json } = response;
-  unguarded.set(response, json);
-  response.json = (...bodies) => {
-    if (!response.headersSent) setDefaultHeaders(response);
-    return json.apply(
-      response,
-      answering(response.req, () =>
-        bodies.map((body) => serializeResult(body, serializers)),
-      ) as typeof bodies,
-    );
-  };
+  const { json, jsonp } = response;
+  unguarded.set(response, { json, jsonp });
+  const guarded =
+    (write: Response['json']): Response['json'] =>
+    (...bodies) => {
+      if (!response.headersSent) setDefaultHeaders(response);
+      const shown = answering(response.req, () => bodies.map((body) => serializeResult(body, serializers)));
+      return write.apply(response, shown as typeof bodies);
+    };
+  Object.assign(response, { json: guarded(json), jsonp: guarded(jsonp) });
 }
 
 /** What a method has returned is shaped already. */
 export function releaseJson(response: Response): void {
-  const json = unguarded.get(response);
-  if (json) response.json = json;
+  Object.assign(response, unguarded.get(response));
   unguarded.delete(response);
 }
 

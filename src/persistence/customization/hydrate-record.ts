@@ -143,7 +143,8 @@ export function attachRelation(record: Model, name: string, value: unknown): voi
 /** Whether a record has its class, its values, and no method of its own in the place of Sequelize's. */
 function isAsMade({ record, columns: { info } }: Origin): boolean {
   const hasClass = Object.getPrototypeOf(record) === info.model.prototype;
-  return hasClass && !Object.hasOwn(record, 'get') && isUnread(record, 'dataValues');
+  const hasMethods = !Object.hasOwn(record, 'get') && !Object.hasOwn(record, 'toJSON');
+  return hasClass && hasMethods && isUnread(record, 'dataValues');
 }
 
 const UNREAD: RecordValues = Object.freeze({});

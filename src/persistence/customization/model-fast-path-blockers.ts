@@ -5,6 +5,7 @@
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { customAttributes, deletedAtOf, timestampsOf } from '../../model/attribute-notes.js';
 import type { ColumnType } from '../../model/column-type.js';
+import { hasJsonForm } from '../../model/json-form.js';
 import { queryHooks } from '../../model/model-hooks.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { hookedCascades, instanceOptions } from '../../model/sequelize-internals.js';
@@ -50,9 +51,10 @@ function softDeleteReasons(info: ModelInfo): string[] {
   return name === undefined || isPlainTimestamp(info, name) ? [] : [`${name} is not a plain timestamp`];
 }
 
-/** Whether answers hold what only a record can tell: the value of a getter, or of a virtual attribute. */
+/** Whether answers hold what only a record can tell: the value of a getter, of a virtual attribute, or of `toJSON`. */
 export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]): boolean {
-  return readable.some(({ type }) => type.kind === 'virtual') || gettersOf(info, readable).length > 0;
+  const isVirtual = readable.some(({ type }) => type.kind === 'virtual');
+  return isVirtual || hasJsonForm(info.model) || gettersOf(info, readable).length > 0;
 }
 
 /** The attributes whose value is told by code of the user's. */

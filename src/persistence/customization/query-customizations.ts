@@ -6,7 +6,7 @@ import { ambientTransactions, hooksOf, instanceOptions } from '../../model/seque
 import { EngineSequelize } from '../session/engine-sequelize.js';
 import { ownMethods } from './class-lineage.js';
 
-/** Records are shown without it on either path. */
+/** On either path answers are made with it, and queries without it. */
 const UNUSED_METHODS: ReadonlySet<string> = new Set(['toJSON']);
 
 /** What there is; nothing where queries are Sequelize's alone. */
