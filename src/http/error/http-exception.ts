@@ -5,14 +5,15 @@ import {
   MultipleResultsFound,
   NotDeletedError,
   NotFoundError,
+  NotStoredError,
   PersistenceError,
 } from '../../persistence/errors/errors.js';
 
-const CONFLICTS = [MultipleResultsFound, ConcurrentModificationError, NotDeletedError];
+const CONFLICTS = [MultipleResultsFound, ConcurrentModificationError, NotDeletedError, NotStoredError];
 
 /**
- * The status of an error: 404 for `NotFoundError`, 409 for `MultipleResultsFound`, `ConcurrentModificationError` and
- * `NotDeletedError`, and 500 for everything else.
+ * The status of an error: 404 for `NotFoundError`, 409 for `MultipleResultsFound`, `ConcurrentModificationError`,
+ * `NotDeletedError` and `NotStoredError`, and 500 for everything else.
  *
  * @example
  * ```ts

@@ -116,7 +116,8 @@ interface WholeRequest<I extends RequestArguments> {
   /** Null where only Sequelize can. */
   readonly ours: RowRunner<I> | null;
   readonly once: IdempotentWrite | null;
-  readonly isShaped: boolean;
+  /** Whether all that it does has to happen together. */
+  readonly isWhole: boolean;
   readonly isConditional: boolean;
 }
 
@@ -147,12 +148,12 @@ export function answerWith<I extends RequestArguments>(
   const runInSession = (
     action: Action,
     params: readonly unknown[],
-    { input, ours, once, isShaped, isConditional }: WholeRequest<I>,
+    { input, ours, once, isWhole, isConditional }: WholeRequest<I>,
   ): Promise<AnswerDraft | null> => {
     const { request, response } = action;
     return commitRequest(
       action,
-      sessionFor(isShaped || isConditional || runInRace !== null || once !== null),
+      sessionFor(isWhole),
       runOnce(once, formatFor(response), response, async () => {
         await check?.(request);
         const ran = ours && input && (await ours.run(input, await sessionTarget(sequelize, verb)));
@@ -197,8 +198,11 @@ export function answerWith<I extends RequestArguments>(
     // A key keeps a row only where the answer follows from it alone. A write includes no relations.
     const isKeptWhole = once !== null && (response.statusCode !== 200 || formatFor(response) === 'values');
     const needsSession = isShaped || isKeptWhole || !isEmbeddedByRows(include, views);
-    if (ours && input && !needsSession && isAlone(sequelize, request)) {
-      const on = aloneTarget(sequelize, request);
+    const on = aloneTarget(sequelize, request);
+    const isOurs = ours !== null && !needsSession && isAlone(sequelize, request);
+    const drops = isOurs && ours?.mayDrop?.(on);
+    const mayDrop = isPromise(drops) ? await drops : drops === true;
+    if (ours && input && isOurs && !mayDrop) {
       const found = await (once ? once.attempt(ours, input, on) : ours.run(input, on));
       if (found) {
         noteOperation(request, RAN_ROWS);
@@ -209,7 +213,8 @@ export function answerWith<I extends RequestArguments>(
       }
       if (!once) ours = null;
     }
-    const draft = await runInSession(action, params, { input, ours, once, isShaped, isConditional });
+    const isWhole = isShaped || isConditional || mayDrop || runInRace !== null || once !== null;
+    const draft = await runInSession(action, params, { input, ours, once, isWhole, isConditional });
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };

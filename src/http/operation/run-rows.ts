@@ -19,12 +19,14 @@ import { currentTarget } from '../../persistence/connections/current-target.js';
 import { statementRunner } from '../../persistence/connections/statement-runner.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
+import type { RowWrite } from '../../persistence/customization/table-triggers.js';
 import { noSuchRecord, notDeleted } from '../../persistence/errors/errors.js';
 import { type FoundRows, RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
 import type { AnswerKey } from '../../persistence/sql/key-table.js';
 import { joinSlots, type Slots } from '../../persistence/sql/statement.js';
+import type { Maybe } from '../../util/maybe.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { requestSettings } from '../request/row-security.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
@@ -37,6 +39,8 @@ import { rowsShown } from './shown-records.js';
 export interface RowRunner<I extends RequestArguments = RequestArguments> {
   /** Whether it may now: hooks and a scope can be added at any time, and would not see our SQL. */
   isOpen(): boolean;
+  /** Whether the table may leave out the row of a write, which has to run in a session then; left out for reads. */
+  mayDrop?(on?: StatementTarget): Maybe<boolean>;
   /**
    * Null when only Sequelize can, and then nothing has happened yet.
    *
@@ -75,6 +79,16 @@ export function columnsOf(operation: Operation): readonly string[] {
 /** Writes whose answer follows from their row alone. */
 const KEPT_AS_ROWS: readonly Endpoint[] = ['create', 'update', 'delete', 'restore', 'purge'];
 
+/** The writes of an endpoint, as PostgreSQL sees them. */
+const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
+  create: ['insert'],
+  update: ['update'],
+  replace: ['insert', 'update'],
+  delete: ['delete'],
+  restore: ['update'],
+  purge: ['delete'],
+};
+
 /** What rows are, as what an operation gave. */
 export function outcomeOfRows(
   resource: Resource,
@@ -88,7 +102,7 @@ export function outcomeOfRows(
     page,
     count,
     key: () => (rows[0] ? resource.rowView.key(rows[0], parsers, fields) : undefined),
-    stored: (attribute) => shown.column(attribute)[0] ?? null,
+    stored: (attribute) => shown.column(attribute)[0],
     ...shown,
   };
 }
@@ -141,8 +155,10 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
       return { asked: operation(query, access, written), slots };
     };
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
+    const writes = ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'restore' : endpoint] ?? [];
     return {
       isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
+      ...(writes.length > 0 ? { mayDrop: (on?: StatementTarget) => executor.mayDrop(writes, on) } : {}),
       async run(input, on) {
         const request = ask(input);
         if (!request) return null;

@@ -6,6 +6,16 @@
  */
 import type { Sequelize } from 'sequelize';
 
+/** A write of one row, as PostgreSQL sees it: a soft delete is an update. */
+export type RowWrite = 'insert' | 'update' | 'delete';
+
+/** Their bits in `pg_trigger.h`. */
+const ROW_WRITES: readonly (readonly [RowWrite, number])[] = [
+  ['insert', 4],
+  ['delete', 8],
+  ['update', 16],
+];
+
 /** The triggers of a table, and what is as good as one. */
 export interface TableTriggers {
   /** Whether a row may not be what an UPDATE gave. */
@@ -14,25 +24,26 @@ export interface TableTriggers {
   readonly areThere: boolean;
   /** Whether it is a table without rules: a view may write anything else. */
   readonly isPlain: boolean;
-  /** Whether a new row may be another one than the statement says, or none. */
-  readonly changeInserts: boolean;
+  /** Writes of a row that the table may leave out: a trigger before them gives NULL, or a rule or a view does something else. */
+  readonly dropped: ReadonlySet<RowWrite>;
   /** Whether a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
   readonly haveLateKeys: boolean;
   /** The sequences that give new rows their keys, as their identifiers, by column. One that may not be drawn from is left out. */
   readonly sequences: Readonly<Record<string, string>>;
 }
 
-const NONE: TableTriggers = Object.freeze({
+/** Of a table that is not there. */
+export const NO_TRIGGERS: TableTriggers = Object.freeze({
   hideUpdates: false,
   areThere: false,
   isPlain: true,
-  changeInserts: false,
+  dropped: new Set<RowWrite>(),
   haveLateKeys: false,
   sequences: Object.freeze({}),
 });
 
 /**
- * With partitions; views and foreign tables may do anything. 1, 2, 4 and 16 are ROW, BEFORE, INSERT and UPDATE (`pg_trigger.h`). A foreign key
+ * With partitions; views and foreign tables may do anything. 1, 2, 4, 8 and 16 are ROW, BEFORE, INSERT, DELETE and UPDATE (`pg_trigger.h`). A foreign key
  * that refers to its own table may have the row follow itself, unless it is the primary key that it follows.
  */
 const TRIGGERS = `
@@ -48,7 +59,7 @@ const TRIGGERS = `
       WHERE conrelid = id AND condeferrable
         OR confrelid = id AND (condeferrable OR confupdtype NOT IN ('a', 'r'))) THEN 1
     ELSE 0 END) AS kind,
-    max(CASE WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 2 WHEN tgtype & 7 = 7 THEN 1 ELSE 0 END) AS inserts,
+    bit_or(CASE WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 28 WHEN tgtype & 3 = 3 THEN tgtype & 28 ELSE 0 END) AS dropped,
     (SELECT json_object_agg(attname, seqrelid::text)::text
       FROM (
         SELECT attname, objid AS made FROM pg_attribute JOIN pg_depend
@@ -118,17 +129,17 @@ async function find(
     answers.delete(table);
     throw error;
   });
-  const [kind, inserts, sequences, late] = Object.values(row);
+  const [kind, dropped, sequences, late] = Object.values(row);
   // The table is not there, or not yet.
   if (kind === null) {
     answers.delete(table);
-    return NONE;
+    return NO_TRIGGERS;
   }
   const triggers: TableTriggers = Object.freeze({
     hideUpdates: Number(kind) > 1,
     areThere: Number(kind) > 0,
-    isPlain: Number(inserts) < 2,
-    changeInserts: Number(inserts) > 0,
+    isPlain: (Number(dropped) & 1) === 0,
+    dropped: new Set(ROW_WRITES.flatMap(([write, bit]) => ((Number(dropped) & bit) === 0 ? [] : write))),
     haveLateKeys: Number(late) > 0,
     sequences: Object.freeze(JSON.parse(sequences ?? '{}') as Record<string, string>),
   });

@@ -73,6 +73,21 @@ export function notDeleted({ name }: { readonly name: string }): NotDeletedError
 }
 
 /**
+ * The database took a write and left its row out: a trigger gave NULL, or a rule or a view did something else. 409.
+ *
+ * @internal
+ */
+export class NotStoredError extends PersistenceError {
+  override readonly name = 'NotStoredError';
+}
+
+/** The error of a write whose row the database left out. @internal */
+export function notStored(write: 'insert' | 'update' | 'delete'): NotStoredError {
+  const verb = write === 'delete' ? 'delete' : 'store';
+  return new NotStoredError(`The database did not ${verb} the record, and nothing was done.`);
+}
+
+/**
  * A relation was read that the query did not load; a bug in the caller. 500.
  *
  * @example

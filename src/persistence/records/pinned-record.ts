@@ -51,7 +51,7 @@ export function pinRow<M extends Model>(
   info: RecordInfo,
   record: M,
   pins: Pins,
-  within: (byKey: WhereOptions<Attributes<M>>) => WhereOptions<Attributes<M>> | undefined,
+  within: (byKey: object) => WhereOptions<Attributes<M>> | undefined,
 ): () => void {
   const { where: ofRecord } = record;
   const kept = Object.fromEntries([...pins].map(([name, value]) => [attributeOf(info, name).column, value]));

@@ -17,6 +17,7 @@ import { readRecords, writeRecords } from './run-records.js';
 import { includesWithin } from './scoped-includes.js';
 import { changesWithin, newRowWithin, replacementWithin } from './scoped-values.js';
 import { SequelizeRecords } from './sequelize-records.js';
+import { needsReading } from './update-record.js';
 
 /**
  * Access to the rows of one model through Sequelize, with its hooks, scopes, validations and soft deletes.
@@ -163,12 +164,11 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   async create(values: CreateValues<M>): Promise<M> {
     const context = await this.context('other', values);
     const written = newRowWithin(values, this.model.name, context.access);
-    return writeRecords(
-      this.model,
-      context,
-      (rows, on) => rows.insert(written, on),
-      (records, options) => records.create(written, options),
-    );
+    return writeRecords<M, M>(this.model, context, {
+      write: 'insert',
+      onRows: (rows, on) => rows.insert(written, on),
+      onRecords: (records, options) => records.create(written, options),
+    });
   }
 
   /**
@@ -180,12 +180,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
     const context = await this.context('other', values);
     const written = changesWithin(values, this.model.name, context.access);
-    const updated = await writeRecords<M, M | null>(
-      this.model,
-      context,
-      (rows, on) => rows.update(id, written, on),
-      (records, options) => records.update(id, written, options),
-    );
+    const updated = await writeRecords<M, M | null>(this.model, context, {
+      write: 'update',
+      onRows: (rows, on) => rows.update(id, written, on),
+      onRecords: (records, options) => records.update(id, written, options),
+      isWhole: () => needsReading(this.model),
+    });
     return updated ?? this.missing();
   }
 
@@ -195,13 +195,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotFoundError when there is no such row, or it is already soft-deleted
    */
   async delete(id: Id): Promise<void> {
-    const deleted = await writeRecords<M, number | boolean>(
-      this.model,
-      await this.context('other'),
-      (rows, on) => rows.delete(id, on),
-      (records, options) => records.delete(id, options),
-      destroysRecords(this.model, false),
-    );
+    const deleted = await writeRecords<M, number | boolean>(this.model, await this.context('other'), {
+      write: this.model.options.paranoid ? 'update' : 'delete',
+      onRows: (rows, on) => rows.delete(id, on),
+      onRecords: (records, options) => records.delete(id, options),
+      isWhole: destroysRecords(this.model, false),
+    });
     if (!deleted) this.missing();
   }
 
@@ -212,13 +211,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @throws NotDeletedError when it is not soft-deleted
    */
   async restore(id: Id): Promise<M> {
-    const restored = await writeRecords<M, M | null>(
-      this.model,
-      await this.context('other'),
-      (rows, on) => rows.restore(id, on),
-      (records, options) => records.restore(id, options),
-      true,
-    );
+    const restored = await writeRecords<M, M | null>(this.model, await this.context('other'), {
+      write: 'update',
+      onRows: (rows, on) => rows.restore(id, on),
+      onRecords: (records, options) => records.restore(id, options),
+      isWhole: true,
+    });
     return restored ?? this.neverDeleted(id);
   }
 
@@ -245,13 +243,13 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   async purge(rows: PurgeOptions): Promise<number>;
   async purge(which: Id | PurgeOptions): Promise<unknown> {
     const rows = isPurgeOptions(which) ? checkPurge(which) : null;
-    const purged = await writeRecords<M, number | boolean>(
-      this.model,
-      await this.context('other'),
-      async (each, on) => (rows ? undefined : each.purge(which as Id, on)),
-      (records, options) => (rows ? records.purgeBefore(rows, options) : records.purge(which as Id, options)),
-      true,
-    );
+    const purged = await writeRecords<M, number | boolean>(this.model, await this.context('other'), {
+      write: 'delete',
+      onRows: async (each, on) => (rows ? undefined : each.purge(which as Id, on)),
+      onRecords: (records, options) =>
+        rows ? records.purgeBefore(rows, options) : records.purge(which as Id, options),
+      isWhole: true,
+    });
     if (rows) return purged;
     if (!purged) await this.neverDeleted(which as Id);
     return undefined;

@@ -4,12 +4,13 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import type { Access } from '../../operation/access.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import { hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
+import type { RowWrite } from '../customization/table-triggers.js';
 import { currentSettings } from '../session/request-settings.js';
 import { isOnSequelize } from '../session/session.js';
 import { DatabaseSession } from '../transactions/database-session.js';
 import { type RowOptions, type RowRecords, rowRecords } from './row-records.js';
 import { SequelizeRecords } from './sequelize-records.js';
-import type { WriteOptions } from './update-record.js';
+import { modelTriggers, type WriteOptions } from './update-record.js';
 
 /** What a query of a repository belongs to. */
 export interface QueryContext {
@@ -45,30 +46,43 @@ export async function inReadScope<M extends Model, T>(
   return session.run(async () => read({ transaction: await session.begin() }));
 }
 
-/**
- * Runs a write in the transaction it belongs to, in one of its own where hooks may write too, or else alone.
- *
- * @param isWhole whether Sequelize reads before it writes, and both have to happen together
- */
+/** A write of a repository. */
+export interface RecordWrite<M extends Model, T> {
+  /** As PostgreSQL sees it. */
+  readonly write: RowWrite;
+  readonly onRows: OnRows<M, T>;
+  readonly onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>;
+  /** Whether Sequelize reads before it writes, or afterwards, and all of it has to happen together. Default: false. */
+  readonly isWhole?: boolean | (() => Promise<boolean>);
+}
+
+/** Runs a write in the transaction it belongs to, in one of its own where it may be more than one statement, or else alone. */
 export async function writeRecords<M extends Model, T>(
   model: ModelClass<M>,
   context: QueryContext,
-  onRows: OnRows<M, T>,
-  onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>,
-  isWhole = false,
+  work: RecordWrite<M, T>,
 ): Promise<T> {
+  const { write, onRows, onRecords, isWhole = false } = work;
+  const { access, scope } = context;
+  const inSession = async (): Promise<T> => {
+    const session = new DatabaseSession(model.sequelize as Sequelize, 'write');
+    return session.run(async () =>
+      writeRecords(model, { access, scope: { transaction: await session.begin() } }, work),
+    );
+  };
+  if (!scope.transaction && (await modelTriggers(model)).dropped.has(write)) return inSession();
   const written = await runOnRows(model, context, onRows);
   if (written !== undefined) return written;
-  const { access, scope } = context;
   const records = new SequelizeRecords(model, access);
   const options = hookOptions(model, 'write');
   if (scope.transaction) return onRecords(records, { ...options, ...scope });
   const needsSession =
-    isWhole || runsCodeInWrites(model) || records.provesWrites || currentSettings() !== null;
+    runsCodeInWrites(model) ||
+    records.provesWrites ||
+    currentSettings() !== null ||
+    (typeof isWhole === 'boolean' ? isWhole : await isWhole());
   // What a write reads it reads from the primary: a replica may be behind.
-  if (!needsSession) return onRecords(records, { ...options, useMaster: true });
-  const session = new DatabaseSession(model.sequelize as Sequelize, 'write');
-  return session.run(async () => onRecords(records, { ...options, transaction: await session.begin() }));
+  return needsSession ? inSession() : onRecords(records, { ...options, useMaster: true });
 }
 
 /** Undefined where there are none of ours, and for what only Sequelize can do. */

@@ -3,6 +3,7 @@ import {
   type Attributes,
   type CreationAttributes,
   type DestroyOptions,
+  EmptyResultError,
   type FindOptions,
   InstanceError,
   literal,
@@ -14,6 +15,7 @@ import {
   type WhereOptions,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { deletedAtOf, versionOf } from '../../model/attribute-notes.js';
 import { destroyingBy } from '../../model/sequelize-internals.js';
 import { type Access, presetOf } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
@@ -29,7 +31,8 @@ import {
   hasPlainQueries,
   hookOptions,
 } from '../customization/plain-queries.js';
-import { ConcurrentModificationError, noSuchRecord, notDeleted } from '../errors/errors.js';
+import type { RowWrite } from '../customization/table-triggers.js';
+import { ConcurrentModificationError, noSuchRecord, notDeleted, notStored } from '../errors/errors.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { ListOptions } from '../paging/list-options.js';
@@ -44,7 +47,7 @@ import { type Pins, pinned, pinningModel, pinRow, releasePins } from './pinned-r
 import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { checkReferences } from './scoped-values.js';
-import { updateRecord, type WriteOptions } from './update-record.js';
+import { modelTriggers, needsLock, updateRecord, type WriteOptions } from './update-record.js';
 
 /** The transaction of a query, as an option. */
 type TransactionOption = Pick<WriteOptions, 'transaction'>;
@@ -112,16 +115,28 @@ export class SequelizeRecords<M extends Model> {
     await checkReferences(this.#info, this.#access, values, options);
     // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
     const row = values as CreationAttributes<M>;
-    if (!this.provesWrites) return this.#model.create(row, options);
+    if (!this.provesWrites) return this.#insert(this.#model, row, options);
     const pins = this.#pinsOf(values);
-    const record = await pinningModel(this.#model, pins).create(row, options);
+    const record = await this.#insert(pinningModel(this.#model, pins), row, options);
     await releasePins(this.#info, record, pins, options);
     return record;
   }
 
+  /** @throws NotStoredError */
+  async #insert(model: ModelClass<M>, row: CreationAttributes<M>, options: WriteOptions): Promise<M> {
+    try {
+      return await model.create(row, options);
+    } catch (error) {
+      const isDropped = error instanceof EmptyResultError && (await this.#mayDrop('insert', options));
+      throw isDropped ? notStored('insert') : error;
+    }
+  }
+
   /** Changes a row. @throws NotFoundError @throws ConcurrentModificationError */
   async update(id: Id, values: WriteValues, options: WriteOptions): Promise<M> {
-    const found = await this.#findByKey(id, options);
+    const isLocked = options.transaction && (await needsLock(this.#model, this.provesWrites, options));
+    const lock = isLocked ? this.#lock : {};
+    const found = await this.#findByKey(id, { ...options, ...lock });
     if (!found) return this.#missing();
     await checkReferences(this.#info, this.#access, values, options);
     const change = values as Partial<Attributes<M>>;
@@ -129,8 +144,10 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** Deletes a row; how many there were. */
-  delete(id: Id, options: WriteOptions): Promise<number> {
-    return this.#destroy(this.#byId(id), options);
+  async delete(id: Id, options: WriteOptions): Promise<number> {
+    const count = await this.#destroy(this.#byId(id), options);
+    await this.#checkGone(id, this.#model.options.paranoid ? 'update' : 'delete', options);
+    return count;
   }
 
   /** Brings a soft-deleted row back. @throws NotFoundError @throws NotDeletedError @throws ConcurrentModificationError */
@@ -138,7 +155,10 @@ export class SequelizeRecords<M extends Model> {
     const found = await this.findDeleted(id, options);
     const write = async (record: M) => {
       await record.restore(options);
-      return record.reload(options);
+      return record.reload(options).catch(async (error: unknown) => {
+        if (error instanceof InstanceError) await this.#checkGone(id, 'update', options, 'only');
+        throw error;
+      });
     };
     return this.#change(id, found, options, write, 'with');
   }
@@ -146,7 +166,9 @@ export class SequelizeRecords<M extends Model> {
   /** Removes a soft-deleted row. @throws NotFoundError @throws NotDeletedError */
   async purge(id: Id, options: WriteOptions): Promise<number> {
     await this.findDeleted(id, options);
-    return this.#destroy(this.#byId(id), options, 'only');
+    const count = await this.#destroy(this.#byId(id), options, 'only');
+    await this.#checkGone(id, 'delete', options, 'only');
+    return count;
   }
 
   /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing; how many. */
@@ -169,6 +191,16 @@ export class SequelizeRecords<M extends Model> {
     if (record) return record;
     if (await this.find(id, { isLocked: false }, options)) throw notDeleted(this.#model);
     return this.#missing();
+  }
+
+  /** @throws NotStoredError where a row is there as before its write, and the table may leave it out */
+  async #checkGone(id: Id, write: RowWrite, options: WriteOptions, deleted?: Deleted): Promise<void> {
+    if (!(await this.#mayDrop(write, options))) return;
+    if (await this.#findByKey(id, options, deleted)) throw notStored(write);
+  }
+
+  async #mayDrop(write: RowWrite, options: WriteOptions): Promise<boolean> {
+    return (await modelTriggers(this.#model, options)).dropped.has(write);
   }
 
   /** The static form reports how many there were; the instance's does not where it only marks rows. */
@@ -216,7 +248,7 @@ export class SequelizeRecords<M extends Model> {
     deleted?: Deleted,
   ): Promise<M> {
     const pins = this.#pinsOf(record.dataValues);
-    const release = this.#keepWithin(record, pins);
+    const release = this.#keepWithin(record, pins, deleted);
     try {
       if (!this.provesWrites) return await write(record);
       const changed = await write(pinned(record, pins));
@@ -227,7 +259,7 @@ export class SequelizeRecords<M extends Model> {
       if (error instanceof InstanceError && this.provesWrites)
         await releasePins(this.#info, record, pins, options);
       if (error instanceof InstanceError) return this.#missing();
-      if (error instanceof OptimisticLockError) return this.#conflict(id, options, deleted);
+      if (error instanceof OptimisticLockError) return this.#conflict(id, record, options, deleted);
       throw error;
     } finally {
       release();
@@ -235,9 +267,15 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** @returns what ends it */
-  #keepWithin(record: M, pins: Pins): () => void {
-    if (!this.#within) return () => {};
-    return pinRow(this.#info, record, pins, (byKey) => this.#where(byKey, this.#bare));
+  #keepWithin(record: M, pins: Pins, deleted: Deleted | undefined): () => void {
+    const state = { ...(deleted ? {} : aliveCondition(this.#model)), ...startVersion(record) };
+    const release = pinRow(this.#info, record, pins, (byKey) =>
+      this.#where({ ...byKey, ...state } as WhereOptions<Attributes<M>>, this.#bare),
+    );
+    return () => {
+      release();
+      resetVersion(record);
+    };
   }
 
   /** What the row belongs to, and keeps. */
@@ -294,8 +332,12 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** A version that no longer matches means that the row was changed, or that it is gone. */
-  async #conflict(id: Id, options: WriteOptions, deleted?: Deleted): Promise<never> {
-    if (!(await this.#findByKey(id, options, deleted))) this.#missing();
+  async #conflict(id: Id, record: M, options: WriteOptions, deleted?: Deleted): Promise<never> {
+    const found = await this.#findByKey(id, options, deleted);
+    if (!found) return this.#missing();
+    const version = versionOf(this.#info.model) ?? '';
+    const isSame = found.dataValues[version] === record.previous(version as keyof Attributes<M>);
+    if (isSame && (await this.#mayDrop('update', options))) throw notStored('update');
     throw new ConcurrentModificationError(
       `Somebody else changed this ${this.#model.name} at the same time; read it again and repeat the change.`,
     );
@@ -304,6 +346,34 @@ export class SequelizeRecords<M extends Model> {
   #missing(): never {
     throw noSuchRecord({ name: this.#model.name, key: this.#model.primaryKeyAttribute });
   }
+}
+
+/** Columns of a row that is not soft-deleted, for an UPDATE. */
+function aliveCondition<M extends Model>(model: ModelClass<M>): Readonly<Record<string, unknown>> {
+  const mark = deletedAtOf({
+    model: model as unknown as ModelClass,
+    paranoid: model.options.paranoid === true,
+  });
+  const { field = mark, defaultValue } = (mark && model.getAttributes()[mark as never]) || {};
+  if (field === undefined || typeof defaultValue === 'function') return {};
+  // Sequelize takes an empty default value for none.
+  return { [field]: defaultValue || null };
+}
+
+/** Has Sequelize count on from nothing where a row has no version yet. @returns what the row has until then, by column */
+function startVersion(record: Model): Readonly<Record<string, unknown>> {
+  const model = record.constructor as ModelClass;
+  const version = versionOf(model);
+  if (version === undefined || record.dataValues[version] !== null) return {};
+  record.dataValues[version] = 0;
+  return { [model.getAttributes()[version]?.field ?? version]: null };
+}
+
+/** Leaves a row that was not written without a version. */
+function resetVersion(record: Model): void {
+  const version = versionOf(record.constructor as ModelClass);
+  if (version !== undefined && record.dataValues[version] === 0 && record.previous(version as never) === null)
+    record.dataValues[version] = null;
 }
 
 /** Whether no code of the user's takes part in what is written. */

@@ -1,19 +1,22 @@
 /** Changes a record, and has it hold the row as it is afterwards, with as few statements as that takes. */
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Attributes,
+  InstanceError,
   type Model,
   type QueryOptionsWithType,
   QueryTypes,
-  type Sequelize,
   type Transaction,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { versionOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
-import { describeModel } from '../../plan/describe-model.js';
+import { describeModel, describeRecords } from '../../plan/describe-model.js';
+import type { Maybe } from '../../util/maybe.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
-import { tableTriggers } from '../customization/table-triggers.js';
+import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
+import { notStored } from '../errors/errors.js';
 import { quotedTable } from '../sql/quoted-table.js';
 
 /** How the queries of a write run, and where. */
@@ -34,20 +37,19 @@ const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();
 
 /**
  * Writes values to the row of a record. Sequelize does not report an UPDATE without a row: the row that comes back with it
- * tells, and shows what triggers did. Where none came back there was nothing to write, or the row is gone; reading tells.
+ * tells, and shows what triggers did. Where a row may not be what came back, it is read in the same transaction.
  *
- * @throws InstanceError when the row is gone
+ * @throws InstanceError when the row is gone @throws NotStoredError when the database has left the row out
  */
 export async function updateRecord<M extends Model>(
   record: M,
   values: Partial<Attributes<M>>,
   options: WriteOptions,
 ): Promise<M> {
-  const returned = await returnedAttributes(record.constructor as ModelClass, options);
-  if (!returned) {
-    await record.update(values, options);
-    return record.reload(options);
-  }
+  const model = record.constructor as ModelClass;
+  const triggers = await modelTriggers(model, options);
+  const returned = returnedAttributes(model, triggers);
+  if (!returned) return updateAndRead(record, values, triggers, options);
   const returning = [...returned.map(({ column }) => column), MARK] as (keyof Attributes<M>)[];
   for (const name in values) {
     const value = values[name];
@@ -56,40 +58,98 @@ export async function updateRecord<M extends Model>(
   // As `update` does, which copies the options twice more on the way.
   const fields = (record.changed() || []) as (keyof Attributes<M>)[];
   await record.save({ ...options, fields, returning });
-  return takeRow(record, returned) ? record : record.reload(options);
+  if (takeRow(record, returned)) return record;
+  const isWritten = fields.some((name) => returned.some((each) => each.name === name));
+  if (isWritten && triggers.dropped.has('update')) await refuseDropped(record, options);
+  if (isWritten) throw new InstanceError('The row of the record is not there any more.');
+  // It has been read as it is.
+  return fields.length === 0 ? record : record.reload(options);
+}
+
+/** Reads the row that an UPDATE has written, in its transaction, where hooks, scopes and triggers may see or make a difference. */
+async function updateAndRead<M extends Model>(
+  record: M,
+  values: Partial<Attributes<M>>,
+  { dropped, isPlain }: TableTriggers,
+  options: WriteOptions,
+): Promise<M> {
+  const mayDrop = dropped.has('update');
+  const isMarked = isPlain && !describeRecords(record.constructor as ModelClass).attributes.has(MARK);
+  const before = mayDrop ? { ...record.dataValues } : null;
+  const returning = mayDrop && isMarked ? { returning: [MARK] as unknown as (keyof Attributes<M>)[] } : {};
+  await record.update(values, { ...options, ...returning });
+  const { [MARK]: mark, ...written }: Readonly<Record<string, unknown>> = record.dataValues;
+  const read = await record.reload(options);
+  if (!before || mark !== undefined || isDeepStrictEqual(written, before)) return read;
+  // A view has no mark: a row that is as it was has not been stored.
+  if (isMarked || isDeepStrictEqual({ ...read.dataValues }, before)) throw notStored('update');
+  return read;
+}
+
+/** @throws NotStoredError, or InstanceError where the row is gone */
+async function refuseDropped(record: Model, options: WriteOptions): Promise<never> {
+  await record.reload(options);
+  throw notStored('update');
+}
+
+/** The triggers of the table of a model. */
+export function modelTriggers<M extends Model>(
+  model: ModelClass<M>,
+  options: WriteOptions = { useMaster: true },
+): Maybe<TableTriggers> {
+  const { sequelize } = model;
+  if (!sequelize) return NO_TRIGGERS;
+  const query = { ...options, type: QueryTypes.SELECT } as QueryOptionsWithType<QueryTypes.SELECT>;
+  return tableTriggers(sequelize, quotedTable(model as unknown as ModelClass), (text, bind) =>
+    sequelize.query<object>(text, { ...query, bind }),
+  );
+}
+
+/**
+ * Whether nothing else may change a row between its reading and its UPDATE, which does not tell whether it has written it. A version
+ * tells; and a view may have no rows to lock.
+ *
+ * @param isProven whether the row is looked at afterwards, where only code of this request may have moved it
+ */
+export async function needsLock<M extends Model>(
+  model: ModelClass<M>,
+  isProven: boolean,
+  options: WriteOptions,
+): Promise<boolean> {
+  const plain = model as unknown as ModelClass;
+  const triggers = await modelTriggers(model, options);
+  if (versionOf(plain) !== undefined || !triggers.isPlain) return false;
+  return isProven || !returnedAttributes(plain, triggers);
+}
+
+/** Whether an update of a model reads the row that it has written: both have to happen together then. */
+export async function needsReading<M extends Model>(model: ModelClass<M>): Promise<boolean> {
+  return returnedAttributes(model as unknown as ModelClass, await modelTriggers(model)) === null;
 }
 
 /**
  * The attributes of the row that an UPDATE gives; null where it might not be the one that a query would give, or where
- * hooks, scopes and methods of the user's would see the difference.
+ * hooks, scopes and methods of the user's would see the difference. Sequelize counts versions itself, and takes no other.
  */
-async function returnedAttributes(
+function returnedAttributes(
   model: ModelClass,
-  options: WriteOptions,
-): Promise<readonly AttributeInfo[] | null> {
-  if (!hasPlainQueries(model, 'write')) return null;
+  { hideUpdates, dropped }: TableTriggers,
+): readonly AttributeInfo[] | null {
+  const isCounted = versionOf(model) !== undefined && dropped.has('update');
+  if (hideUpdates || isCounted || !hasPlainQueries(model, 'write')) return null;
   const rawAttributes = model.getAttributes();
   if (!returnable.has(rawAttributes)) {
     returnable.set(rawAttributes, distinctAttributes(describeModel(model)));
   }
-  const returned = returnable.get(rawAttributes);
-  if (!returned) return null;
-  const sequelize = model.sequelize as Sequelize;
-  const query = { ...options, type: QueryTypes.SELECT } as QueryOptionsWithType<QueryTypes.SELECT>;
-  const { hideUpdates } = await tableTriggers(sequelize, quotedTable(model), (text, bind) =>
-    sequelize.query<object>(text, { ...query, bind }),
-  );
-  return hideUpdates ? null : returned;
+  return returnable.get(rawAttributes) ?? null;
 }
 
 /**
  * The stored attributes of a model; null where a row that comes back could be misread. Sequelize takes a `$` for a
- * parameter, and a column that is called as another attribute for that one. It counts versions itself; and what was
- * soft-deleted meanwhile would come back, and must not be found.
+ * parameter, and a column that is called as another attribute for that one.
  */
 function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
-  const { model, attributes, paranoid } = info;
-  const version = versionOf(model);
+  const { attributes } = info;
   const all = [...attributes.values()];
   const columns = all.map(({ column }) => column);
   const isDistinct =
@@ -97,7 +157,7 @@ function distinctAttributes(info: ModelInfo): readonly AttributeInfo[] | null {
     !attributes.has(MARK) &&
     all.every(({ name, column }) => column === name || !attributes.has(column)) &&
     !columns.some((column) => column.includes('$'));
-  return isDistinct && !version && !paranoid ? storedAttributes(info) : null;
+  return isDistinct ? storedAttributes(info) : null;
 }
 
 /** Has the record hold the row that came back, and nothing else, as reloading does; false where none came. */

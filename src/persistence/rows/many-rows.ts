@@ -112,7 +112,8 @@ export class ManyRows {
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<ManyRowsWritten | null> {
-    if ((await triggersOf(this.#table, on)).hideUpdates) return null;
+    const { hideUpdates, dropped } = await triggersOf(this.#table, on);
+    if (hideUpdates || dropped.has('update')) return null;
     const written = await this.#update(operation, slots, on);
     if (!written || written.refused || !(await triggersOf(this.#table, on)).hideUpdates) return written;
     // PostgreSQL has said meanwhile that the table was changed, and a trigger may have changed the rows once more.
@@ -173,8 +174,8 @@ export class ManyRows {
     const { primaryKey } = this.#info;
     if (!groups.every(({ columns }) => columns.every(({ attribute }) => isGivable(attribute.type))))
       return null;
-    const { isPlain, changeInserts, sequences } = await triggersOf(this.#table, on);
-    if (!isPlain || changeInserts || !EXACT.has(primaryKey.type.kind)) return null;
+    const { isPlain, dropped, sequences } = await triggersOf(this.#table, on);
+    if (!isPlain || dropped.has('insert') || !EXACT.has(primaryKey.type.kind)) return null;
     if (groups.every(({ columns }) => placeOf(columns, primaryKey.name) >= 0)) return '';
     return sequences[primaryKey.column] ?? null;
   }

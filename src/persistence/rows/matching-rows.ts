@@ -52,7 +52,7 @@ export class MatchingRows {
   ): Promise<MatchingWritten | null> {
     const filled = joinSlots(slots, { [NOW.slot]: now(), [MAXIMUM.slot]: String(maximum) });
     const shape = this.#encoder.changes(set, intoSlots(filled));
-    if (shape === null || !(await triggersOf(this.#table, on)).isPlain) return null;
+    if (shape === null || (await triggersOf(this.#table, on)).dropped.has('update')) return null;
     const attributes = this.#encoder.attributesOf(shape);
     if (attributes.includes(this.#info.primaryKey)) return null;
     const lifted = liftAll(where, references.map(referredRow));
@@ -73,7 +73,8 @@ export class MatchingRows {
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<MatchingWritten | null> {
-    if (!(await triggersOf(this.#table, on)).isPlain) return null;
+    const { dropped } = await triggersOf(this.#table, on);
+    if (dropped.has(mark === null ? 'delete' : 'update')) return null;
     const lifted = liftAll(where, []);
     const statement = this.#statements.get(`delete ${mark ?? ''} ${lifted.shape}`, () =>
       compileDeleteMatching(this.#table, lifted.where, mark),

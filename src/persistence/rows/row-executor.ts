@@ -13,8 +13,10 @@ import type {
   UpdateOperation,
 } from '../../operation/operation.js';
 import { valueAsked } from '../../operation/predicates.js';
+import { type Maybe, then } from '../../util/maybe.js';
 import type { StatementTarget } from '../connections/statement-target.js';
-import { ConcurrentModificationError } from '../errors/errors.js';
+import type { RowWrite } from '../customization/table-triggers.js';
+import { ConcurrentModificationError, notStored } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
@@ -44,7 +46,7 @@ export interface RowPage extends FoundRows {
 
 type AnyRows = FoundRows | ReplacedRows | RowPage;
 
-/** How often a replacement is tried that loses against others: another transaction has created the row, or deleted it. */
+/** How often a write is tried that loses against others: another transaction has created the row, changed or deleted it. */
 const ATTEMPTS = 3;
 
 /** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
@@ -101,8 +103,7 @@ export class RowExecutor {
       case 'replace':
         return this.#replace(operation, slots, on);
       case 'delete': {
-        const filled = operation.mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
-        return write(on, this.#compiler.delete(operation), filled);
+        return this.#delete(operation, slots, on);
       }
     }
   }
@@ -123,6 +124,16 @@ export class RowExecutor {
     if (!statement) return null;
     const written = await write(on, keepingRow(statement, key.table, operation.kind === 'delete'), filled);
     return written.rows.length === 1 ? written : null;
+  }
+
+  /**
+   * Whether a write may leave its row out. It has to be in a transaction then: a write without a row is an error, which rolls back what the
+   * table has done instead.
+   */
+  mayDrop(writes: readonly RowWrite[], on: StatementTarget = tableTarget(this.#info)): Maybe<boolean> {
+    return then(triggersOf(this.#compiler.table, on), ({ dropped }) =>
+      writes.some((each) => dropped.has(each)),
+    );
   }
 
   /** The statement of a write, which adds its values to the slots; null where there is none. */
@@ -162,11 +173,37 @@ export class RowExecutor {
     const statement = this.#insertOf(operation, filled);
     if (!statement) return null;
     const written = await this.#writeShared(statement, filled, null, on);
-    if (written.rows.length === 0 && references.length > 0) {
+    if (written.rows.length > 0) return written;
+    if (references.length > 0) {
       const { rows: marks } = await write(on, this.#compiler.check(references), filled);
       this.#refuse(references, marks[0] ?? []);
     }
-    return written;
+    // What was not there has come meanwhile.
+    const again = references.length > 0 ? await write(on, statement, filled) : written;
+    if (again.rows.length === 0) throw notStored('insert');
+    return again;
+  }
+
+  async #delete(operation: DeleteOperation, slots: Slots, on: StatementTarget): Promise<FoundRows> {
+    const { where, mark } = operation;
+    const filled = mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
+    const deleted = await write(on, this.#compiler.delete(operation), filled);
+    if (deleted.count === 0)
+      await this.#refuseDropped(mark === null ? 'delete' : 'update', where, filled, on);
+    return deleted;
+  }
+
+  /** @throws NotStoredError where the row of a write without a row is there, and the table may leave it out */
+  async #refuseDropped(
+    written: RowWrite,
+    where: Predicate,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<void> {
+    if (!(await this.mayDrop([written], on))) return;
+    const select = { columns: [this.#info.primaryKey.name] };
+    const found = await write(on, this.#compiler.read({ kind: 'read', where, select }), slots);
+    if (found.rows.length > 0) throw notStored(written);
   }
 
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
@@ -180,7 +217,7 @@ export class RowExecutor {
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
-    const { where, set, differs, references = [], returning } = operation;
+    const { where, set, differs, returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#encoder.changes(set, intoSlots(filled));
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
@@ -189,20 +226,23 @@ export class RowExecutor {
       // The transaction could not tell two states of a row apart that it has written.
       const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
       const changed = await this.#writeShared(statement, filled, key, on);
+      const isWritten = changed.rows.length > 0;
+      if (differs && !isWritten) await this.#refuseDropped('update', where, filled, on);
       if (differs) return changed;
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
-      if (changed.rows.length > 0 && !(await triggersOf(this.#compiler.table, on)).hideUpdates)
-        return changed;
-      const set = this.#encoder.attributesOf(shape);
-      if (references.length > 0) return this.#explain(operation, set, statement, filled, on);
+      if (isWritten && !(await triggersOf(this.#compiler.table, on)).hideUpdates) return changed;
+      if (!isWritten)
+        return this.#explain(operation, this.#encoder.attributesOf(shape), statement, filled, on);
     }
     return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
   }
 
   /**
-   * What became of a row that an UPDATE with references may not have written.
+   * The row that an UPDATE has not written, which is as the values say, or none. Where it differs, something has changed it meanwhile: it is
+   * written then, so that the answer is never the change of another request.
    *
    * @throws DatabaseError where one of the rows that it refers to is not there
+   * @throws NotStoredError @throws ConcurrentModificationError
    */
   async #explain(
     operation: UpdateOperation,
@@ -212,13 +252,24 @@ export class RowExecutor {
     on: StatementTarget,
   ): Promise<FoundRows> {
     const { references = [], returning } = operation;
-    const found = await write(on, this.#compiler.unwritten(set, operation), slots);
-    const marks = found.rows[0]?.slice(returning.columns.length);
-    if (!marks) return found;
-    this.#refuse(references, marks);
-    // What was not there has come meanwhile.
-    const again = marks[references.length] === 't' ? await write(on, update, slots) : null;
-    return again && again.rows.length > 0 ? again : found;
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
+      const found = await write(on, this.#compiler.unwritten(set, operation), slots);
+      const marks = found.rows[0]?.slice(returning.columns.length);
+      if (!marks) return found;
+      this.#refuse(references, marks);
+      if (marks[references.length] !== 't') return found;
+      const again = await write(on, update, slots);
+      if (again.rows.length > 0) return again;
+    }
+    return this.#giveUp(on);
+  }
+
+  /** For a write that has not happened in all its attempts. */
+  async #giveUp(on: StatementTarget): Promise<never> {
+    if (await this.mayDrop(['update'], on)) throw notStored('update');
+    throw new ConcurrentModificationError(
+      `Others write this ${this.#info.name} at the same time; repeat the request.`,
+    );
   }
 
   /** @throws DatabaseError where one of the rows is not there */
@@ -275,9 +326,7 @@ export class RowExecutor {
       this.#refuse(references, marks);
       if (marks[references.length] !== 't') return { ...found, isNew };
     }
-    throw new ConcurrentModificationError(
-      `Others create and delete this ${this.#info.name} at the same time; repeat the request.`,
-    );
+    return this.#giveUp(on);
   }
 
   /**
