@@ -1,8 +1,8 @@
 /** Conditions of HTTP: `If-Match`. */
-import { inState, readStates, WANTED_STATE } from '../operation/entity-tag.js';
+import { inState, inWantedState, NO_VERSION, readStates } from '../operation/entity-tag.js';
 import type { ByEndpoint, FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Predicate } from '../operation/operation.js';
-import { allOf, equalTo } from '../operation/predicates.js';
+import { allOf } from '../operation/predicates.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
@@ -42,11 +42,12 @@ function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
 function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): ReturnType<FeatureFactory> {
   const isRequired = ifMatch === 'required';
   // One state is the usual case: its condition is the same each time, and its text is known again.
-  const inOne = perPair((where: Predicate) => allOf(where, equalTo(tag.attribute, WANTED_STATE)));
+  const inOne = perPair((where: Predicate) => allOf(where, inWantedState(tag)));
   const within = <O extends { readonly where: Predicate }>(operation: O, { ifMatch: states }: Inputs): O => {
     if (states === undefined || states === null) return operation;
     const { where } = operation;
-    return { ...operation, where: states.length === 1 ? inOne(where) : allOf(where, inState(tag, states)) };
+    const isUsual = states.length === 1 && states[0] !== NO_VERSION;
+    return { ...operation, where: isUsual ? inOne(where) : allOf(where, inState(tag, states)) };
   };
   return {
     inputs: [

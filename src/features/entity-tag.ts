@@ -33,8 +33,8 @@ export const entityTag: FeatureFactory = ({ plan: { entityTag: plan } }) => {
   });
   const present = (draft: AnswerDraft, result: OperationResult): AnswerDraft => {
     const state = result.stored(plan.attribute);
-    // An override may answer what is no record.
-    if (state === null) return draft;
+    // An override may answer what is no record. A row without a version has a tag, too.
+    if (state === undefined || (state === null && plan.kind === 'xmin')) return draft;
     const ETag = tagOf(plan, state, suffixOf(draft.body, result));
     return { ...draft, headers: { ...draft.headers, ETag } };
   };

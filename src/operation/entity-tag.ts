@@ -10,15 +10,23 @@ const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 /** What a state can be, behind the letter of its kind. */
 const STATE = /^(x?)(0|[1-9]\d{0,18})$/;
 
-/** The states of a row that a condition names, in the text form of the column; null is any. */
+/** The state of a row without a version: its tag is that of no other state, and its first write gives it one. */
+export const NO_VERSION = 'null';
+
+/** The states of a row that a condition names, in the text form of the column, or `NO_VERSION`; the list null is any. */
 export type WantedStates = readonly string[] | null;
 
 /** Where the text of the one state that a condition names is found. */
 export const WANTED_STATE: Slot = Object.freeze({ slot: 'state' });
 
-/** The tag of a row in this state, in its quotes. */
-export function entityTag({ kind }: EntityTagPlan, state: string, suffix = ''): string {
-  return `"${kind === 'xmin' ? 'x' : ''}${state}${suffix && `.${suffix}`}"`;
+/** The tag of a row in this state, in its quotes. NULL is a state of a version. */
+export function entityTag({ kind }: EntityTagPlan, state: string | null, suffix = ''): string {
+  return `"${kind === 'xmin' ? 'x' : ''}${state ?? NO_VERSION}${suffix && `.${suffix}`}"`;
+}
+
+/** Whether a row in this state has one of these. */
+export function isInState(states: WantedStates, state: string | null): boolean {
+  return states === null || states.includes(state ?? NO_VERSION);
 }
 
 /**
@@ -41,6 +49,7 @@ export function readStates(plan: EntityTagPlan, header: string): WantedStates | 
 }
 
 function stateOf({ kind, maximum }: EntityTagPlan, text: string): string | undefined {
+  if (kind === 'version' && text === NO_VERSION) return NO_VERSION;
   const [, letter, state = ''] = STATE.exec(text) ?? [];
   if (letter !== (kind === 'xmin' ? 'x' : '')) return undefined;
   // PostgreSQL takes a number beyond the range of its column for an error.
@@ -50,18 +59,28 @@ function stateOf({ kind, maximum }: EntityTagPlan, text: string): string | undef
 /** The rows in one of these states; null is any row. */
 export function inState({ attribute }: EntityTagPlan, states: WantedStates): Predicate | null {
   if (states === null) return null;
-  const [only, second] = states;
-  // No row is without a state.
-  if (only === undefined) {
-    return Object.freeze({
-      kind: 'comparison',
-      attribute,
-      operator: '=isnull=',
-      values: Object.freeze(['true']),
-    });
-  }
-  if (second === undefined) return equalTo(attribute, only);
-  return Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values: states });
+  const values = Object.freeze(states.filter((each) => each !== NO_VERSION));
+  const [only, second] = values;
+  // An empty list finds no row.
+  const counted: Predicate =
+    only !== undefined && second === undefined
+      ? equalTo(attribute, only)
+      : Object.freeze({ kind: 'comparison', attribute, operator: '=in=', values });
+  if (values.length === states.length) return counted;
+  const uncounted = hasNone(attribute);
+  return only === undefined
+    ? uncounted
+    : Object.freeze({ kind: 'or', operands: Object.freeze([uncounted, counted]) });
+}
+
+/** The rows in the one state that a condition names. */
+export function inWantedState({ attribute }: EntityTagPlan): Predicate {
+  return equalTo(attribute, WANTED_STATE);
+}
+
+function hasNone(attribute: string): Predicate {
+  const values = Object.freeze(['true']);
+  return Object.freeze({ kind: 'comparison', attribute, operator: '=isnull=', values });
 }
 
 type Tagged = Pick<ResourcePlan, 'name' | 'entityTag'>;
@@ -87,5 +106,6 @@ export function notThere({ name }: Tagged): RefusedRequestError {
 }
 
 function headerOf({ entityTag: plan }: Tagged, state: string | null): Readonly<Record<string, string>> {
-  return plan === null || state === null ? {} : { ETag: entityTag(plan, state) };
+  const isTagged = plan !== null && (state !== null || plan.kind === 'version');
+  return isTagged ? { ETag: entityTag(plan, state) } : {};
 }

@@ -128,7 +128,7 @@ export interface OperationResult {
   /** The primary key of the record. */
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
-  stored(attribute: string): string | null;
+  stored(attribute: string): string | null | undefined;
   /** Whether the body follows from the row alone, so that the same row always gives the same bytes. */
   readonly isOfRow: boolean;
   /** Whether the body is what is sent: no code of the user's comes after. */

@@ -228,11 +228,12 @@ describe('changing a record', () => {
       expect(statements.filter((statement) => statement.startsWith('UPDATE'))).to.deep.equal([
         onPath({
           fast:
-            'UPDATE "pages" AS "Page" SET "title" = $1, "updated_at" = $2, "version" = "Page"."version" + 1 ' +
+            'UPDATE "pages" AS "Page" SET "title" = $1, "updated_at" = $2, "version" = coalesce("Page"."version", 0) + 1 ' +
             'WHERE ("Page"."id" = $3) AND ("Page"."title"::text IS DISTINCT FROM $4::text) ' +
             'RETURNING "id", "title", "views", "created_at", "updated_at", "version"',
           general:
-            'UPDATE "pages" SET "title"=$1,"updated_at"=$2,"version"=$3 WHERE "id" = $4 AND "version" = $5',
+            'UPDATE "pages" SET "title"=$1,"updated_at"=$2,"version"=$3 WHERE "id" = $4 AND "version" = $5 ' +
+            'RETURNING "id","title","views","created_at","updated_at","version","tableoid"',
         }),
       ]);
     });

@@ -186,7 +186,7 @@ async function lockTargets(resource: Resource, action: Action, items: readonly B
 /** Only the database knows which keys are equal: of `citext` and `char`, texts that differ may be. */
 function refuseRepeated(name: string, outcome: Outcome, index: number, written: Map<string, number>): void {
   const key = outcome.stored(name);
-  if (key === null) return;
+  if (key === null || key === undefined) return;
   const before = written.get(key);
   if (before !== undefined) throw new InvalidBodyError([repeatedKey(name, before)]);
   written.set(key, index);

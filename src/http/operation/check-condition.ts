@@ -4,7 +4,7 @@
  */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
-import { alreadyThere, changedMeanwhile, notThere } from '../../operation/entity-tag.js';
+import { alreadyThere, changedMeanwhile, isInState, notThere } from '../../operation/entity-tag.js';
 import { storedText } from '../../persistence/records/record-column.js';
 import type { Id } from '../../persistence/records/row-records.js';
 import type { EntityTagPlan } from '../../plan/resource-plan.js';
@@ -57,7 +57,6 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     if (!record) throw notThere(plan);
     const state = entityTag && (await currentState(record, entityTag));
     if (onlyNew) throw alreadyThere(plan, state);
-    // A row without a version has no tag that a client could know.
-    if (states && (state === null || !states.includes(state))) throw changedMeanwhile(plan, state);
+    if (states && !isInState(states, state)) throw changedMeanwhile(plan, state);
   };
 }

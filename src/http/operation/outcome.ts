@@ -52,5 +52,5 @@ export interface Outcome extends ShownRecords {
   /** The primary key of the record, for its address. */
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
-  stored(attribute: string): string | null;
+  stored(attribute: string): string | null | undefined;
 }

@@ -50,7 +50,7 @@ export function withState(
     const before = isRead ? await read(encodeParameter(primaryKey.type, id) ?? null) : null;
     const found = await runMethod(action, input);
     if (!found) return null;
-    const state = isRead ? before : await read(found.stored(primaryKey.name));
+    const state = isRead ? before : await read(found.stored(primaryKey.name) ?? null);
     return {
       ...found,
       stored: (name) => (name === plan.entityTag?.attribute ? state : found.stored(name)),

@@ -87,7 +87,7 @@ function recordsOutcome(resource: Resource, records: readonly object[], page: Pa
     isOfMethod: true,
     count: records.length,
     key: () => (records[0] as Record<string, unknown>)[name],
-    stored: (attribute) => (records[0] && storedText(info, records[0], attribute)) ?? null,
+    stored: (attribute) => records[0] && storedText(info, records[0], attribute),
     ...recordsShown(resource, records),
   };
 }

@@ -1,6 +1,7 @@
 /** One of many records in a body -> the arguments of its write, or what is wrong with it. */
 import type { Request } from 'express';
 import type { Access } from '../../operation/access.js';
+import { NO_VERSION } from '../../operation/entity-tag.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
@@ -130,9 +131,13 @@ function compileHead(plan: ResourcePlan) {
 }
 
 function readVersion(value: unknown): readonly string[] | undefined {
+  // A row without a version shows null.
+  if (value === null) return NO_VERSIONS;
   const isVersion = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_VERSION;
   return isVersion ? Object.freeze([String(value)]) : undefined;
 }
+
+const NO_VERSIONS = Object.freeze([NO_VERSION]);
 
 /** What of an item is written. */
 function bodyOf({ info, entityTag }: ResourcePlan, sent: Readonly<Record<string, unknown>>) {

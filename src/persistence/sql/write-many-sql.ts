@@ -2,6 +2,7 @@
  * Statements that write many rows and give them in the order asked. PostgreSQL promises no order of RETURNING, so that a row is
  * found again by its key. Nothing is written unless all rows can be.
  */
+import { NO_VERSION } from '../../operation/entity-tag.js';
 import type { Predicate, Slot } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
 import {
@@ -166,11 +167,13 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
     sql`${key} = ANY(${KEYS})`,
     ...(where === null ? [] : [compilePredicate(where, column)]),
   ];
-  const stateSql = state === null ? raw('NULL') : column(state);
+  // A row without a version is in a state of its own.
+  const stateSql =
+    state === null ? raw('NULL::text') : sql`coalesce(${column(state)}::text, ${raw(`'${NO_VERSION}'`)})`;
   const found = joinSql(
     [
       sql`${key} AS found`,
-      sql`${stateSql}::text AS state`,
+      sql`${stateSql} AS state`,
       ...selected.map((each, index) => sql`${each} AS ${names[index] as SqlFragment}`),
     ],
     ', ',

@@ -144,7 +144,8 @@ export function compileDelete(
 export function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
   return [
     ...(updatedAt ? [assign(updatedAt, NOW)] : []),
-    ...(version ? [sql`${columnName(version)} = ${column(version.name)} + 1`] : []),
+    // A row that has none yet begins to count.
+    ...(version ? [sql`${columnName(version)} = coalesce(${column(version.name)}, 0) + 1`] : []),
   ];
 }
 

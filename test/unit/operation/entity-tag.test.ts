@@ -42,6 +42,8 @@ describe('an entity tag', () => {
     ['w/"7"', undefined, undefined],
     ['"7", *', undefined, undefined],
     ['"a b"', undefined, undefined],
+    ['"null", "null.a", "7"', ['null', '7'], []],
+    ['"none", "NULL", ""', [], []],
     [',"7"', undefined, undefined],
   ] as const) {
     it(`is read of ${JSON.stringify(header)}`, () => {
@@ -59,14 +61,23 @@ describe('an entity tag', () => {
       operator: '=in=',
       values: ['7', '8'],
     });
-    // No row is without a state.
-    expect(inState(VERSION, [])).to.deep.equal({ ...condition, operator: '=isnull=', values: ['true'] });
+    const none = { ...condition, operator: '=isnull=', values: ['true'] };
+    expect(inState(VERSION, ['null'])).to.deep.equal(none);
+    expect(inState(VERSION, ['null', '7'])).to.deep.equal({
+      kind: 'or',
+      operands: [none, { ...condition, operator: '==', values: ['7'] }],
+    });
+    // Tags of no state are those of no row, also of one without a version.
+    expect(inState(VERSION, [])).to.deep.equal({ ...condition, operator: '=in=', values: [] });
   });
 
   it('is told with a refusal, where there is one', () => {
     const tagged = { name: 'City', entityTag: XMIN };
     expect(changedMeanwhile(tagged, '7')).to.deep.include({ status: 412, headers: { ETag: '"x7"' } });
     expect(alreadyThere(tagged, '7')).to.deep.include({ status: 412, headers: { ETag: '"x7"' } });
+    expect(changedMeanwhile({ ...tagged, entityTag: VERSION }, null)).to.deep.include({
+      headers: { ETag: '"null"' },
+    });
     expect(alreadyThere(tagged, null)).to.deep.include({ status: 412, headers: {} });
     expect(alreadyThere({ ...tagged, entityTag: null }, '7')).to.deep.include({ status: 412, headers: {} });
     expect(notThere(tagged)).to.deep.include({ status: 412, headers: {} });

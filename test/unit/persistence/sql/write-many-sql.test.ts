@@ -104,7 +104,8 @@ describe('statements that write many rows', () => {
         '".rows".t1 AS t1, ".rows".k AS k, ".rows".wanted AS wanted ' +
         `FROM unnest($1::int4[], ${typed('body', '$2')}, $3::bool[], ${typed('stars', '$4')}, $5::text[], ` +
         `${typed('id', '$6')}, $7::text[]) AS ".rows" (n, v0, h1, v1, t1, k, wanted)), ` +
-        '".found" AS MATERIALIZED (SELECT "Note"."id" AS found, "Note"."version"::text AS state, "Note"."id" AS c0, ' +
+        '".found" AS MATERIALIZED (SELECT "Note"."id" AS found, ' +
+        `coalesce("Note"."version"::text, 'null') AS state, "Note"."id" AS c0, ` +
         '"Note"."body" AS c1 FROM "notes" AS "Note" WHERE ("Note"."id" = ANY($8)) AND ("Note"."deletedAt" IS NULL) ' +
         'ORDER BY "Note"."id" FOR NO KEY UPDATE OF "Note"), ' +
         '".judged" AS MATERIALIZED (SELECT ".given".*, ".found".*, CASE WHEN found IS NULL THEN \'missing\' ' +
@@ -113,7 +114,7 @@ describe('statements that write many rows', () => {
         'FROM ".given" LEFT JOIN ".found" ON found = ".given".k), ' +
         '".written" (k, c0, c1) AS (UPDATE "notes" AS "Note" SET "body" = ".judged".v0, ' +
         '"stars" = CASE WHEN ".judged".h1 THEN ".judged".v1 ELSE "Note"."stars" END, "updatedAt" = $9, ' +
-        '"version" = "Note"."version" + 1 FROM ".judged" WHERE ("Note"."id" = ".judged".k) AND ' +
+        '"version" = coalesce("Note"."version", 0) + 1 FROM ".judged" WHERE ("Note"."id" = ".judged".k) AND ' +
         '(NOT EXISTS (SELECT FROM ".judged" AS ".any" WHERE ".any".refused IS NOT NULL)) AND ' +
         '("Note"."body"::text IS DISTINCT FROM ".judged".v0::text OR ' +
         '".judged".h1 AND "Note"."stars"::text IS DISTINCT FROM ".judged".t1::text) ' +
