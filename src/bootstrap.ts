@@ -43,6 +43,7 @@ import { pinSettings } from './persistence/session/pin-settings.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
+import { nestedProblems } from './schema/undecorated-classes.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { flagProblems } from './util/option-problems.js';
 
@@ -193,7 +194,12 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     ],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
-  const plans = compilePlan(declarations, { describeExposure, classProperties }, problems, settings.access);
+  const plans = compilePlan(
+    declarations,
+    { describeExposure, classProperties, nestedProblems },
+    problems,
+    settings.access,
+  );
   const documentation = resolveDocsOptions(docs || {});
   const { routePrefix } = settings;
   throwProblems([

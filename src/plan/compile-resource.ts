@@ -38,6 +38,8 @@ export interface DecoratorReader {
   describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
   /** The properties of a schema class that may pass. */
   classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
+  /** Why every object in a nested property of a body would be refused. */
+  nestedProblems(schema: Class): readonly string[];
 }
 
 /** The path that a resource would have. */
@@ -110,7 +112,7 @@ export function compileResource(
   const ifMatch = compileIfMatch(check, entityTag);
   const endpoints = singleEndpoints(compiled);
   const access = compileAccess(check, { ...compiled, endpoints }, shared);
-  problems.push(...bodyProblems({ ...compiled, endpoints, access }));
+  problems.push(...bodyProblems({ ...compiled, endpoints, access }, decorators));
   problems.push(
     ...replaceProblems({ ...compiled, endpoints, access }, (schema) =>
       decorators.classProperties(schema, 'write'),
@@ -142,13 +144,16 @@ export function compileResource(
 }
 
 /** What of the attributes no body could write, or none as it was sent. */
-function bodyProblems({
-  info,
-  exposure,
-  endpoints,
-  explicitSchemas,
-  access,
-}: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>): string[] {
+function bodyProblems(
+  {
+    info,
+    exposure,
+    endpoints,
+    explicitSchemas,
+    access,
+  }: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>,
+  { nestedProblems }: DecoratorReader,
+): string[] {
   const problems: string[] = [];
   const creates = endpoints.has('create') || endpoints.has('replace');
   if (creates && !explicitSchemas.create) {
@@ -157,6 +162,7 @@ function bodyProblems({
     problems.push(...undecided.map(([, problem]) => problem));
   }
   if (!creates && !endpoints.has('update')) return problems;
+  problems.push(...nestedProblems(info.model as unknown as Class).map(nested));
   for (const { name, type } of info.attributes.values()) {
     if (exposure.unwritable.has(name)) continue;
     if (isArrayOfBlobs(type)) {
@@ -213,7 +219,14 @@ function compileSchema(
         'give each one @Expose() or a class-validator decorator.',
     );
   }
+  if (option !== 'readSchema') {
+    for (const problem of decorators.nestedProblems(schema)) report(`${info.name}: ${nested(problem)}`);
+  }
   return schema;
+}
+
+function nested(problem: string): string {
+  return `${problem}, so every object there would be refused; decorate the class.`;
 }
 
 function compileDependencies({ info, options, report }: OptionCheck) {

@@ -3,17 +3,27 @@
  * through the decorators of all classes for each object inside a body, and keeps an error for each property until the end, also
  * where nothing is wrong. A client chooses how many objects there are, and the start looks at each property of each model.
  */
-import { getMetadataStorage, type ValidationError, Validator, type ValidatorOptions } from 'class-validator';
-import { ValidationExecutor } from 'class-validator/cjs/validation/ValidationExecutor.js';
+import {
+  getMetadataStorage,
+  ValidationError,
+  ValidationTypes,
+  Validator,
+  type ValidatorOptions,
+} from 'class-validator';
+import {
+  ValidationExecutor,
+  type ValidationMetadata,
+} from 'class-validator/cjs/validation/ValidationExecutor.js';
 import type { Class } from '../metadata/crud-options.js';
 import { missingFrom, withFields } from '../util/missing-internal.js';
+import { isStructured } from './json-value.js';
 
 const missing = missingFrom('class-validator', 'after 0.15');
 
 withFields(
   ValidationExecutor.prototype,
   'ValidationExecutor',
-  'execute performValidations stripEmptyErrors',
+  'execute performValidations nestedValidations stripEmptyErrors',
   missing,
 );
 withFields(
@@ -76,8 +86,15 @@ export async function validate(instance: object, options: ValidatorOptions): Pro
   return executor.stripEmptyErrors(errors);
 }
 
+/** What is wrong with an item, as class-validator says it of an item inside of a property. */
+export function failureOf(index: number, children: ValidationError[]): ValidationError {
+  return Object.assign(new ValidationError(), { property: String(index), children });
+}
+
 class BodyValidation extends ValidationExecutor {
   override metadataStorage: Storage = remembering(getMetadataStorage());
+  /** Whether the value under validation is an item of an array. */
+  #isItem = false;
 
   override performValidations(
     ...[object, value, property, defined, others, errors]: Parameters<
@@ -85,12 +102,67 @@ class BodyValidation extends ValidationExecutor {
     >
   ): void {
     const promised = this.awaitingPromises.length;
+    this.#isItem = Array.isArray(object);
     super.performValidations(object, value, property, defined, others, errors);
     const { constraints = {}, children = [] } = errors.at(-1) ?? {};
     const isRight = children.length === 0 && Object.keys(constraints).length === 0;
     // What is promised comes to the error later.
     if (isRight && this.awaitingPromises.length === promised) errors.pop();
   }
+
+  /** class-validator takes an array for an object, and an object for an array. */
+  override nestedValidations(
+    ...[value, metadatas, error]: Parameters<ValidationExecutor['nestedValidations']>
+  ): void {
+    const shape = this.#isItem ? 'object' : shapeOf(metadatas);
+    const code = isStructured(value) && shape && !hasShape(value, shape) ? SHAPE_CODES[shape] : undefined;
+    if (code === undefined) super.nestedValidations(value, metadatas, error);
+    else
+      error.constraints = {
+        ...error.constraints,
+        [code]: `${this.#isItem ? 'An item' : error.property} must be an ${shape}`,
+      };
+  }
+}
+
+type Shape = 'object' | 'array';
+
+const SHAPE_CODES: Readonly<Record<Shape, string>> = { object: 'isObject', array: 'isArray' };
+
+function hasShape(value: object, shape: Shape): boolean {
+  const isList = Array.isArray(value) || value instanceof Set || value instanceof Map;
+  return isList === (shape === 'array');
+}
+
+/** Types that say nothing of whether the nested objects are several. */
+const OPEN_TYPES: ReadonlySet<unknown> = new Set([Object, Map, Set, Promise]);
+
+/** The shape that is declared of nested objects; undefined where it may be either. */
+function shapeOf(metadatas: readonly ValidationMetadata[]): Shape | undefined {
+  const [nested] = metadatas.filter(({ type }) => type === ValidationTypes.NESTED_VALIDATION);
+  if (!nested) return undefined;
+  const { each, propertyName } = nested;
+  const target = declaringClass(nested);
+  const declared: unknown =
+    typeof target === 'function' && Reflect.getMetadata('design:type', target.prototype, propertyName);
+  if (declared === Array || each) return isClass(declared) ? undefined : 'array';
+  return isClass(declared) ? 'object' : undefined;
+}
+
+/** Classes that the validation of a property was copied from: only there its type is known. */
+const declaringClasses = new WeakMap<object, unknown>();
+
+function declaringClass(metadata: ValidationMetadata): unknown {
+  return declaringClasses.get(metadata) ?? metadata.target;
+}
+
+/** Says that a validation is a copy of another one. */
+export function noteCopy(copy: object, original: ValidationMetadata): void {
+  declaringClasses.set(copy, declaringClass(original));
+}
+
+function isClass(type: unknown): boolean {
+  return typeof type === 'function' && !OPEN_TYPES.has(type) && !isArrayClass(type);
 }
 
 /** The storage, which looks up each class once; decorators that come later are those of another validation. */
@@ -107,4 +179,8 @@ function remembering(storage: Storage): Storage {
       return known;
     },
   };
+}
+
+function isArrayClass(type: { readonly prototype?: unknown }): boolean {
+  return type === Array || Reflect.apply(Object.prototype.isPrototypeOf, Array.prototype, [type.prototype]);
 }

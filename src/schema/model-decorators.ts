@@ -9,7 +9,7 @@ import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.j
 import { isLeftOut } from '../model/sequelize-internals.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
-import { decoratorsOf } from './class-validator-internals.js';
+import { decoratorsOf, noteCopy } from './class-validator-internals.js';
 
 /** Which way values go: out in answers, or in from bodies. */
 type Direction = keyof typeof DIRECTIONS;
@@ -127,6 +127,15 @@ export function declaredType(target: object, property: string): Class | undefine
   }
 }
 
+/** The classes that `@Type` lets objects of a property become; null without one, and none where only a value tells. */
+export function nestedTypes(target: object, property: string): readonly Class[] | null {
+  const metadata = transformerStorage.findTypeMetadata(target, property);
+  if (!metadata) return null;
+  const type = declaredType(target, property);
+  const chosen = metadata.options?.discriminator?.subTypes.map(({ value }) => value as Class);
+  return chosen ?? (type ? [type] : []);
+}
+
 /** In the order in which class-transformer runs them: the reverse of that in which they were added. */
 function transformsOf(target: object, property: string, direction: Direction) {
   return transformerStorage.findTransformMetadatas(target, property, DIRECTIONS[direction]);
@@ -182,8 +191,8 @@ export function copyValidators(
   const storage = getMetadataStorage();
   for (const metadata of decoratorsOf(info.model).all) {
     if (!attributes.has(metadata.propertyName) || metadata.name === 'isOptional') continue;
-    storage.addValidationMetadata(
-      Object.assign(Object.create(Object.getPrototypeOf(metadata)), metadata, { target }),
-    );
+    const copy = Object.assign(Object.create(Object.getPrototypeOf(metadata)), metadata, { target });
+    noteCopy(copy, metadata);
+    storage.addValidationMetadata(copy);
   }
 }

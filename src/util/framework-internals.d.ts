@@ -100,6 +100,16 @@ declare module 'class-validator/cjs/validation/ValidationExecutor.js' {
       others: readonly unknown[],
       errors: ValidationError[],
     ): void;
+    /** Validates what is inside of a property, or of an item of it, that is to be validated. */
+    nestedValidations(value: unknown, metadatas: readonly ValidationMetadata[], error: ValidationError): void;
     stripEmptyErrors(errors: ValidationError[]): ValidationError[];
+  }
+
+  export interface ValidationMetadata {
+    readonly type: string;
+    readonly each: boolean;
+    readonly propertyName: string;
+    /** A text where a schema was registered in place of a class. */
+    readonly target: unknown;
   }
 }

@@ -19,7 +19,15 @@ import {
   type RoutingControllersOptions,
 } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { Crud, type CrudContext, crudController, type ListQuery, type Page } from '../../src/index.js';
+import {
+  type Class,
+  ConfigError,
+  Crud,
+  type CrudContext,
+  crudController,
+  type ListQuery,
+  type Page,
+} from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { emptyTables } from '../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../support/expect-answer.js';
@@ -78,8 +86,11 @@ class GreetingController {
   greet(@Body() greeting: Greeting): object {
     return { ...greeting };
   }
+}
 
-  @Post('/unchecked')
+@JsonController('/unchecked')
+class UncheckedController {
+  @Post('/')
   take(@Body() greeting: Unchecked): object {
     return { ...greeting };
   }
@@ -149,8 +160,8 @@ describe('configuring routing-controllers', () => {
   after(() => site[Symbol.asyncDispose]());
 
   describe('with validation', () => {
-    const serve = (routing: RoutingControllersOptions) =>
-      buildApp({ models: [Pet], controllers: [PetController, GreetingController], routing });
+    const serve = (routing: RoutingControllersOptions, ...others: Class[]) =>
+      buildApp({ models: [Pet], controllers: [PetController, GreetingController, ...others], routing });
 
     it('is strict of its own: neither other properties, nor a class without rules', async () => {
       const { agent } = await serve({});
@@ -158,13 +169,19 @@ describe('configuring routing-controllers', () => {
         detail: 'The request has problems.',
         errors: [{ pointer: '/more', code: 'whitelistValidation', detail: 'property more should not exist' }],
       });
-      expect((await agent.post('/greetings/unchecked').send({})).status).to.equal(400);
+      const undecorated =
+        'UncheckedController.take (POST /unchecked/): no property of Unchecked has a class-validator decorator, so @Body() would ' +
+        'refuse every request; decorate the class, or write validate: false in the options of the parameter to take what is sent.';
+      const error = await serve({}, UncheckedController).catch((thrown: unknown) => thrown);
+      expect(error).to.be.instanceOf(ConfigError);
+      expect((error as ConfigError).problems).to.deep.equal([undecorated]);
     });
 
     it('is what the user says', async () => {
-      const { agent } = await serve({ validation: { whitelist: true, forbidUnknownValues: false } });
+      const validation = { whitelist: true, forbidUnknownValues: false };
+      const { agent } = await serve({ validation }, UncheckedController);
       expectJson(await agent.post('/greetings').send(MORE), 200, { text: 'Hello' });
-      expectJson(await agent.post('/greetings/unchecked').send({}), 200, {});
+      expectJson(await agent.post('/unchecked').send({}), 200, {});
     });
   });
 

@@ -8,10 +8,11 @@ import { compileResource, type DecoratorReader } from '../../src/plan/compile-re
 import type { ResourcePlan } from '../../src/plan/resource-plan.js';
 import { classProperties } from '../../src/schema/class-properties.js';
 import { describeExposure } from '../../src/schema/model-decorators.js';
+import { nestedProblems } from '../../src/schema/undecorated-classes.js';
 import { ConfigError } from '../../src/util/config-error.js';
 
 /** What the phases before the schemas are given of them. */
-export const decoratorReader: DecoratorReader = { describeExposure, classProperties };
+export const decoratorReader: DecoratorReader = { describeExposure, classProperties, nestedProblems };
 
 /** Defines a model without decorators; without timestamps unless asked for. */
 export function defineModel(

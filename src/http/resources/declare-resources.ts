@@ -12,7 +12,11 @@ import { forgottenControllers, noteController } from './forgotten-controllers.js
 import { resourceParameterProblems } from './resource-parameters.js';
 import { routingStorage } from './routing-controllers-internals.js';
 import type { Settings } from './settings.js';
-import { untypedParameterProblems } from './untyped-parameters.js';
+import {
+  undecoratedParameterProblems,
+  untypedListWarnings,
+  untypedParameterProblems,
+} from './untyped-parameters.js';
 
 /** A model to serve, before anything is checked. */
 export interface Declaration {
@@ -45,8 +49,9 @@ export function declareResources({
   records,
   isScan,
   controllers,
+  routing,
   problems: earlier,
-}: Pick<Settings, 'records' | 'isScan' | 'controllers' | 'problems'>): Declarations {
+}: Pick<Settings, 'records' | 'isScan' | 'controllers' | 'routing' | 'problems'>): Declarations {
   const declarations = new Map<ModelClass, Declaration>();
   const problems = [...earlier];
   for (const { model, options } of records) {
@@ -88,7 +93,11 @@ export function declareResources({
     });
   }
   const own = [...extended, ...handWritten];
-  problems.push(...untypedParameterProblems(own), ...resourceParameterProblems(own));
+  problems.push(
+    ...untypedParameterProblems(own),
+    ...undecoratedParameterProblems(own, routing),
+    ...resourceParameterProblems(own),
+  );
   problems.push(...takeoverProblems([...declarations.keys()]));
   if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);
@@ -96,7 +105,7 @@ export function declareResources({
   // Where the models are listed, another application of the process may be given the subclass.
   if (isScan)
     problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
-  const warnings = isScan ? [] : forgotten;
+  const warnings = [...(isScan ? [] : forgotten), ...untypedListWarnings(own, routing)];
   const unconnected = noEngineProblem([...declarations.keys()]);
   return {
     declarations: unconnected ? [] : [...declarations.values()],

@@ -10,6 +10,7 @@ import { takeoverProblems } from '../../persistence/session/model-owners.js';
 import { compilePlan } from '../../plan/compile-plan.js';
 import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure } from '../../schema/model-decorators.js';
+import { nestedProblems } from '../../schema/undecorated-classes.js';
 import { setLogger } from '../request/application-logger.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
 import { createResources } from '../resources/resource.js';
@@ -51,7 +52,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);
   problems.push(...takeoverProblems([model]));
-  const plans = compilePlan([declaration], { describeExposure, classProperties }, problems);
+  const plans = compilePlan([declaration], { describeExposure, classProperties, nestedProblems }, problems);
   const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });

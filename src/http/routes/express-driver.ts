@@ -16,25 +16,18 @@ import {
   type RoutingControllersOptions,
   type UseMetadata,
 } from 'routing-controllers';
-import type { Class } from '../../metadata/crud-options.js';
 import {
   type SerializerRegistry,
   serializeResult,
   transformResult,
 } from '../../response/result-serializer.js';
-import { holdsUnsafeKey, isPlainObject } from '../../schema/json-value.js';
-import { bodyToInstance } from '../../schema/read-through-class.js';
-import { BodyError } from '../../schema/request-issue.js';
 import { setDefaultHeaders } from '../answer/default-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
-import { refuseDepth } from '../request/read-body.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { answering, askForAnswer } from '../resources/application-access.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
-
-/** class-transformer takes an own `constructor` for the class of a value, and calls it. */
-const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';
+import { type AskedParameter, askedParameter } from './asked-parameter.js';
 
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
@@ -42,6 +35,8 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #isIntercepted: boolean;
   /** What is to be sent as it is. */
   readonly #shaped = new WeakSet<object>();
+  /** The parameters that are read here. */
+  readonly #asked = new WeakMap<ParamMetadata, AskedParameter>();
   /** Whether the application has middlewares that run after an answer. */
   #hasAfter = false;
 
@@ -67,28 +62,11 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     return work ? work.rollback(error).then(goOn) : goOn();
   }
 
-  /**
-   * A body, or a member of one, that becomes an instance, at a cost in proportion to its keys and without a stack that overflows;
-   * routing-controllers leaves instances as they are.
-   */
+  /** What a class is asked of is read here: routing-controllers would let arrays pass. */
   override getParamFromRequest(action: Action, param: ParamMetadata): unknown {
-    const value: unknown = super.getParamFromRequest(action, param);
-    const { type, isTargetObject, targetType, classTransform, actionMetadata } = param;
-    const isTransformed =
-      (type === 'body' || type === 'body-param') &&
-      isTargetObject &&
-      targetType !== Object &&
-      this.useClassTransformer &&
-      actionMetadata.options.transformRequest !== false;
-    // One that is required must not be empty, which an instance may not show.
-    if (!isTransformed || !isPlainObject(value) || Object.keys(value).length === 0) return value;
-    try {
-      refuseDepth(value);
-      if (holdsUnsafeKey(value)) throw new BodyError(400, 'unsafeKey', UNSAFE_BODY);
-      return bodyToInstance(targetType as Class, value, classTransform ?? this.plainToClassTransformOptions);
-    } catch (error) {
-      return failing(error);
-    }
+    const sent: unknown = super.getParamFromRequest(action, param);
+    const asked = this.#asked.get(param);
+    return asked ? asked.read(sent) : sent;
   }
 
   /**
@@ -97,6 +75,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
    */
   override registerAction(method: ActionMetadata, execute: (action: Action) => unknown): void {
     const { params, appendParams, methodOverride } = method;
+    this.#takeParameters(method);
     if (!methodOverride || params.length > 0 || appendParams || this.#isInterceptedFor(method)) {
       super.registerAction(method, execute);
       return;
@@ -108,6 +87,21 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
         await this.handleError(error, method, action);
       }
     });
+  }
+
+  #takeParameters(method: ActionMetadata): void {
+    const { params, isJsonTyped, bodyExtraOptions } = method;
+    for (const param of params) {
+      const { type } = param;
+      // Every request has headers and cookies that no class names.
+      if (type === 'headers' || type === 'cookies') param.validate ??= { forbidNonWhitelisted: false };
+      const asked = askedParameter(param, this);
+      if (asked) this.#asked.set(param, asked);
+    }
+    const [whole, ...others] = params.filter(({ type }) => type === 'body' || type === 'body-param');
+    const isAsked = whole?.type === 'body' && others.length === 0 && this.#asked.has(whole);
+    // The parser calls `null` invalid otherwise, and a member of it would be an error of ours.
+    if (isJsonTyped && isAsked) method.bodyExtraOptions = { strict: false, ...bodyExtraOptions };
   }
 
   override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
@@ -210,18 +204,6 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
 
 function comesAfter({ afterAction }: UseMetadata): boolean {
   return afterAction;
-}
-
-/** What throws when routing-controllers asks for its class: there, and not before, it hands errors to `handleError`. */
-function failing(error: unknown): object {
-  return new Proxy(
-    {},
-    {
-      getPrototypeOf() {
-        throw error;
-      },
-    },
-  );
 }
 
 /** A result as an answer that writes itself, which costs less than Express's way; undefined where more is asked for. */

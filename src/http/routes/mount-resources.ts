@@ -18,6 +18,7 @@ import {
 } from '../resources/controller-metadata.js';
 import type { KeySettings } from '../resources/key-settings.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
+import { STRICT_VALIDATION } from '../resources/route-validation.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
 import { closePaths, pathShape } from './allowed-methods.js';
@@ -109,15 +110,6 @@ export function mountResources(plan: MountPlan): MountedRouter {
 const stopAfterAnswer: RequestHandler = (_request, response, next) => {
   if (!response.headersSent && !response.destroyed) next();
 };
-
-/** For bodies of hand-written routes; routing-controllers itself lets classes without decorators pass. */
-const STRICT_VALIDATION = Object.freeze({
-  whitelist: true,
-  forbidNonWhitelisted: true,
-  forbidUnknownValues: true,
-  // Without the value nobody could tell whether a message quotes it.
-  validationError: { target: false },
-});
 
 type ClassList = NonNullable<RoutingControllersOptions['controllers']>;
 

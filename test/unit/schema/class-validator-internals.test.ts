@@ -55,14 +55,18 @@ const { part } = fc.letrec<{ part: object; value: unknown }>((tie) => ({
     tie('part'),
     fc.array(tie('part'), { maxLength: 3 }),
   ),
-  part: fc.dictionary(
-    fc.constantFrom('name', 'count', 'parts', 'numbers', 'unknown', 'toString'),
-    tie('value'),
-    {
-      maxKeys: 4,
-      noNullPrototype: true,
-    },
-  ),
+  part: fc
+    .tuple(
+      fc.dictionary(fc.constantFrom('name', 'count', 'numbers', 'unknown', 'toString'), tie('value'), {
+        maxKeys: 3,
+        noNullPrototype: true,
+      }),
+      // Of another shape it takes an object for several, and several for one.
+      fc.option(
+        fc.oneof(fc.constantFrom<unknown>(null, 7), fc.array(fc.oneof(tie('part'), fc.constant('a')))),
+      ),
+    )
+    .map(([values, parts]) => (parts === null ? values : { ...values, parts })),
 }));
 
 describe('validation of a body', () => {
@@ -73,6 +77,35 @@ describe('validation of a body', () => {
         expect(await validate(given(), STRICT)).to.deep.equal(await asItIs(given(), STRICT));
       }),
     ));
+
+  it('refuses several objects for one, and one for several', async () => {
+    class Whole {
+      @IsOptional()
+      @ValidateNested()
+      @Type(() => Base)
+      declare one?: Base;
+
+      @ValidateNested()
+      @Type(() => Base)
+      declare many?: Base[];
+
+      @ValidateNested()
+      @Type(() => Base)
+      declare either?: Base | Base[];
+    }
+    const told = async (values: object) =>
+      (await validate(plainToInstance(Whole, values), STRICT)).map(({ property, constraints, children }) => [
+        property,
+        constraints ?? children?.map((each) => each.constraints),
+      ]);
+    expect(await told({ one: { count: 1 }, many: [{ count: 1 }], either: [{ count: 1 }] })).to.deep.equal([]);
+    expect(await told({ either: { count: 1 } })).to.deep.equal([]);
+    expect(await told({ one: [], many: {} })).to.deep.equal([
+      ['one', { isObject: 'one must be an object' }],
+      ['many', { isArray: 'many must be an array' }],
+    ]);
+    expect(await told({ many: [[]] })).to.deep.equal([['many', [{ isObject: 'An item must be an object' }]]]);
+  });
 
   it('looks up the decorators of each class once, however many objects there are', async () => {
     const storage = getMetadataStorage();
