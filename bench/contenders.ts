@@ -56,6 +56,7 @@ export const CONTENDERS: readonly Contender<Wire>[] = [
   own('ours-pool-hook', 'crud-controllers, hook of the pool'),
   own('ours-rls', 'crud-controllers, row security', 'extension'),
   own('ours-unprepared', 'crud-controllers, no prepared statements'),
+  own('ours-tls', 'crud-controllers, TLS'),
   own('ours-traced', "crud-controllers, OpenTelemetry's instrumentation of pg"),
   visible('ours-opentelemetry', 'opentelemetry', 'traceWithOpenTelemetry'),
   visible('ours-channels', 'channels', 'subscribers to both channels'),

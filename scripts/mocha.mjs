@@ -8,6 +8,7 @@ export const OVER_HTTP = 'dist/test/feature/**/*.test.js';
 const OF_OWN_KIND = [
   'check-a-cluster',
   'check-health',
+  'connect-to-several-hosts',
   'cut-ranges',
   'deal-reads',
   'engine-lifespan',
@@ -78,6 +79,7 @@ export const REACHED_BY_OTHERS = [
   'survive-a-throwing-controller',
   'throw-from-a-controller',
   'use-a-pooler',
+  'use-tls',
   'walk-every-page',
   'write-a-value',
   'write-many-at-random',

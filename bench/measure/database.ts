@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { dataFolder, startPostgresServer } from '../../sample/support/postgres-server.js';
 import { readPostmaster } from '../../sample/support/postmaster-file.js';
 import { StartProblem } from '../../sample/support/start-problem.js';
+import { Authority } from '../../test/support/certificates.js';
 import { createTemporaryFolder } from '../../test/support/temporary-folder.js';
 import { processorTimeOfFamily } from './processor-time.js';
 import { providePostgres } from './runtimes.js';
@@ -52,10 +53,13 @@ export async function startServer(version?: string): Promise<Server> {
 async function startOwnServer(version: string | undefined): Promise<Server> {
   const folder = await createTemporaryFolder('bench');
   const password = randomBytes(18).toString('base64url');
+  const authority = await Authority.create();
+  const { cert, key } = await authority.sign('bench', ['IP:127.0.0.1']);
   const server = await startPostgresServer({
     folder: folder.path,
     password,
-    settings: SETTINGS,
+    // Only who asks for TLS has it.
+    settings: { ...SETTINGS, ssl: 'on', ssl_cert_file: cert, ssl_key_file: key },
     exitSignal: 'SIGQUIT',
     ...(version ? { binaries: await providePostgres(version) } : {}),
   });
@@ -66,6 +70,7 @@ async function startOwnServer(version: string | undefined): Promise<Server> {
     async () => {
       await server.stop();
       folder.remove();
+      authority.remove();
     },
   );
 }

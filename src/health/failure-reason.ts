@@ -15,6 +15,15 @@ const REASONS: ReadonlyMap<string, string> = new Map(
     '28000': 'authentication failed',
     '3D000': 'no such database',
     '53300': 'too many connections',
+    ENOENT: 'connection refused',
+    // Node: https://nodejs.org/api/tls.html#x509-certificate-error-codes
+    SELF_SIGNED_CERT_IN_CHAIN: 'certificate not trusted',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate not trusted',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate not trusted',
+    UNABLE_TO_GET_ISSUER_CERT: 'certificate not trusted',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate not trusted',
+    ERR_TLS_CERT_ALTNAME_INVALID: 'certificate of another host',
+    CERT_HAS_EXPIRED: 'certificate expired',
     '57P01': 'starting up or shutting down',
     '57P02': 'starting up or shutting down',
     '57P03': 'starting up or shutting down',
@@ -34,6 +43,8 @@ const REASONS: ReadonlyMap<string, string> = new Map(
 const MESSAGES: readonly (readonly [RegExp, string])[] = [
   [/connection (?:is closed|terminated)|socket hang up/i, 'connection lost'],
   [/^(?:command timed out|timeout)\b/i, 'timed out'],
+  [/does not support SSL/, 'no TLS'],
+  [/^The server (?:refuses|accepts) writes$/, 'another kind of server'],
 ];
 
 /** The reason of an error, found by its codes. Its message is never passed on: it may name hosts and users. */

@@ -11,7 +11,7 @@ describe('options of the benchmark', () => {
       schedule: { rounds: 5, seconds: 2, warmUp: 1, connections: 64 },
       isPartial: false,
     });
-    expect(only).to.have.length(33);
+    expect(only).to.have.length(34);
     expect(work).to.have.length(9);
   });
 

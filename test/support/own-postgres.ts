@@ -41,9 +41,9 @@ export class OwnPostgres implements AsyncDisposable {
   }
 
   /** Starts an empty server. */
-  static async create(label: string): Promise<OwnPostgres> {
+  static async create(label: string, settings: Settings = {}): Promise<OwnPostgres> {
     const folder = await createDataFolder(label);
-    return OwnPostgres.#open(folder, await copyCluster(folder.path), SETTINGS);
+    return OwnPostgres.#open(folder, await copyCluster(folder.path), { ...SETTINGS, ...settings });
   }
 
   /** Starts a hot standby that follows this server. Made without `pg_basebackup`, which not every installation has. */

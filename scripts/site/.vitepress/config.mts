@@ -97,6 +97,7 @@ export default defineConfig({
         {
           text: 'In production',
           items: [
+            page('Connections', 'connections'),
             page('Database', 'database'),
             page('Serving', 'serving'),
             page('Operations', 'operations'),

@@ -16,12 +16,17 @@ const ENCODED =
  * What is wrong with a URL, as the end of a sentence; null where nothing is, and then its host, user and path may be shown.
  *
  * @param example what the user could write, behind "use"
+ * @param isCertain whether there is one way to read it. Default: as a URL of one plain host
  */
-export function urlProblem(text: string, schemes: readonly string[], example: string): string | null {
+export function urlProblem(
+  text: string,
+  schemes: readonly string[],
+  example: string,
+  isCertain: (text: string) => boolean = (each) => CERTAIN.test(each) && URL.canParse(each),
+): string | null {
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) return `is not a URL; use ${example}.`;
-  if (!CERTAIN.test(text) || !canDecode(text))
-    return `cannot be read for certain; use ${example}, ${ENCODED}.`;
+  if (!isCertain(text) || !canDecode(text)) return `cannot be read for certain; use ${example}, ${ENCODED}.`;
   return schemes.includes(scheme) ? null : `begins with '${scheme}'; use ${example}.`;
 }
 
@@ -29,7 +34,7 @@ export function urlProblem(text: string, schemes: readonly string[], example: st
 function canDecode(text: string): boolean {
   try {
     decodeURIComponent(text);
-    return URL.canParse(text);
+    return true;
   } catch {
     return false;
   }

@@ -5,17 +5,18 @@ import type { SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { instanceOptions } from '../../model/sequelize-internals.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { flagProblems } from '../../util/option-problems.js';
 import { dealReads } from '../connections/deal-reads.js';
-import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';
+import { chooseHosts } from '../session/choose-host.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
+import { warnOf } from '../session/engine-warnings.js';
 import { holdInstance, ownerProblems } from '../session/model-owners.js';
-import { checkConnections, refusalAdvice } from './check-connections.js';
+import { checkConnections } from './check-connections.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
-import { urlProblem } from './connection-url.js';
+import { connectionAdvice } from './connection-advice.js';
+import { type AddressDefaults, type PostgresAddress, readConnectionString } from './connection-string.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { createOwnTables } from './key-tables.js';
 import { untilConnected } from './optional-client.js';
@@ -73,6 +74,8 @@ const TIMEOUTS = Object.freeze({
   query_timeout: 6_000,
   idle_in_transaction_session_timeout: 10_000,
 });
+/** What each connection has unless the user asks for something else. */
+const DRIVER = Object.freeze({ keepAlive: true, ...TIMEOUTS });
 /** https://www.postgresql.org/support/versioning/ */
 const OLDEST_SERVER = '13.0.0';
 const POOL = Object.freeze({ max: 10, acquire: 5_000 });
@@ -90,6 +93,8 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await using engine = await engineLifespan(process.env.DATABASE_URL, { models: [City], createAll: true })(app);
  * await bootstrap(app);
  * ```
+ * @param dsn as libpq reads it, such as `postgres://user:password@host:5432/database?sslmode=verify-full`: percent-encoded, with several
+ * hosts and `target_session_attrs`, or with a socket. What it leaves out is that of `options`, or else of `PGHOST`, `PGUSER` and so on.
  * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, for a model class that another
  * engine in use has, and when the server cannot be reached, refuses the credentials or has no such
  * database, or a pooler refuses the timeouts. The message never holds the password.
@@ -97,10 +102,10 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
 export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
   return async () => {
     checkParts(options);
-    const sequelize = createSequelize(dsn, options);
+    const { sequelize, primary } = createSequelize(dsn, options);
     const release = holdInstance(sequelize);
     try {
-      await connect(sequelize, dsn, options);
+      await connect(sequelize, primary, options);
       // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) {
         await sequelize.sync({ useMaster: true } as SyncOptions);
@@ -119,7 +124,7 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
   };
 }
 
-function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
+function createSequelize(dsn: string, options: EngineOptions) {
   const {
     models = crudRecords().map(({ model }) => model),
     createAll = false,
@@ -134,8 +139,10 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     ...flagProblems('createAll', createAll),
     ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
   ]);
-  for (const each of [dsn, ...replicas]) checkDsn(each);
-  const dialectOptions = { keepAlive: true, ...TIMEOUTS, ...forwarded.dialectOptions };
+  const defaults = forwarded as AddressDefaults;
+  const primary = readConnectionString(dsn, defaults);
+  const readers = replicas.map((replica) => readReplica(replica, primary, defaults));
+  const { dialectOptions, hosts, sessionAttributes, ...address } = primary.server;
   const settings = {
     dialect: 'postgres',
     logging: false,
@@ -143,20 +150,24 @@ function createSequelize(dsn: string, options: EngineOptions): EngineSequelize {
     databaseVersion: OLDEST_SERVER,
     dialectModule: timeoutDriver,
     ...forwarded,
+    ...address,
     pool: { ...POOL, ...forwarded.pool },
-    dialectOptions,
+    dialectOptions: { ...DRIVER, ...dialectOptions },
     replication: {
-      write: {},
-      read: readConnections(replicas.length > 0 ? replicas : [dsn], dialectOptions),
+      write: { hosts, sessionAttributes },
+      read: (readers.length > 0 ? readers : [primary]).map(readConnection),
     },
   };
-  const sequelize = new EngineSequelize(dsn, settings as SequelizeOptions);
+  const sequelize = new EngineSequelize(settings as SequelizeOptions);
+  const all = [primary, ...readers];
+  if (all.some(({ server }) => server.hosts)) chooseHosts(sequelize);
   if (replicas.length > 1) dealReads(sequelize);
+  for (const text of new Set(all.flatMap(({ advice }) => advice))) warnOf(sequelize, text);
   const classes = loadModels([...new Set(models)], forwarded.modelMatch);
   throwProblems(ownerProblems(sequelize, classes));
   // sequelize-typescript types models as its own subclass of Sequelize's Model; at run time both are accepted.
   sequelize.addModels(classes as unknown as ModelCtor[]);
-  return sequelize;
+  return { sequelize, primary };
 }
 
 /** As `addModels` does it, before anything is attached: a class that belongs to another engine must stay there. */
@@ -165,73 +176,38 @@ function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['m
   return getModels(models as unknown as (ModelCtor | string)[], byName) as unknown as ModelClass[];
 }
 
+/** A replica has the user and the database of the primary where its string names none. */
+function readReplica(
+  dsn: string,
+  { server }: PostgresAddress,
+  { dialectOptions }: AddressDefaults,
+): PostgresAddress {
+  const { database, username, password } = server;
+  return readConnectionString(dsn, { database, username, password, dialectOptions });
+}
+
 /**
- * A pool of its own for reads, on the replicas or else on the same server, whose connections the server itself has set
+ * A server for the pool of reads, the replicas or else the primary, whose connections the server itself has set
  * read-only. Sequelize sends every SELECT without a transaction there; `transaction({ readOnly: true })` alone only
  * chooses the pool.
  */
-function readConnections(dsns: readonly string[], dialectOptions: object): object[] {
-  return dsns.map((dsn) => {
-    const connection = parseConnection(dsn);
-    const all: Record<string, unknown> = { ...dialectOptions, ...connection.dialectOptions };
-    const options = `${all['options'] ?? ''} -c default_transaction_read_only=on`.trim();
-    return { ...connection, dialectOptions: { ...all, options } };
-  });
+function readConnection({ server }: PostgresAddress): object {
+  const { dialectOptions } = server;
+  const options = `${dialectOptions['options'] ?? ''} -c default_transaction_read_only=on`.trim();
+  return { ...server, dialectOptions: { ...DRIVER, ...dialectOptions, options } };
 }
 
-/** Sequelize reads a DSN only while it constructs an instance; this one never connects. */
-function parseConnection(dsn: string) {
-  const sequelize = new EngineSequelize(dsn, { dialect: 'postgres' });
-  const { host, port, database, username, password } = sequelize.config;
-  const { dialectOptions = {} } = instanceOptions(sequelize);
-  return { host, port, database, username, password, dialectOptions };
-}
-
-/** The parts of a DSN, of which all but the password may be shown. */
-function checkDsn(dsn: string): URL {
-  const example = 'one such as postgres://user:password@host:5432/database';
-  const problem =
-    typeof dsn !== 'string' || dsn === ''
-      ? `is ${dsn === '' ? 'empty' : typeof dsn}; use ${example}.`
-      : urlProblem(dsn, ['postgres:', 'postgresql:'], example);
-  if (problem !== null) throw new ConfigError([`The DSN ${problem}`]);
-  return new URL(dsn);
-}
-
-async function connect(sequelize: EngineSequelize, dsn: string, options: EngineOptions): Promise<void> {
+async function connect(
+  sequelize: EngineSequelize,
+  { server, shown }: PostgresAddress,
+  options: EngineOptions,
+): Promise<void> {
   try {
     await checkConnections(sequelize, options);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const { host, pathname, username } = checkDsn(dsn);
-    const { code, message = '' } = (error as { parent?: { code?: string; message?: string } }).parent ?? {};
-    const reason = code ?? (message || 'unknown');
-    const advice = refusalAdvice(message) ?? ADVICE[reason] ?? `connecting failed (${reason})`;
     throw new ConfigError([
-      `PostgreSQL at ${host}, database '${pathname.slice(1)}', user '${username}': ${advice}.`,
+      `PostgreSQL at ${connectionAdvice(error, shown, Boolean(server.dialectOptions['ssl']))}.`,
     ]);
   }
 }
-
-const CUT = 'the connection was cut; is there a PostgreSQL at the port?';
-const NO_ADDRESS = 'the host has no address; correct its name';
-const REFUSED = 'the server refuses the user or the password';
-const SILENT = 'the server does not answer; correct the host and the port';
-const SLOW = 'the server does not answer in time';
-
-/** A reason and a fix for what usually goes wrong when connecting, by SQLSTATE, system error or message of pg. */
-const ADVICE: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there; start the server or correct the port',
-  ENOTFOUND: NO_ADDRESS,
-  EAI_AGAIN: NO_ADDRESS,
-  ETIMEDOUT: SILENT,
-  EHOSTUNREACH: SILENT,
-  '28P01': REFUSED,
-  '28000': REFUSED,
-  '3D000': 'there is no such database; create it or correct its name',
-  '53300': 'the server has no connection left',
-  ECONNRESET: CUT,
-  'Connection terminated unexpectedly': CUT,
-  'timeout expired': SLOW,
-  [QUERY_TIMEOUT]: SLOW,
-};

@@ -1,7 +1,8 @@
 /** Whether each server of a Sequelize instance answers, asked on a connection of its own. */
 import { Client } from 'pg';
 import type { Sequelize } from 'sequelize';
-import { plainManager, runConnectHooks, type ServerConfig } from '../session/connection-internals.js';
+import { expectSession, type HostedServer } from '../session/choose-host.js';
+import { plainManager, runConnectHooks } from '../session/connection-internals.js';
 
 /** One server to ask. */
 export interface PostgresServer {
@@ -18,20 +19,34 @@ export function postgresServers(sequelize: Sequelize): readonly PostgresServer[]
   const { config } = plainManager(sequelize);
   const { replication } = config;
   const all = replication ? [replication.write, ...replication.read] : [config];
-  const byAddress = new Map(
-    all.map((server) => [`${server.host}:${server.port}/${server.database}`, server]),
-  );
-  return [...byAddress.values()].map((server) => ({
-    async ping(signal) {
-      const own = { ...server };
-      // The user's hooks may be what provides the password.
-      await runConnectHooks(sequelize, own);
-      await ping(own, signal);
-    },
+  const byAddress = new Map(all.map((server) => [addressOf(server), server]));
+  return [...byAddress.values()].map((server: HostedServer) => ({
+    ping: (signal) =>
+      server.hosts ? pingAny(sequelize, server, signal) : pingOne(sequelize, server, signal),
   }));
 }
 
-async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
+function addressOf({ hosts, host, port, database }: HostedServer): string {
+  const all = hosts ?? [{ host, port }];
+  return `${all.map((each) => `${each.host}:${each.port}`).join()}/${database}`;
+}
+
+/** One of several hosts is enough. All are asked at the same time, as one that is down may be silent. */
+async function pingAny(sequelize: Sequelize, server: HostedServer, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const one = AbortSignal.any([signal, over.signal]);
+  const pings = (server.hosts ?? []).map((host) => pingOne(sequelize, { ...server, ...host }, one));
+  await Promise.any(pings).finally(() => over.abort());
+}
+
+async function pingOne(sequelize: Sequelize, server: HostedServer, signal: AbortSignal): Promise<void> {
+  const own = { ...server };
+  // The user's hooks may be what provides the password.
+  await runConnectHooks(sequelize, own);
+  await ping(own, signal);
+}
+
+async function ping(server: HostedServer, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { host, port, database, username, password, dialectOptions } = server;
   const client = new Client({
@@ -53,6 +68,7 @@ async function ping(server: ServerConfig, signal: AbortSignal): Promise<void> {
   try {
     await client.connect();
     await client.query('SELECT 1');
+    await expectSession(client, server, server.sessionAttributes ?? 'any');
   } finally {
     // Not waited for: it has answered. What does not close by itself is cut when the probe is over.
     if (signal.aborted) abort();

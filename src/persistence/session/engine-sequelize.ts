@@ -45,8 +45,8 @@ export class EngineSequelize extends Sequelize {
 
   readonly #gate: TableGate;
 
-  constructor(dsn: string, options: SequelizeOptions) {
-    super(dsn, options);
+  constructor(options: SequelizeOptions) {
+    super(options);
     // The defaults are Sequelize's own.
     const { max = 5, acquire = 60_000 } = options.pool ?? {};
     this.#gate = new TableGate(max, acquire);

@@ -1,0 +1,195 @@
+/**
+ * Connection strings of PostgreSQL, read as libpq's users write them: percent-encoded parts, sockets, several hosts, and the
+ * variables of the environment for what a string leaves out. https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+ */
+import { isIPv6 } from 'node:net';
+import { ConfigError } from '../../util/config-error.js';
+import { type HostedServer, isSessionAttributes, SESSION_ATTRIBUTES } from '../session/choose-host.js';
+import { urlProblem } from './connection-url.js';
+import { modeAdvice, tlsOptions } from './tls-options.js';
+
+/** Where to connect, and as whom. */
+export interface PostgresAddress {
+  readonly server: HostedServer & { readonly dialectOptions: Readonly<Record<string, unknown>> };
+  /** For errors: the hosts in their order, the database and the user. */
+  readonly shown: { readonly hosts: readonly string[]; readonly database: string; readonly user: string };
+  /** What the user had better write. */
+  readonly advice: readonly string[];
+}
+
+/** What a string may leave out. */
+export interface AddressDefaults {
+  readonly host?: string | undefined;
+  readonly port?: number | string | undefined;
+  readonly database?: string | undefined;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  readonly dialectOptions?: Readonly<Record<string, unknown>> | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const EXAMPLE = 'one such as postgres://user:password@host:5432/database';
+const DEFAULT_HOST = 'localhost';
+const DEFAULT_PORT = '5432';
+const PORTS = 'use a number from 1 to 65535';
+
+const HOST = String.raw`(?:\[[\da-f:.]+\]|(?:[\p{L}\p{N}._-]|%[\da-f]{2})*)(?::\d*)?`;
+/**
+ * What every parser reads in the same way: one `@` at most. With a raw `@`, `/`, `?` or `#` a part of the password would become
+ * the host or the database, which errors name.
+ */
+const CERTAIN = new RegExp(
+  String.raw`^[a-z][a-z0-9+.-]*://(?:(?<user>[^\s@/?#\\:]*)(?::(?<password>[^\s@/?#\\]*))?@)?(?<hosts>${HOST}(?:,${HOST})*)` +
+    String.raw`(?:/(?<path>[^\s@?#\\]*))?(?:\?(?<query>[^\s@#\\]*))?$`,
+  'iu',
+);
+
+/** Parameters that are a part of the address. The others are options of the connection. */
+const PARTS = ['host', 'port', 'dbname', 'user', 'password', 'target_session_attrs', 'connect_timeout'];
+/** What libpq would read there, and this package does not: without it, another server would be reached. */
+const NOT_READ = { hostaddr: 'host', service: 'host, port, user and dbname' };
+
+/**
+ * Reads a string. What it leaves out has the value of the code, or else that of the environment.
+ *
+ * @throws ConfigError where it is none, or cannot be read for certain; the message holds no part that may be secret
+ */
+export function readConnectionString(
+  text: string,
+  defaults: AddressDefaults = {},
+  environment: Environment = process.env,
+): PostgresAddress {
+  const { user, password, hosts = '', path, query } = matchCertain(text);
+  const parameters = Object.fromEntries(new URLSearchParams(query ?? ''));
+  for (const [name, instead] of Object.entries(NOT_READ)) {
+    if (name in parameters) throw problem(`has the parameter ${name}, which is not read; use ${instead}.`);
+  }
+  const username = parameters['user'] ?? (decoded(user) || defaults.username || environment['PGUSER']);
+  const database = parameters['dbname'] ?? (decoded(path) || defaults.database || environment['PGDATABASE']);
+  const secret =
+    parameters['password'] ?? (decoded(password) || defaults.password || environment['PGPASSWORD']);
+  const places = placesOf(hosts, parameters, defaults, environment);
+  const [first] = places;
+  const attributes = sessionAttributesOf(parameters, environment);
+  const { ssl: sslOfCode, ...options } = { ...optionsOf(environment), ...defaults.dialectOptions };
+  const isSocket = places.every(({ host }) => host.startsWith('/'));
+  // PostgreSQL has no TLS there.
+  const ssl = isSocket ? false : tlsOptions(parameters, sslOfCode, environment);
+  return {
+    server: {
+      host: first.host,
+      port: first.port,
+      ...(database ? { database } : {}),
+      ...(username ? { username } : {}),
+      ...(secret ? { password: secret } : {}),
+      ...(places.length > 1 || attributes !== 'any'
+        ? { hosts: places.map(({ host, port }) => ({ host, port })), sessionAttributes: attributes }
+        : {}),
+      dialectOptions: {
+        ...options,
+        ...timeoutOf('connect_timeout', parameters['connect_timeout']),
+        ...without(parameters, PARTS),
+        ...(ssl === undefined ? {} : { ssl }),
+      },
+    },
+    shown: { hosts: places.map(({ shown }) => shown), database: database ?? '', user: username ?? '' },
+    advice: adviceOf(
+      places.length,
+      attributes,
+      isSocket ? null : modeAdvice(parameters, sslOfCode, environment),
+    ),
+  };
+}
+
+function problem(end: string): ConfigError {
+  return new ConfigError([`The DSN ${end}`]);
+}
+
+function matchCertain(text: string): Partial<Record<string, string>> {
+  if (typeof text !== 'string' || text === '')
+    throw problem(`is ${text === '' ? 'empty' : typeof text}; use ${EXAMPLE}.`);
+  const found = urlProblem(text, ['postgres:', 'postgresql:'], EXAMPLE, (each) => CERTAIN.test(each));
+  if (found !== null) throw problem(found);
+  return CERTAIN.exec(text)?.groups ?? {};
+}
+
+function decoded(part: string | undefined): string {
+  return part === undefined ? '' : decodeURIComponent(part);
+}
+
+/** A host, its port, and both as they are shown: with the port where the user has written one. */
+interface Place {
+  readonly host: string;
+  readonly port: number;
+  readonly shown: string;
+}
+
+function placesOf(
+  text: string,
+  parameters: Readonly<Record<string, string>>,
+  defaults: AddressDefaults,
+  environment: Environment,
+): readonly [Place, ...Place[]] {
+  const written = text.split(',').map((each) => /^(.*?)(?::(\d*))?$/.exec(each) ?? ['', '', '']);
+  const ofText = written.map(([, host = '']) => decoded(host.replace(/^\[(.*)\]$/, '$1')));
+  const others = parameters['host'] ?? (ofText.some(Boolean) ? null : defaults.host || environment['PGHOST']);
+  const hosts = others?.split(',') ?? ofText;
+  const portsOfText = parameters['host'] === undefined ? written.map(([, , port = '']) => port) : [];
+  const ports =
+    parameters['port']?.split(',') ??
+    (portsOfText.some(Boolean)
+      ? portsOfText
+      : String(defaults.port ?? environment['PGPORT'] ?? '').split(','));
+  if (ports.length > 1 && ports.length !== hosts.length)
+    throw problem(`has ${hosts.length} hosts and ${ports.length} ports; use one port for each host.`);
+  return hosts.map((host, at) => {
+    const port = (ports.length > 1 ? ports[at] : ports[0]) ?? '';
+    return placeOf(host || DEFAULT_HOST, port);
+    // A text that is split has one part at least.
+  }) as unknown as readonly [Place, ...Place[]];
+}
+
+function placeOf(host: string, given: string): Place {
+  const port = Number(given || DEFAULT_PORT);
+  if (!(Number.isInteger(port) && port > 0 && port < 65_536))
+    throw problem(`has the port '${given}'; ${PORTS}.`);
+  const isSocket = host.startsWith('/');
+  const isAddress = !isSocket && host.includes(':');
+  if (isAddress && !isIPv6(host)) throw problem(`cannot be read for certain; use ${EXAMPLE}.`);
+  const name = isAddress ? `[${host}]` : host;
+  return { host, port, shown: given === '' || isSocket ? name : `${name}:${given}` };
+}
+
+function sessionAttributesOf(parameters: Readonly<Record<string, string>>, environment: Environment) {
+  const asked = parameters['target_session_attrs'] ?? (environment['PGTARGETSESSIONATTRS'] || 'any');
+  if (isSessionAttributes(asked)) return asked;
+  throw new ConfigError([`target_session_attrs is '${asked}'; use one of ${SESSION_ATTRIBUTES.join(', ')}.`]);
+}
+
+/** Those that pg reads only where the code has none. */
+function optionsOf({ PGOPTIONS, PGCONNECT_TIMEOUT }: Environment): Record<string, unknown> {
+  return {
+    ...(PGOPTIONS ? { options: PGOPTIONS } : {}),
+    ...timeoutOf('PGCONNECT_TIMEOUT', PGCONNECT_TIMEOUT || undefined),
+  };
+}
+
+/** Seconds, as libpq has them; 0 for no limit. */
+function timeoutOf(name: string, seconds: string | undefined): { connectionTimeoutMillis?: number } {
+  if (seconds === undefined) return {};
+  if (!/^-?\d+$/.test(seconds)) throw new ConfigError([`${name} is '${seconds}'; use a number of seconds.`]);
+  return { connectionTimeoutMillis: Math.max(Number(seconds), 0) * 1_000 };
+}
+
+function without(values: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
+}
+
+function adviceOf(hosts: number, attributes: string, ofMode: string | null): readonly string[] {
+  const ofHosts =
+    hosts > 1 && attributes === 'any'
+      ? `The DSN has ${hosts} hosts, and connections may lead to a standby, which refuses writes; add target_session_attrs=read-write.`
+      : null;
+  return [ofMode, ofHosts].filter((text) => text !== null);
+}

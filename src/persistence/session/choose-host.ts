@@ -1,0 +1,133 @@
+/** Connects to one of several hosts, as libpq does: to the first in order that can be reached and has the session that is asked for. */
+import { ConnectionError, type Sequelize } from 'sequelize';
+import { connectionManager, type ServerConfig } from './connection-internals.js';
+
+/** The session that a connection string asks for with `target_session_attrs`. */
+export const SESSION_ATTRIBUTES = [
+  'any',
+  'read-write',
+  'read-only',
+  'primary',
+  'standby',
+  'prefer-standby',
+] as const;
+/** One of them. */
+export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
+
+/** Whether a text is one of them. */
+export function isSessionAttributes(text: string): text is SessionAttributes {
+  return (SESSION_ATTRIBUTES as readonly string[]).includes(text);
+}
+
+interface Host {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A server that may be one of several. Sequelize passes on what it does not know. */
+export interface HostedServer extends ServerConfig {
+  readonly hosts?: readonly Host[];
+  readonly sessionAttributes?: SessionAttributes;
+}
+
+/** A client of the driver. */
+interface Connection {
+  query(text: string): Promise<{ readonly rows: readonly unknown[] }>;
+  end?(): Promise<unknown>;
+}
+
+/** Milliseconds for which a host that failed comes after the others. */
+const PAUSE = 10_000;
+/** What the connections for reads of an engine ask for by themselves. */
+const ASKED_READ_ONLY = 'default_transaction_read_only=on';
+const STATE = `
+  SELECT pg_is_in_recovery() AS "isStandby", current_setting('default_transaction_read_only') = 'on' AS "isReadOnly"`;
+
+/** A server that answers, and is another one than is asked for. */
+export class OtherServerError extends Error {}
+
+/** None of several hosts could be used. Sequelize's own error for one that could not. */
+export class NoHostError extends ConnectionError {
+  /** In the order of the hosts. */
+  readonly failures: readonly unknown[];
+
+  constructor(failures: readonly unknown[]) {
+    super(failures.find((failure) => failure instanceof Error) ?? new Error('There is no host'));
+    this.failures = failures;
+  }
+}
+
+/** Has an instance choose among the hosts of a server. */
+export function chooseHosts(sequelize: Sequelize): void {
+  const manager = connectionManager<Connection>(sequelize);
+  const connect = manager._connect.bind(manager);
+  const failedAt = new Map<Host, number>();
+  const isPaused = (host: Host) => performance.now() - (failedAt.get(host) ?? -PAUSE) < PAUSE;
+
+  async function connectTo(server: HostedServer, host: Host, wanted: SessionAttributes): Promise<Connection> {
+    const client = await connect({ ...server, ...host });
+    try {
+      await expectSession(client, server, wanted);
+      return client;
+    } catch (error) {
+      // It is in no pool yet, so nobody else would close it.
+      client.end?.().catch(() => {});
+      throw error;
+    }
+  }
+
+  async function connectToFirst(server: HostedServer, wanted: SessionAttributes): Promise<Connection> {
+    const { hosts = [] } = server;
+    const failures = new Map<Host, unknown>();
+    for (const host of [...hosts].sort((one, other) => Number(isPaused(one)) - Number(isPaused(other)))) {
+      try {
+        const client = await connectTo(server, host, wanted);
+        failedAt.delete(host);
+        return client;
+      } catch (error) {
+        // The same user is refused by all of them.
+        if (isRefusal(error)) throw error;
+        failedAt.set(host, performance.now());
+        failures.set(host, error);
+      }
+    }
+    throw new NoHostError(hosts.map((host) => failures.get(host)));
+  }
+
+  manager._connect = async (server: HostedServer) => {
+    const { hosts, sessionAttributes = 'any' } = server;
+    if (!hosts) return connect(server);
+    if (sessionAttributes !== 'prefer-standby') return connectToFirst(server, sessionAttributes);
+    return connectToFirst(server, 'standby').catch((error: unknown) => {
+      if (error instanceof NoHostError) return connectToFirst(server, 'any');
+      throw error;
+    });
+  };
+}
+
+/**
+ * Asks a server for its state where it matters.
+ *
+ * @throws OtherServerError where its sessions are others than those that are asked for
+ */
+export async function expectSession(
+  client: Pick<Connection, 'query'>,
+  { dialectOptions = {} }: HostedServer,
+  wanted: SessionAttributes,
+): Promise<void> {
+  if (wanted === 'any' || wanted === 'prefer-standby') return;
+  const { rows } = await client.query(STATE);
+  const { isStandby, isReadOnly } = rows[0] as { isStandby: boolean; isReadOnly: boolean };
+  const isOwnWish = String(dialectOptions['options']).includes(ASKED_READ_ONLY);
+  const refusesWrites = isStandby || (isReadOnly && !isOwnWish);
+  if ((wanted === 'primary' && isStandby) || (wanted === 'read-write' && refusesWrites))
+    throw new OtherServerError('The server refuses writes');
+  if ((wanted === 'standby' && !isStandby) || (wanted === 'read-only' && !refusesWrites))
+    throw new OtherServerError('The server accepts writes');
+}
+
+/** Whether the server has refused the user, the password or the database. */
+function isRefusal(error: unknown): boolean {
+  const { code } = (error as { readonly parent?: { readonly code?: unknown } }).parent ?? {};
+  return typeof code === 'string' && (code.startsWith('28') || code === '3D000');
+}
