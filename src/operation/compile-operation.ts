@@ -49,15 +49,16 @@ export function compileOperation(
 
 /** An operation with the values of a body, and what these have to refer to. */
 function compileGiven(key: string) {
-  return (operation: Operation, { references }: Access, values: WrittenValues = {}): Operation => {
+  return (operation: Operation, { references, form }: Access, values: WrittenValues = {}): Operation => {
     const guards = references.length > 0 ? { references } : null;
+    const hidden = form.unreadable.size > 0 ? { unseen: form.unreadable } : null;
     switch (operation.kind) {
       case 'insert':
         return { ...operation, row: values, ...guards };
       case 'replace':
-        return { ...operation, row: values, set: without(values, [key]), ...guards };
+        return { ...operation, row: values, set: without(values, [key]), ...guards, ...hidden };
       case 'update':
-        return { ...operation, set: values, ...guards };
+        return { ...operation, set: values, ...guards, ...hidden };
       default:
         return operation;
     }

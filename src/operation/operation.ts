@@ -130,13 +130,15 @@ export interface UpdateOperation {
   readonly set: Readonly<Record<string, unknown>>;
   /** That each row which the predicate finds has other values: what is not written is not there. Default: it may have them. */
   readonly differs?: true;
+  /** Attributes that the request may not read: they count as changed wherever they are written. Default: none. */
+  readonly unseen?: ReadonlySet<string> | undefined;
   /** Apart from the predicate, because a row that is there is not missing. Default: none. */
   readonly references?: readonly Reference[];
   readonly returning: Selection;
 }
 
 /** A row with a key that the request gives: a new one, or the one that is there, with other values. */
-export interface ReplaceOperation {
+export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
   readonly kind: 'replace';
   /** The row with the key, as far as it may be replaced. */
   readonly where: Predicate;
@@ -169,7 +171,7 @@ export interface InsertMany {
 }
 
 /** Changes of many rows, each with values of its own. */
-export interface UpdateMany {
+export interface UpdateMany extends Pick<UpdateOperation, 'unseen'> {
   /** On the rows, beside their keys; null is every row. */
   readonly where: Predicate | null;
   /** One at least. */
@@ -192,7 +194,7 @@ export interface UpdateItem {
 }
 
 /** A change of all rows of a predicate. */
-export interface UpdateMatching {
+export interface UpdateMatching extends Pick<UpdateOperation, 'unseen'> {
   /** Null is every row. */
   readonly where: Predicate | null;
   readonly set: Readonly<Record<string, unknown>>;

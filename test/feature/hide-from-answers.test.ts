@@ -1,7 +1,7 @@
 /** What a model hides from its own records, by its default scope or its `toJSON`, is in no answer, whatever makes it. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { Get, Res } from 'routing-controllers';
 import {
   AutoIncrement,
@@ -16,7 +16,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, crudController, InjectRecord, type ModelClass } from '../../src/index.js';
-import { ask, TwoPaths } from '../support/two-paths.js';
+import { ask, TwoPaths, type WholeRequest } from '../support/two-paths.js';
 
 const SECRET = 'SECRET';
 const ENDPOINTS = [
@@ -150,6 +150,56 @@ class KeptController extends crudController(Kept) {
   }
 }
 
+abstract class Guessed extends Model {
+  @PrimaryKey
+  @Column(DataType.INTEGER)
+  declare id: number;
+
+  @Column(DataType.TEXT)
+  declare name: string | null;
+
+  declare version: number;
+}
+
+const GUESSED = {
+  endpoints: ['read', 'list', 'update', 'replace', 'updateMany'],
+  filterAllow: ['name'],
+} as const;
+const VERSIONED = { timestamps: true, createdAt: false, updatedAt: false, version: true } as const;
+
+@Crud(GUESSED as object)
+@Table({ ...VERSIONED, tableName: 'excluding' })
+class Excluding extends Guessed {
+  @Exclude({ toPlainOnly: true })
+  @Column({ type: DataType.TEXT, defaultValue: 'right' })
+  declare pin: string | null;
+}
+
+@Crud({
+  ...GUESSED,
+  fields: { pin: { read: ({ headers }: Request) => headers['role'] === 'admin' } },
+} as object)
+@Table({ ...VERSIONED, tableName: 'ruled' })
+class Ruled extends Guessed {
+  @Column({ type: DataType.TEXT, defaultValue: 'right' })
+  declare pin: string | null;
+}
+
+@Crud(GUESSED as object)
+@DefaultScope(() => ({ attributes: { exclude: ['pin'] } }))
+@Table({ ...VERSIONED, tableName: 'leaving_out' })
+class LeavingOut extends Guessed {
+  @Column({ type: DataType.TEXT, defaultValue: 'right', validate: { len: [0, 9] } })
+  declare pin: string | null;
+}
+
+@Crud(GUESSED as object)
+@Table({ ...VERSIONED, tableName: 'getting_other' })
+class GettingOther extends Guessed {
+  @Column({ type: DataType.TEXT, defaultValue: 'right', get: () => '***' })
+  declare pin: string | null;
+}
+
 /** With what each shows of its token. */
 const MODELS: readonly (readonly [model: ModelClass, path: string, token: object])[] = [
   [Scoped, '/scopeds', {}],
@@ -160,14 +210,22 @@ const MODELS: readonly (readonly [model: ModelClass, path: string, token: object
   [Mixed, '/mixeds', {}],
 ];
 
+const PREFIXES = new Map<ModelClass, string>([
+  [Excluding, '/excludings'],
+  [Ruled, '/ruleds'],
+  [LeavingOut, '/leaving-outs'],
+  [GettingOther, '/getting-others'],
+]);
+const GUESSABLE = [...PREFIXES.keys()];
+
 describe('what a model hides from its records', () => {
   let paths: TwoPaths;
 
   before(async () => {
     const served = [...MODELS.map(([model]) => model), Kept];
     paths = await TwoPaths.start({
-      models: [...served, Keeper],
-      bootstrap: { models: served, controllers: [KeptController] },
+      models: [...served, ...GUESSABLE, Keeper],
+      bootstrap: { models: [...served, ...GUESSABLE], controllers: [KeptController], indexAdvice: false },
     });
     const keeper = await Keeper.create({ id: 1, email: 'k' });
     await Kept.create({ keeperId: keeper.get('id') });
@@ -213,6 +271,66 @@ describe('what a model hides from its records', () => {
       });
     });
   }
+
+  describe('and a client sends', () => {
+    /** All ways to write it, with what else they need. */
+    const writes = (pin: string): readonly Required<Pick<WholeRequest, 'method' | 'path' | 'body'>>[] => [
+      { method: 'PATCH', path: '/1', body: { pin } },
+      { method: 'PATCH', path: '/1', body: { pin, name: 'a' } },
+      { method: 'PUT', path: '/1', body: { pin, name: 'a' } },
+      { method: 'PATCH', path: '', body: [{ id: 1, pin }] },
+      {
+        method: 'PATCH',
+        path: '',
+        body: [
+          { id: 1, pin },
+          { id: 2, name: 'c' },
+        ],
+      },
+      { method: 'PATCH', path: '?dry_run=true', body: [{ id: 1, pin }] },
+      { method: 'PATCH', path: '?q=name==a', body: { pin } },
+    ];
+
+    for (const model of GUESSABLE) {
+      const undo = async () => {
+        await model.destroy({ where: {}, force: true });
+        await model.bulkCreate([
+          { id: 1, name: 'a' },
+          { id: 2, name: 'b' },
+        ]);
+      };
+      const prefix = PREFIXES.get(model) ?? '';
+
+      it(`is written whether or not it differs, so that a version of ${model.name} tells nothing`, async () => {
+        for (const [index, right] of writes('right').entries()) {
+          const answers = [];
+          for (const wanted of [right, writes('wrong')[index] as typeof right]) {
+            await undo();
+            const { body } = await paths.same({ ...wanted, path: prefix + wanted.path }, undo);
+            const row = await model.unscoped().findByPk(1, { raw: true, attributes: ['version'] });
+            answers.push({ body, row });
+          }
+          expect(answers[0], JSON.stringify(right)).to.deep.equal(answers[1]);
+          if (!right.path.includes('q=') && !Array.isArray(right.body))
+            expect(JSON.parse(answers[0]?.body ?? '')).to.include({ version: 1 });
+        }
+      });
+
+      it(`leaves a version of ${model.name} as it is where other attributes do not differ`, async () => {
+        await undo();
+        const { body } = await paths.same({ method: 'PATCH', path: `${prefix}/1`, body: { name: 'a' } });
+        expect(JSON.parse(body)).to.include({ version: 0 });
+      });
+    }
+
+    it('is compared for those who may read it', async () => {
+      await Ruled.destroy({ where: {} });
+      await Ruled.create({ id: 1, name: 'a' });
+      const headers = { role: 'admin' };
+      const wanted = { method: 'PATCH', path: '/ruleds/1', headers, body: { pin: 'right' } };
+      expect(JSON.parse((await paths.same(wanted)).body)).to.include({ pin: 'right', version: 0 });
+    });
+  });
 
   it('is unknown to fields where the default scope hides it', async () => {
     const { status, body } = await paths.same({ path: '/scopeds?fields=token' });

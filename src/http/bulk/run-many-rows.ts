@@ -89,7 +89,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const { returning } = one;
     const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
     const where = withoutKey(one.where, info.primaryKey.name);
-    const change = { where, items, state, ...referred(inputs), returning };
+    const { unreadable: unseen } = access.form;
+    const change = { where, items, state, ...referred(inputs), returning, unseen };
     return show(await many.update(change, slotsOf(inputs, access), on), returning.columns, items.length);
   };
   const writeMatching = async (
@@ -102,7 +103,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     const one = operation(query, access, values) as UpdateOperation | DeleteOperation;
     const where = allOf(withoutKey(one.where, info.primaryKey.name), filter);
     if (one.kind === 'delete') return matching.delete({ where, mark: one.mark, maximum }, access.slots, on);
-    return matching.update({ where, set: one.set, ...referred([each]), maximum }, access.slots, on);
+    const { set, unseen } = one;
+    return matching.update({ where, set, unseen, ...referred([each]), maximum }, access.slots, on);
   };
   return async ({ items, each, inputs, access }, limit, on) => {
     if (items) {

@@ -1,6 +1,7 @@
 /** A resource at work: its plan, and what the later phases made of it. */
 import { FEATURES } from '../../features/features.js';
 import { type BulkEndpoint, ENDPOINTS, type Endpoint, type ModelClass } from '../../metadata/crud-options.js';
+import { noteUnseen } from '../../model/unseen-values.js';
 import { compileFeatures, type ResourceFeatures } from '../../operation/compile-features.js';
 import type { FeatureFactory, ModelView } from '../../operation/feature.js';
 import type { Repository } from '../../persistence/records/repository.js';
@@ -17,6 +18,7 @@ import {
 } from '../../response/record-serializer.js';
 import { nestedRecords, type SerializerRegistry } from '../../response/result-serializer.js';
 import { compileRowView, type RowView } from '../../response/row-view.js';
+import { unseenAttributes } from '../../schema/unseen-attributes.js';
 import { lazy } from '../../util/lazy.js';
 import { type BulkParser, compileBulkParser } from '../request/parse-bulk.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';
@@ -134,6 +136,7 @@ function createResource(
 ): Resource {
   const { plan } = view;
   const access = compileRequestAccess(plan);
+  noteUnseen(plan.model, () => unseenAttributes(plan));
   const features = lazy(() => compileFeatures({ ...view, cursors, views, idempotency }, factories));
   const settings = lazy(() => ({ plan, features: features(), access, bodyLimit }));
   const lineage = controller ? lineageOf(controller, CrudController) : [];

@@ -160,8 +160,9 @@ export class RowRecords<M extends Model = Model> {
     if (!slots || !this.#can('update') || !this.#areOrdinary(values, false)) return undefined;
     const returning = { columns: this.#columns };
     const where = this.#rowWithin(access);
-    const { references } = access;
-    const operation = { kind: 'update', where, set: values, references, returning } as const;
+    const { references, form } = access;
+    const { unreadable: unseen } = form;
+    const operation = { kind: 'update', where, set: values, references, returning, unseen } as const;
     const written = await this.#write(operation, values, on, slots);
     return written === null ? undefined : (this.#records(written)[0] ?? null);
   }

@@ -47,7 +47,8 @@ import { type Pins, pinned, pinningModel, pinRow, releasePins } from './pinned-r
 import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { checkReferences } from './scoped-values.js';
-import { modelTriggers, needsLock, updateRecord, type WriteOptions } from './update-record.js';
+import { updateUnseen } from './unseen-changes.js';
+import { modelTriggers, needsLock, type WriteOptions } from './update-record.js';
 
 /** The transaction of a query, as an option. */
 type TransactionOption = Pick<WriteOptions, 'transaction'>;
@@ -139,8 +140,7 @@ export class SequelizeRecords<M extends Model> {
     const found = await this.#findByKey(id, { ...options, ...lock });
     if (!found) return this.#missing();
     await checkReferences(this.#info, this.#access, values, options);
-    const change = values as Partial<Attributes<M>>;
-    return this.#change(id, found, options, (record) => updateRecord(record, change, options));
+    return this.#change(id, found, options, (each) => updateUnseen(each, values, this.#access, options));
   }
 
   /** Deletes a row; how many there were. */

@@ -1,5 +1,6 @@
 /** Writes many rows of one model with one statement each time: all of them, or nothing. Knows no instances, hooks and scopes. */
 import type { ModelInfo } from '../../model/model-info.js';
+import { unseenOf } from '../../model/unseen-values.js';
 import type { InsertMany, Predicate, Reference, Selection, UpdateMany } from '../../operation/operation.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import type { StatementTarget } from '../connections/statement-target.js';
@@ -122,7 +123,7 @@ export class ManyRows {
   }
 
   async #update(
-    { where, items, state = null, references = [], returning }: UpdateMany,
+    { where, items, state = null, references = [], returning, unseen: unreadable }: UpdateMany,
     slots: Slots,
     on: StatementTarget,
   ): Promise<ManyRowsWritten | null> {
@@ -148,11 +149,14 @@ export class ManyRows {
     if (given.includes(primaryKey) || ![...given, primaryKey].every(({ type }) => isGivable(type)))
       return null;
     const lifted = liftAll(where, references.map(givenRow));
+    const unseen = unseenOf(this.#info.model, unreadable);
+    const always = given.flatMap(({ name }) => (unseen?.has(name) ? name : [])).join('\0');
     const statement = this.#statements.get(
-      `update ${returning.columns.join('\0')} ${state ?? ''} ${shape?.join('')} ${lifted.shape}`,
+      `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${shape?.join('')} ${lifted.shape}`,
       () =>
         compileUpdateMany(this.#table, {
           set,
+          unseen,
           stamps: this.#stamps,
           where: lifted.where,
           references: withRows(references, lifted.rows),

@@ -1,5 +1,6 @@
 /** Writes all rows of a predicate with one statement, up to a number of them. Knows no instances, hooks and scopes. */
 import type { ModelInfo } from '../../model/model-info.js';
+import { unseenOf } from '../../model/unseen-values.js';
 import type { DeleteMatching, Reference, UpdateMatching } from '../../operation/operation.js';
 import { BoundedCache } from '../../util/bounded-cache.js';
 import type { StatementTarget } from '../connections/statement-target.js';
@@ -46,7 +47,7 @@ export class MatchingRows {
    * @throws DatabaseError where a row that the values refer to is not there
    */
   async update(
-    { where, set, references = [], maximum }: UpdateMatching,
+    { where, set, references = [], maximum, unseen: unreadable }: UpdateMatching,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<MatchingWritten | null> {
@@ -56,9 +57,12 @@ export class MatchingRows {
     const attributes = this.#encoder.attributesOf(shape);
     if (attributes.includes(this.#info.primaryKey)) return null;
     const lifted = liftAll(where, references.map(referredRow));
-    const statement = this.#statements.get(`update ${shape} ${lifted.shape}`, () =>
+    const unseen = unseenOf(this.#info.model, unreadable);
+    const always = unseen !== undefined && attributes.some(({ name }) => unseen.has(name));
+    const statement = this.#statements.get(`update ${always ? 'always ' : ''}${shape} ${lifted.shape}`, () =>
       compileUpdateMatching(this.#table, {
         set: attributes,
+        always,
         stamps: this.#stamps,
         where: lifted.where,
         references: lifted.rows,

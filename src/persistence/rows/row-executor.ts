@@ -289,9 +289,13 @@ export class RowExecutor {
     slots: Slots,
     on: StatementTarget,
   ): Promise<ReplacedRows | null> {
-    const { where, row, set, only, references = [], returning } = operation;
+    const { where, row, set, only, references = [], returning, unseen } = operation;
     if (only === 'change') {
-      const changed = await this.#update({ kind: 'update', where, set, references, returning }, slots, on);
+      const changed = await this.#update(
+        { kind: 'update', where, set, references, returning, unseen },
+        slots,
+        on,
+      );
       return changed && { ...changed, isNew: false };
     }
     const filled = joinSlots(slots, { [NOW.slot]: now() });

@@ -4,6 +4,7 @@
  * limited.
  */
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { unseenOf } from '../../model/unseen-values.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -12,7 +13,6 @@ import type {
   Predicate,
   ReadOperation,
   Reference,
-  ReplaceOperation,
   Selection,
   UpdateOperation,
 } from '../../operation/operation.js';
@@ -35,6 +35,9 @@ import {
   referredRow,
   type Stamps,
 } from './write-sql.js';
+
+/** What an UPDATE has besides the values. */
+type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'unseen'>;
 
 /** Compiles the operations on one table. */
 export class OperationCompiler {
@@ -79,12 +82,13 @@ export class OperationCompiler {
     shape: string,
     setOf: () => readonly AttributeInfo[],
     stamps: Stamps,
-    { where, references = [], returning }: Pick<UpdateOperation, 'where' | 'references' | 'returning'>,
+    { where, references = [], returning, unseen }: Written,
   ): Statement {
     const selection = this.#selection(returning);
     const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
-    return this.#bound(all, `update ${shape} ${selection.number} `, (lifted) =>
-      compileUpdate(this.table, { set: setOf(), stamps, where: lifted, returning: selection }),
+    const always = this.#isAlways(setOf, unseen);
+    return this.#bound(all, `update ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) =>
+      compileUpdate(this.table, { set: setOf(), stamps, where: lifted, returning: selection, always }),
     );
   }
 
@@ -97,13 +101,15 @@ export class OperationCompiler {
     rowOf: () => readonly AttributeInfo[],
     setOf: (() => readonly AttributeInfo[]) | null,
     stamps: Stamps,
-    { where, references = [], returning }: Pick<ReplaceOperation, 'where' | 'references' | 'returning'>,
+    { where, references = [], returning, unseen }: Written,
   ): Statement {
     const selection = this.#selection(returning);
     const all: Junction = { kind: 'and', operands: [where, ...references.map(referredRow)] };
-    return this.#bound(all, `replace ${setOf ? '' : 'none '}${shape} ${selection.number} `, (lifted) => {
+    const always = setOf !== null && this.#isAlways(setOf, unseen);
+    const mark = always ? 'always ' : '';
+    return this.#bound(all, `replace ${setOf ? mark : 'none '}${shape} ${selection.number} `, (lifted) => {
       const [, ...rows] = (lifted as Junction).operands;
-      const change = setOf && { set: setOf(), stamps, where: lifted, returning: selection };
+      const change = setOf && { set: setOf(), stamps, where: lifted, returning: selection, always };
       return compileReplace(this.table, {
         row: rowOf(),
         change,
@@ -143,11 +149,19 @@ export class OperationCompiler {
   /** A row that an UPDATE has not written. Behind its columns: whether each reference is there, and whether it has other values. */
   unwritten(
     set: readonly AttributeInfo[],
-    { where, references = [], returning }: Pick<UpdateOperation, 'where' | 'references' | 'returning'>,
+    { where, references = [], returning, unseen }: Written,
   ): Statement {
     const { column } = this.table;
     const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
-    const columns = [...this.#selection(returning).columns, ...rows, differsSql(set, column)];
+    const columns = [
+      ...this.#selection(returning).columns,
+      ...rows,
+      differsSql(
+        set,
+        column,
+        this.#isAlways(() => set, unseen),
+      ),
+    ];
     return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
 
@@ -212,6 +226,12 @@ export class OperationCompiler {
     // Null only where the predicate is.
     const statement = this.#statements.get(shape + lifted.shape, () => compile(lifted.predicate as P));
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
+  }
+
+  /** Whether a write counts as a change whatever the row has. */
+  #isAlways(setOf: () => readonly AttributeInfo[], unreadable: UpdateOperation['unseen']): boolean {
+    const unseen = unseenOf(this.table.info.model, unreadable);
+    return unseen !== undefined && setOf().some(({ name }) => unseen.has(name));
   }
 
   #selection(selection: Selection): SelectionSql {

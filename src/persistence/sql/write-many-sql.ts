@@ -3,7 +3,7 @@
  * found again by its key. Nothing is written unless all rows can be.
  */
 import { NO_VERSION } from '../../operation/entity-tag.js';
-import type { Predicate, Slot } from '../../operation/operation.js';
+import type { Predicate, Slot, UpdateMany } from '../../operation/operation.js';
 import { changedSql } from './changed-sql.js';
 import {
   type GivenColumn,
@@ -129,7 +129,7 @@ function refusedSql(
 }
 
 /** An UPDATE of many rows, each with values of its own. */
-export interface UpdateManySql {
+export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   readonly set: readonly GivenColumn[];
   readonly stamps: Stamps;
   /** On the rows, beside their keys; null is every row. */
@@ -206,7 +206,10 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
   );
 }
 
-function updateJudged({ info, source, column }: TableSql, { set, stamps }: UpdateManySql): SqlFragment {
+function updateJudged(
+  { info, source, column }: TableSql,
+  { set, stamps, unseen }: UpdateManySql,
+): SqlFragment {
   const assignments = set.map(({ attribute, isPartial }, index) => {
     const value = sql`${JUDGED}.${raw(`v${index}`)}`;
     const own = isPartial
@@ -216,7 +219,7 @@ function updateJudged({ info, source, column }: TableSql, { set, stamps }: Updat
   });
   const differences = set.map(({ attribute: { name, type }, isPartial }, index) => {
     const value = sql`${JUDGED}.${raw(`${isComparedAsText(type) ? 't' : 'v'}${index}`)}`;
-    const differs = changedSql(type, column(name), value);
+    const differs = unseen?.has(name) ? raw('true') : changedSql(type, column(name), value);
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
   const conditions = whereSql([

@@ -24,18 +24,20 @@ export interface UpdateMatchingSql {
   readonly where: Predicate | null;
   /** Rows that have to be there. */
   readonly references: readonly Predicate[];
+  /** Whether a row is written that has the values, too. Default: false. */
+  readonly always?: boolean | undefined;
 }
 
 /** Changes rows; only one that differs is written. The columns: how many were found, up to one too many, how many were written, and whether each reference is there. */
 export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql): Statement {
   const { source, column } = table;
-  const { set, stamps, where, references } = update;
+  const { set, stamps, where, references, always } = update;
   if (set.length === 0) return writeMatching(table, where, references, 'NO KEY UPDATE', null);
   const assignments = set.map((each) => assign(each, writtenSlot(each.name)));
   const all = joinSql([...assignments, ...stampsSql(stamps, column)], ', ');
   return writeMatching(table, where, references, 'NO KEY UPDATE', {
     head: sql`UPDATE ${source} SET ${all} FROM ${FOUND}`,
-    conditions: [differsSql(set, column)],
+    conditions: [differsSql(set, column, always)],
   });
 }
 

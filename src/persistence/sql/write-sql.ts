@@ -75,6 +75,8 @@ export interface UpdateSql {
   readonly stamps: Stamps;
   readonly where: Predicate;
   readonly returning: SelectionSql;
+  /** Whether a row is written that has the values, too. Default: false. */
+  readonly always?: boolean | undefined;
 }
 
 /** Changes rows. Only a row that differs is written, so that `updatedAt`, the version and triggers tell of changes. */
@@ -83,12 +85,12 @@ export function compileUpdate(table: TableSql, update: UpdateSql): Statement {
 }
 
 function updateSql({ source, column }: TableSql, update: UpdateSql): SqlFragment {
-  const { set, stamps, where, returning } = update;
+  const { set, stamps, where, returning, always } = update;
   const assignments = [
     ...set.map((each) => assign(each, writtenSlot(each.name))),
     ...stampsSql(stamps, column),
   ];
-  const conditions = whereSql([compilePredicate(where, column), differsSql(set, column)]);
+  const conditions = whereSql([compilePredicate(where, column), differsSql(set, column, always)]);
   return sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`;
 }
 
@@ -122,8 +124,9 @@ export function compileReplace(
   return toStatement(sql`WITH ${changed}, ${created} SELECT *, false FROM crud_changed UNION ALL ${rows}`);
 }
 
-/** Whether a row has other values. */
-export function differsSql(set: readonly AttributeInfo[], column: ColumnSql): SqlFragment {
+/** Whether a row has other values, or counts as one that has. */
+export function differsSql(set: readonly AttributeInfo[], column: ColumnSql, always = false): SqlFragment {
+  if (always) return raw('true');
   // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
   const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
   return differences.length === 0 ? raw('false') : joinSql(differences, ' OR ');

@@ -1,0 +1,33 @@
+/**
+ * The attributes of models whose stored values no answer shows. A write of one counts as a change: otherwise the version, or the moment
+ * of the last change, would tell that the stored value is the one that was sent.
+ */
+
+type Names = ReadonlySet<string>;
+
+const NONE: Names = new Set();
+
+/** By model; functions are what nobody has needed yet. */
+const known = new WeakMap<object, { all: Names; later: readonly (() => Names)[] }>();
+
+/** Remembers what the answers of a resource do not show. */
+export function noteUnseen(model: object, names: () => Names): void {
+  const { all, later } = known.get(model) ?? { all: NONE, later: [] };
+  known.set(model, { all, later: [...later, names] });
+}
+
+/**
+ * Those of a model that count as changed; undefined where there are none.
+ *
+ * @param unreadable what the request may not read beside them
+ */
+export function unseenOf(model: object, unreadable?: Names): Names | undefined {
+  const found = known.get(model);
+  if (found && found.later.length > 0) {
+    found.all = new Set([found.all, ...found.later.map((names) => names())].flatMap((names) => [...names]));
+    found.later = [];
+  }
+  const all = found?.all;
+  if (!unreadable?.size) return all?.size ? all : undefined;
+  return all?.size ? new Set([...all, ...unreadable]) : unreadable;
+}

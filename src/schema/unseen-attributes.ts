@@ -1,0 +1,23 @@
+/** The attributes whose stored values no answer of a resource shows. */
+import { hasGetter } from '../model/attribute-notes.js';
+import { hasJsonForm } from '../model/json-form.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
+import { classProperties } from './class-properties.js';
+import { hasTransform, shapesValue } from './model-decorators.js';
+
+/**
+ * Those that are hidden, and those of which code of the user's makes another value. A write of them counts as a change: the version
+ * or the moment of a change would tell that the stored value is the one that was sent.
+ */
+export function unseenAttributes(plan: ResourcePlan): ReadonlySet<string> {
+  const { info, model, exposure, explicitSchemas } = plan;
+  const { read } = explicitSchemas;
+  const properties = read && classProperties(read, 'read');
+  const isShown = (name: string): boolean => {
+    if (hasGetter(model, name)) return false;
+    if (!read) return !exposure.unreadable.has(name) && !hasTransform(info, name, 'read');
+    return properties?.has(name) === true && !shapesValue(read, name) && !(name in Object(read.prototype));
+  };
+  const names = [...info.attributes.keys()];
+  return new Set(hasJsonForm(model) ? names : names.filter((name) => !isShown(name)));
+}
