@@ -81,6 +81,8 @@ export function closedAttributes(
  */
 export interface AccessSource {
   (values?: Readonly<Record<string, unknown>>): Access | Promise<Access>;
+  /** Whether all rows may be seen and written, and it is about what values may refer to. */
+  readonly isOpen?: boolean;
   /** The same for another model, whose rows are loaded along. */
   to(model: ModelClass): Access | Promise<Access>;
 }

@@ -5,9 +5,10 @@ import { currentEngine } from '../../persistence/engine/engine.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import type { ReadSession, UnitOfWork } from '../../persistence/records/unit-of-work.js';
+import { accessRules } from '../request/reference-access.js';
 import { requestResource } from '../request/request-resource.js';
 import { requestSessions } from '../request/request-sessions.js';
-import { hasAccessRules, repositoryWithin } from '../resources/application-access.js';
+import { repositoryWithin } from '../resources/application-access.js';
 import { UNBOUND } from '../resources/resource-parameters.js';
 
 /**
@@ -123,7 +124,7 @@ export function InjectListQuery(): ParameterDecorator {
 
 /** The same session, whose repositories are within the scope of the request. */
 function withinRequest<S extends ReadSession | UnitOfWork>(request: Action['request'], session: S): S {
-  if (!hasAccessRules(request)) return session;
+  if (!accessRules(request)) return session;
   const { transaction } = session;
   const repository = (source: Source) =>
     repositoryWithin(request, resolveSource(source) as unknown as Repository).with(session);

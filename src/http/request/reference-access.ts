@@ -3,21 +3,26 @@ import type { Request } from 'express';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ForeignKey } from '../../model/foreign-keys.js';
 import { type Access, type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
-import type { Reference } from '../../operation/operation.js';
+import type { Predicate, Reference } from '../../operation/operation.js';
+import { allOf } from '../../operation/predicates.js';
 import { describeRecords } from '../../plan/describe-model.js';
 import { all, type Maybe, then } from '../../util/maybe.js';
 import type { RequestAccess } from './request-access.js';
 
-/** A foreign key to a model whose rows not every request sees. */
+/** A foreign key to a model whose rows not every request sees, or whose rows can be soft-deleted. */
 export interface RuledKey extends ForeignKey {
-  /** To the target. */
-  readonly access: RequestAccess;
+  /** To the target; null where it has no rules. */
+  readonly access: RequestAccess | null;
+  /** Its rows that are not soft-deleted; null where none can be. */
+  readonly live?: Predicate | null;
 }
 
 /** What an application says of the models of its requests. */
 export interface AccessRules {
   /** Null where there are no rules. */
   accessTo(model: ModelClass): RequestAccess | null;
+  /** Whether there are none, and only foreign keys to rows that can be soft-deleted. */
+  readonly areNone?: boolean;
   keysOf(model: ModelClass): readonly RuledKey[];
 }
 
@@ -47,7 +52,7 @@ export function accessToWrite(
   const keys = accessRules(request)?.keysOf(model) ?? [];
   const sent = keys.filter(({ attribute }) => values[attribute] !== undefined && values[attribute] !== null);
   if (sent.length === 0) return access;
-  return then(all(sent.map((key) => key.access(request))), (granted) =>
+  return then(all(sent.map((key) => key.access?.(request) ?? OPEN_ACCESS)), (granted) =>
     withReferences(access, sent, granted),
   );
 }
@@ -59,19 +64,19 @@ export function accessSource(
   access: RequestAccess | null,
 ): AccessSource | null {
   const rules = accessRules(request);
-  if (!access && !rules) return null;
+  if (!access && (!rules || (rules.areNone && rules.keysOf(model).length === 0))) return null;
   const grant = (values?: Readonly<Record<string, unknown>>) => {
     const granted = access ? access(request) : OPEN_ACCESS;
     return values ? then(granted, (known) => accessToWrite(request, model, known, values)) : granted;
   };
   const to = (other: ModelClass) =>
     (other === model ? access : rules?.accessTo(other))?.(request) ?? OPEN_ACCESS;
-  return Object.assign(grant, { to });
+  return Object.assign(grant, { to, isOpen: access === null && rules?.areNone === true });
 }
 
 function withReferences(access: Access, keys: readonly RuledKey[], granted: readonly Access[]): Access {
-  const references = keys.flatMap(({ attribute, target, key }, index): Reference[] => {
-    const where = granted[index]?.where;
+  const references = keys.flatMap(({ attribute, target, key, live = null }, index): Reference[] => {
+    const where = allOf(granted[index]?.where ?? null, live);
     return where ? [{ attribute, target: describeRecords(target), key, where }] : [];
   });
   const slots = Object.assign({}, access.slots, ...granted.map((each) => each.slots));

@@ -2,9 +2,10 @@
 import type { Request } from 'express';
 import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { foreignKeysOf } from '../../model/foreign-keys.js';
+import { type ForeignKey, foreignKeysOf } from '../../model/foreign-keys.js';
 import { ownModel } from '../../model/record.js';
 import type { Repository } from '../../persistence/records/repository.js';
+import { liveRows } from '../../persistence/sql/deleted-sql.js';
 import type { AccessPlan } from '../../plan/access-plan.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
 import { compileUnservedAccess, ROW_RULES } from '../../plan/compile-unserved-access.js';
@@ -23,7 +24,7 @@ interface ModelAccess {
 }
 
 /**
- * The rules of an application, for its requests; null where there are none. A model that the application does not
+ * The rules of an application, for its requests; null where there are none, and no row can be soft-deleted. A model that the application does not
  * serve has those of its own `@Crud`, and the scope of `bootstrap`.
  */
 export function accessOfApplication(
@@ -34,11 +35,12 @@ export function accessOfApplication(
     resources.some(({ plan }) => plan.access !== null) ||
     Object.keys(shared.scope ?? {}).length > 0 ||
     crudRecords().some(({ options }) => ROW_RULES.some((name) => options[name] !== undefined));
-  if (!isRuled) return null;
+  if (!isRuled && !hasSoftDeletes(resources)) return null;
   const known = new Map<ModelClass, ModelAccess | null>(
     resources.map(({ plan, access }) => [plan.model, plan.access && { plan: plan.access, access }]),
   );
   const find = (model: ModelClass): ModelAccess | null => {
+    if (!isRuled) return null;
     // One that is served with another scope of Sequelize's may have other rules.
     const own = known.has(model) ? model : ownModel(model);
     const found = known.get(own);
@@ -49,6 +51,7 @@ export function accessOfApplication(
   };
   const keys = new Map<ModelClass, readonly RuledKey[]>();
   return Object.freeze({
+    areNone: !isRuled,
     accessTo: (model: ModelClass) => find(model)?.access ?? null,
     keysOf: (model: ModelClass) => {
       const found = keys.get(model) ?? ruledKeys(model, find);
@@ -58,17 +61,47 @@ export function accessOfApplication(
   });
 }
 
-/** The foreign keys to models some of whose rows a request may not see. */
+/** Whether rows of a model are soft-deleted that is of one of the instances. */
+function hasSoftDeletes(resources: readonly Resource[]): boolean {
+  const instances = new Set(resources.map(({ plan }) => plan.model.sequelize));
+  return [...instances].some((each) =>
+    Object.values(each?.models ?? {}).some(({ options }) => options.paranoid === true),
+  );
+}
+
+/** The foreign keys to models some of whose rows a request may not see: by a rule, or because they are soft-deleted. */
 function ruledKeys(model: ModelClass, find: (model: ModelClass) => ModelAccess | null): RuledKey[] {
-  return foreignKeysOf(model).flatMap((key) => {
-    const { plan, access } = find(key.target) ?? {};
-    return plan && access && (plan.scope.size > 0 || plan.visible) ? [{ ...key, access }] : [];
+  const keys = foreignKeysOf(model);
+  return keys.flatMap((key) => {
+    const { plan, access = null } = find(key.target) ?? {};
+    const isRuled = plan && (plan.scope.size > 0 || plan.visible !== null);
+    // A polymorphic one names a row of one of its models.
+    const isOne = !keys.some(({ attribute, target }) => attribute === key.attribute && target !== key.target);
+    const live =
+      isRuled || (isOne && isConstrained(model, key)) ? liveRows(describeRecords(key.target)) : null;
+    return isRuled || live ? [{ ...key, access: isRuled ? access : null, live }] : [];
   });
+}
+
+/** An association, as far as its types leave it out. */
+interface ConstrainedAssociation {
+  readonly foreignKey: string;
+  readonly associationType: string;
+  readonly options?: { readonly constraints?: boolean };
+}
+
+/** Whether no relation says that its foreign key may name no row. */
+function isConstrained(model: ModelClass, { attribute }: ForeignKey): boolean {
+  return !Object.values(model.associations as Readonly<Record<string, ConstrainedAssociation>>).some(
+    ({ foreignKey, associationType, options }) =>
+      associationType === 'BelongsTo' && foreignKey === attribute && options?.constraints === false,
+  );
 }
 
 /** Whether the application of a request has rules of access. */
 export function hasAccessRules(request: Request): boolean {
-  return accessRules(request) !== undefined;
+  const rules = accessRules(request);
+  return rules !== undefined && !rules.areNone;
 }
 
 /**
@@ -77,7 +110,7 @@ export function hasAccessRules(request: Request): boolean {
  */
 export function answering<T>(request: Request, work: () => T): T {
   const rules = accessRules(request);
-  if (!rules) return work();
+  if (!rules || rules.areNone) return work();
   const masks = (model: object) => {
     const names = rules.accessTo(model as ModelClass)?.unreadable(request);
     return names === undefined || names instanceof Promise ? null : names;
@@ -92,7 +125,7 @@ export async function askForAnswer(
   serializers: SerializerRegistry,
 ): Promise<void> {
   const rules = accessRules(request);
-  if (!rules) return;
+  if (!rules || rules.areNone) return;
   for (const model of ruledModels(result, serializers))
     await rules.accessTo(model as ModelClass)?.unreadable(request);
 }

@@ -58,7 +58,7 @@ export abstract class BoundRepository<M extends Model> {
     const ours: readonly unknown[] = [this.model, this.access];
     const isOwn = ([, value]: [string, unknown]) => typeof value === 'function' && !ours.includes(value);
     const [name] = Object.entries(this).find(isOwn) ?? [];
-    if (name === undefined) return copyOf(this, { access });
+    if (name === undefined || access.isOpen) return copyOf(this, { access });
     throw new TypeError(
       `${this.constructor.name}.${name} is a function in a property, which may go round the scope of a request; write it as a method.`,
     );

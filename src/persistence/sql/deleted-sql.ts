@@ -1,7 +1,8 @@
 /** Soft-deleted rows for queries of Sequelize, whose models may tell them in another way than by a moment that is there. */
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { RecordInfo } from '../../model/model-info.js';
-import { rowsAsked } from '../../operation/predicates.js';
+import type { Predicate } from '../../operation/operation.js';
+import { aliveRows, equalTo, rowsAsked } from '../../operation/predicates.js';
 import type { Deleted } from '../../query/list-query.js';
 import { encodeParameter } from './encode-parameter.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
@@ -11,6 +12,17 @@ import { type SqlFragment, sql } from './sql-fragment.js';
 export function markOf(info: RecordInfo, deleted: Deleted = 'only'): string {
   rowsAsked(info, deleted);
   return deletedAtOf({ model: info.model, paranoid: true }) as string;
+}
+
+/** The rows that are not soft-deleted, as Sequelize tells them: those with the default value of the mark. Null where none can be. */
+export function liveRows(info: RecordInfo): Predicate | null {
+  const alive = aliveRows(info);
+  if (!alive) return null;
+  const { attribute } = alive;
+  const usual: unknown = info.model.getAttributes()[attribute]?.defaultValue;
+  // Sequelize takes an empty one for none.
+  const text = usual ? encodeParameter(attributeOf(info, attribute).type, usual) : null;
+  return typeof text === 'string' ? equalTo(attribute, text) : alive;
 }
 
 /** Has a query find soft-deleted rows, too. @throws TypeError @throws RangeError */
