@@ -2,7 +2,7 @@
 import type { Express } from 'express';
 import { FEATURES } from './features/features.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
-import { healthRouter } from './health/health-router.js';
+import { healthRouterFor } from './health/health-router.js';
 import { installLastHandler } from './http/error/exception-handler.js';
 import { setLogger } from './http/request/application-logger.js';
 import { rememberRoutes } from './http/request/describe-path.js';
@@ -11,6 +11,7 @@ import { declareResources } from './http/resources/declare-resources.js';
 import { createResources } from './http/resources/resource.js';
 import { type ResourceOptions, resolveSettings } from './http/resources/settings.js';
 import { mountResources } from './http/routes/mount-resources.js';
+import { LOOSE, mountBelow, pathMatching } from './http/routes/path-matching.js';
 import {
   describePaths,
   describeRoutes,
@@ -99,6 +100,7 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
+  const matching = pathMatching(app);
   const {
     settings,
     warnings,
@@ -113,7 +115,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     document,
     paths,
     ...described
-  } = buildApplication(options);
+  } = buildApplication(options, FEATURES, matching);
   const { application } = described;
   if (landing && hasOwnRoute(app, 'GET', landing.path)) {
     throw new ConfigError([`The application answers GET ${landing.path} by itself; leave landing out.`]);
@@ -122,10 +124,10 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   setLogger(app, settings.logger);
   observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
-  app.use(settings.routePrefix || '/', dispatchBySegment(router));
-  if (health) app.use(healthRouter(health));
-  if (docs) app.use(docsRouter(docs, document.soon));
-  if (landing) app.use(landingRouter(landing.path, landing.links, document.soon));
+  mountBelow(app, settings.routePrefix, dispatchBySegment(router));
+  if (health) app.use(healthRouterFor(health, matching));
+  if (docs) app.use(docsRouter(docs, document.soon, matching));
+  if (landing) app.use(landingRouter(landing.path, landing.links, document.soon, matching));
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);
   for (const known of [app, application]) BUILT.set(known, described);
@@ -172,7 +174,7 @@ export function builtApplication(app: object): DescribedApplication | undefined 
 }
 
 /** Everything up to the mounting. */
-export function buildApplication(options: BootstrapOptions, features = FEATURES) {
+export function buildApplication(options: BootstrapOptions, features = FEATURES, matching = LOOSE) {
   const {
     health = {},
     docs = {},
@@ -216,6 +218,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES)
     catalogue,
     resources,
     controllers: handWritten,
+    matching,
   });
   const landingPath = routePrefix || '/';
   if (landing) {

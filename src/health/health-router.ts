@@ -3,6 +3,7 @@ import express, { type Response, type Router } from 'express';
 import { DEFAULT_HEADERS } from '../http/answer/default-headers.js';
 import { loggerOf } from '../http/request/application-logger.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
+import { LOOSE, leaveOtherPaths, type PathMatching } from '../http/routes/path-matching.js';
 import { isDraining } from '../http/server/draining.js';
 import { checkHealth } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
@@ -30,10 +31,22 @@ const NOTHING_TO_CHECK =
  * unknown option
  */
 export function healthRouter(options: HealthOptions = {}): Router {
+  const { prefix, includeLiveness } = resolveHealthOptions(options);
+  const names = includeLiveness ? ['ready', 'live'] : ['ready'];
+  const router = express.Router();
+  router.use(leaveOtherPaths(names.map((name) => `${prefix}/${name}`)));
+  return addHealthRoutes(router, options, LOOSE);
+}
+
+/** The same for an application whose settings are known. */
+export function healthRouterFor(options: HealthOptions, matching: PathMatching): Router {
+  return addHealthRoutes(express.Router(matching), options, matching);
+}
+
+function addHealthRoutes(router: Router, options: HealthOptions, matching: PathMatching): Router {
   const { prefix, timeout, includeLiveness } = resolveHealthOptions(options);
   const check = shared(() => checkHealth({ timeout }));
   let isTold = false;
-  const router = express.Router();
   router.get(`${prefix}/ready`, (request, response, next) => {
     if (isDraining(request.app)) send(response, 503, DRAINING);
     else {
@@ -54,6 +67,7 @@ export function healthRouter(options: HealthOptions = {}): Router {
   closePaths(
     router,
     names.map((name) => ({ verb: 'get', path: `${prefix}/${name}` })),
+    matching,
   );
   return router;
 }

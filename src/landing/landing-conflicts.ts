@@ -1,8 +1,8 @@
 /** What answers GET where the landing page would be: of the resources and controllers, and of the user's own routes. */
 import type { Application } from 'express';
 import { layersOf } from '../http/request/express-internals.js';
-import { pathShape } from '../http/routes/allowed-methods.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
+import { LOOSE, type PathMatching, pathMatching, pathShape } from '../http/routes/path-matching.js';
 
 /** What is in the way, a sentence for each. @param others paths that options have taken, by the option */
 export function landingConflicts(
@@ -36,15 +36,17 @@ function below(routePrefix: string, path: string | RegExp): string | RegExp {
 }
 
 /** Whether it is this path to Express; a pattern is not. */
-function isAt(path: string, other: unknown): boolean {
-  return typeof other === 'string' && pathShape(other) === pathShape(path);
+function isAt(path: string, other: unknown, matching: PathMatching = LOOSE): boolean {
+  return typeof other === 'string' && pathShape(other, matching) === pathShape(path, matching);
 }
 
 /** Whether a route of the application itself answers requests with this method for this very path. */
 export function hasOwnRoute(app: Application, method: string, path: string): boolean {
   const names = method === 'HEAD' ? ['head', 'get', '_all'] : [method.toLowerCase(), '_all'];
+  const matching = pathMatching(app);
   return layersOf(app).some(
     ({ route }) =>
-      [route?.path].flat().some((each) => isAt(path, each)) && names.some((name) => route?.methods?.[name]),
+      [route?.path].flat().some((each) => isAt(path, each, matching)) &&
+      names.some((name) => route?.methods?.[name]),
   );
 }

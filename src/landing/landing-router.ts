@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import express, { type Request, type Response, type Router } from 'express';
 import { closePaths } from '../http/routes/allowed-methods.js';
+import type { PathMatching } from '../http/routes/path-matching.js';
 import type { LazyDocument } from '../openapi/lazy-document.js';
 import { describeLanding, type Landing, type LandingLinks, landingBelow } from './landing.js';
 import { hasOwnRoute } from './landing-conflicts.js';
@@ -9,8 +10,13 @@ import { landingPage } from './landing-page.js';
 import { LANDING_STYLE } from './landing-style.js';
 
 /** Serves what was mounted at a path of the application. The document is made when the page is first asked for. */
-export function landingRouter(path: string, links: LandingLinks, openapi: LazyDocument['soon']): Router {
-  const router = express.Router();
+export function landingRouter(
+  path: string,
+  links: LandingLinks,
+  openapi: LazyDocument['soon'],
+  matching: PathMatching,
+): Router {
+  const router = express.Router(matching);
   // A route that the user adds later is meant.
   router.all(path, (request, _response, next) => {
     next(hasOwnRoute(request.app, request.method, path) ? 'router' : undefined);
@@ -20,7 +26,7 @@ export function landingRouter(path: string, links: LandingLinks, openapi: LazyDo
       .then((document) => send(request, response, path, describeLanding(document, links)))
       .catch(next);
   });
-  closePaths(router, [{ verb: 'get', path }]);
+  closePaths(router, [{ verb: 'get', path }], matching);
   return router;
 }
 

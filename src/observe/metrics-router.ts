@@ -1,11 +1,12 @@
 /** The route of the metrics. */
 import express, { type Router } from 'express';
 import { closePaths } from '../http/routes/allowed-methods.js';
+import type { PathMatching } from '../http/routes/path-matching.js';
 import type { Metrics } from './metrics.js';
 
 /** `GET {path}`: all metrics of the process, as Prometheus reads them. */
-export function metricsRouter(path: string, metrics: Metrics): Router {
-  const router = express.Router();
+export function metricsRouter(path: string, metrics: Metrics, matching: PathMatching): Router {
+  const router = express.Router(matching);
   router.get(path, (_request, response, next) => {
     metrics
       .read()
@@ -17,6 +18,6 @@ export function metricsRouter(path: string, metrics: Metrics): Router {
       })
       .catch(next);
   });
-  closePaths(router, [{ verb: 'get', path }]);
+  closePaths(router, [{ verb: 'get', path }], matching);
   return router;
 }

@@ -2,6 +2,7 @@
 import type { Express, RequestHandler } from 'express';
 import type { Sequelize } from 'sequelize';
 import { sendRequestId } from '../http/request/request-id.js';
+import { pathMatching } from '../http/routes/path-matching.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import type { Logger } from '../util/logger.js';
 import { accessLog } from './access-log.js';
@@ -30,7 +31,7 @@ export function observeRequests(
   if (path === null) return;
   const metrics = createMetrics(instancesOf(plans));
   // The metrics are asked for all the time, and tell of everything else.
-  app.use(metricsRouter(path, metrics));
+  app.use(metricsRouter(path, metrics, pathMatching(app)));
   app.use(metrics.observe);
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import express, { type Request, type Response, type Router } from 'express';
 import { writesPlainJson } from '../http/answer/json-answer.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
+import type { PathMatching } from '../http/routes/path-matching.js';
 import { escapeHtml } from '../util/escape-html.js';
 import type { ResolvedDocs } from './docs-options.js';
 import type { LazyDocument } from './lazy-document.js';
@@ -18,8 +19,9 @@ const ASSET_AGE = 3_600_000;
 export function docsRouter(
   { path, documentPath, info }: ResolvedDocs,
   openapi: LazyDocument['soon'],
+  matching: PathMatching,
 ): Router {
-  const router = express.Router();
+  const router = express.Router(matching);
   const send = documentSender();
   router.get(documentPath, (request, response, next) => {
     openapi()
@@ -42,6 +44,7 @@ export function docsRouter(
   closePaths(
     router,
     [path || '/', documentPath].map((each) => ({ verb: 'get', path: each })),
+    matching,
   );
   return router;
 }

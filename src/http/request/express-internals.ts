@@ -7,14 +7,32 @@ export interface Layer {
     | { readonly path?: unknown; readonly methods?: Readonly<Record<string, boolean | undefined>> }
     | undefined;
   readonly handle?: { readonly stack?: readonly Layer[] };
+  /** What it matches, in Express 4. */
+  regexp?: RegExp;
 }
 
-/** The layers of an application. Express 4 has another name for its router, and throws at this one. */
+/** The router of an application. */
+interface ApplicationRouter {
+  readonly stack?: readonly Layer[];
+  /** What it was made with. */
+  readonly caseSensitive?: boolean | undefined;
+  readonly strict?: boolean | undefined;
+}
+
+/** The router of an application, if it has one by now. Express 4 has another name for it, and throws at this one. */
+export function routerOf(app: Application): ApplicationRouter | undefined {
+  if (isExpress4(app)) return (app as { _router?: ApplicationRouter })._router;
+  return (app as { router?: ApplicationRouter }).router;
+}
+
+/** Its `router` is a getter that throws; it makes its own when a first layer comes. */
+function isExpress4(app: Application): boolean {
+  return 'lazyrouter' in app;
+}
+
+/** The layers of an application. */
 export function layersOf(app: Application): readonly Layer[] {
-  const { _router: router = (app as { router?: Layer['handle'] }).router } = app as {
-    _router?: Layer['handle'];
-  };
-  return router?.stack ?? [];
+  return routerOf(app)?.stack ?? [];
 }
 
 /** From the application itself to the outermost one. */

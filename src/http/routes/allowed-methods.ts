@@ -3,23 +3,26 @@ import type { RequestHandler, Router } from 'express';
 import { setDefaultHeaders } from '../answer/default-headers.js';
 import { sendProblem } from '../error/exception-handler.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
+import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';
 
 /** What matters of a route here. */
 export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'>;
 
 /** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
-export function closePaths(router: Router, routes: readonly ClosableRoute[]): void {
-  for (const { path, verbs } of closablePaths(routes)) router.all(path, refuseOtherMethods(methodsOf(verbs)));
+export function closePaths(router: Router, routes: readonly ClosableRoute[], matching: PathMatching): void {
+  for (const { path, verbs } of closablePaths(routes, matching))
+    router.all(path, refuseOtherMethods(methodsOf(verbs)));
 }
 
 /** Each path as one of its routes has it, and the methods of them all. */
-function closablePaths(routes: readonly ClosableRoute[]) {
+function closablePaths(routes: readonly ClosableRoute[], matching: PathMatching) {
   const paths = new Map<string, { readonly path: string; readonly verbs: Set<string> }>();
   for (const { path, verb } of routes) {
     // What a regular expression of the user's matches cannot be told apart from other paths.
     if (typeof path !== 'string') continue;
-    const known = paths.get(pathShape(path)) ?? { path: withoutSlash(path), verbs: new Set() };
-    paths.set(pathShape(path), known);
+    const shape = pathShape(path, matching);
+    const known = paths.get(shape) ?? { path: matching.strict ? path : withoutSlash(path), verbs: new Set() };
+    paths.set(shape, known);
     known.verbs.add(verb);
   }
   // A path on which the user takes every method has no other method.
@@ -51,14 +54,4 @@ function refuseOtherMethods(methods: ReadonlySet<string>): RequestHandler {
       detail: `This path does not have the method ${request.method}; it has ${allow}.`,
     });
   };
-}
-
-/** The path in small letters, without the names of its parameters and the slash at its end. */
-export function pathShape(path: string): string {
-  return withoutSlash(path.toLowerCase().replace(/:\w+/g, ':'));
-}
-
-/** The path without the slash at its end; the root stays. */
-export function withoutSlash(path: string): string {
-  return path.replace(/(.)\/$/, '$1');
 }

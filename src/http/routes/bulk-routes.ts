@@ -17,7 +17,7 @@ import {
 import { CrudController } from '../resources/crud-controller.js';
 import { BULK_ROUTES, type BulkRoute, bulkRouteOf, routePath } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
-import { withoutSlash } from './allowed-methods.js';
+import { withoutSlash } from './path-matching.js';
 
 /**
  * The routes of a resource as routing-controllers records them. Where a route takes a new record at the same path, it takes

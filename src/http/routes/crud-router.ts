@@ -56,6 +56,6 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });
-  const none = { controllers: [], access: {}, rls: null, idempotency: null };
+  const none = { controllers: [], access: {}, rls: null, idempotency: null, matching: null };
   return mountResources({ ...settings, ...none, catalogue, resources }).router;
 }

@@ -21,9 +21,10 @@ import { type Resource, serializersOf } from '../resources/resource.js';
 import { STRICT_VALIDATION } from '../resources/route-validation.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
-import { closePaths, pathShape } from './allowed-methods.js';
+import { closePaths } from './allowed-methods.js';
 import { bulkProblems } from './bulk-routes.js';
 import { SafeExpressDriver } from './express-driver.js';
+import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
 import { replaceProblems } from './replace-problems.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
@@ -38,6 +39,8 @@ export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' |
   readonly rls: RowSecurity | null;
   /** Null where no keys of requests are kept. */
   readonly idempotency: KeySettings | null;
+  /** Null where the application is known with each request only. */
+  readonly matching: PathMatching | null;
 }
 
 /** A router with all routes, and the list of those of the resources. */
@@ -58,8 +61,9 @@ export interface MountedRouter {
  */
 export function mountResources(plan: MountPlan): MountedRouter {
   const { resources, controllers, routing, fastPath, logger, access, catalogue, rls, idempotency } = plan;
+  const matching = plan.matching ?? LOOSE;
   const served = new Map<object, Resource>(resources.map((resource) => [resource.plan.model, resource]));
-  const router = express.Router();
+  const router = express.Router(matching);
   const driver = new SafeExpressDriver(
     router,
     serializersOf(served),
@@ -78,8 +82,9 @@ export function mountResources(plan: MountPlan): MountedRouter {
   const classes = [...routes.map(({ registered }) => registered), ...plain].map(
     ({ controller }) => controller,
   );
+  if (!plan.matching) router.use(leaveOtherPaths(literalPaths(routes)));
   try {
-    checkRoutes(routes);
+    checkRoutes(routes, matching);
     withMetadataIndex(() =>
       createServer(driver, {
         validation: STRICT_VALIDATION,
@@ -97,6 +102,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
   closePaths(
     router,
     routes.flatMap(({ registered }) => registered.routes),
+    matching,
   );
   router.use(stopAfterAnswer, exceptionHandler(logger));
   warnOfInternals(logger);
@@ -118,11 +124,17 @@ function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
   return (classes.length > 0 ? [...classes] : [class Nothing {}]) as ClassList;
 }
 
-function checkRoutes(routes: MountedRouter['routes']): void {
+function literalPaths(routes: MountedRouter['routes']): string[] {
+  return routes.flatMap(({ registered }) =>
+    registered.routes.flatMap(({ path }) => (typeof path === 'string' ? path : [])),
+  );
+}
+
+function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): void {
   const problems = routes.flatMap(({ resource, registered }) => {
     const seen = new Map<string, string>();
     return registered.routes.flatMap(({ verb, path, method }) => {
-      const shape = typeof path === 'string' ? pathShape(path) : String(path);
+      const shape = typeof path === 'string' ? pathShape(path, matching) : String(path);
       const key = `${verb} ${shape}`;
       // A wider route would answer in the place of a sub-resource, which is no method that it could call.
       const first = seen.get(key) ?? (subresourceOf(resource.plan, method) && widerRoute(seen, shape));
