@@ -3,6 +3,7 @@ import type { Express } from 'express';
 import { FEATURES } from './features/features.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouterFor } from './health/health-router.js';
+import { admitRequests } from './http/connection/admit-requests.js';
 import { installLastHandler } from './http/error/exception-handler.js';
 import { setLogger } from './http/request/application-logger.js';
 import { rememberRoutes } from './http/request/describe-path.js';
@@ -122,6 +123,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   }
   claimRoutes(app, [...paths, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
   setLogger(app, settings.logger);
+  admitRequests(app);
   observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
   mountBelow(app, settings.routePrefix, dispatchBySegment(router));

@@ -1,12 +1,7 @@
-/** A long JSON text as bytes, which are outside of V8's heap, in pieces. Those that are being sent are counted. */
+/** A long JSON text as bytes, which are outside of V8's heap, in pieces. */
 import { createHash } from 'node:crypto';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
-import { HEAP_LIMIT } from '../persistence/protocol/heap-limit.js';
-
-/** Bytes of long answers that clients have not taken yet. */
-const MAX_UNSENT = HEAP_LIMIT / 2;
-
-let unsent = 0;
+import { hasRoom, TOO_MUCH_UNSENT } from './unsent-bytes.js';
 
 /** The text of an answer. */
 export class JsonBytes {
@@ -21,21 +16,8 @@ export class JsonBytes {
   add(text: string): void {
     const bytes = Buffer.from(text);
     this.#length += bytes.length;
-    // One alone may be as long as it is.
-    if (unsent > 0 && unsent + this.#length > MAX_UNSENT) {
-      throw new RefusedRequestError(503, 'The server has too many large answers to send; try again.', {
-        'Retry-After': '1',
-      });
-    }
+    if (!hasRoom(this.#length)) throw new RefusedRequestError(503, TOO_MUCH_UNSENT, { 'Retry-After': '1' });
     this.pieces.push(bytes);
-  }
-
-  /** Counts the bytes, until the function is called that this returns. */
-  send(): () => void {
-    unsent += this.#length;
-    return () => {
-      unsent -= this.#length;
-    };
   }
 
   /** The SHA-1 in base64. */

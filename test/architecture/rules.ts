@@ -34,6 +34,7 @@ export const LAYERS = [
   'http/resources',
   'http/answer',
   'http/error',
+  'http/connection',
   'http/operation',
   'http/bulk',
   'http/routes',

@@ -25,7 +25,7 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
   'records of a page': ['plan/compile-options.ts', /DEFAULT_PAGE_SIZE[^}]*\bmax: ([\d_]+)/, 1],
   'records of one request that writes many': ['plan/compile-bulk.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
   'a body': ['http/resources/settings.ts', /DEFAULT_BODY_LIMIT = ([\d_]+) \* 1024/, 1],
-  'requests under way of one connection': ['http/server/served-connections.ts', /MAX_OPEN = ([\d_]+)/, 1],
+  'requests under way of one connection': ['http/connection/open-connection.ts', /MAX_OPEN = ([\d_]+)/, 1],
   'headers of a request': [SERVER, /headersTimeout: ([\d_]+)/, 1_000],
   'a whole request': [SERVER, /requestTimeout: ([\d_]+)/, 1_000],
   "a client's connection at rest": [SERVER, /keepAliveTimeout: ([\d_]+)/, 1_000],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectSecurely } from 'node:tls';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
@@ -116,6 +117,37 @@ describe('a server of your own', () => {
     });
   }
 
+  for (const name of Object.keys(SERVERS)) {
+    it(`executes no more than a client that pipelines has taken: ${name}`, async () => {
+      await Pier.bulkCreate(Array.from({ length: 100 }, () => ({ name: 'x'.repeat(2_400) })));
+      const server = await start(name);
+      let executed = 0;
+      server.on('request', (_request, response) => {
+        response.once('prefinish', () => {
+          executed += 1;
+        });
+      });
+      const page = requestHead('GET /piers?size=100');
+      await exchange(server, page.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+      const socket = connectTo(server).on('error', () => {});
+      socket.pause().write(page.repeat(64));
+      for (let before = -1; before !== executed; await delay(150)) before = executed;
+      // Sockets on one machine hold some megabytes.
+      expect(executed).to.be.within(5, 32);
+      let answers = 0;
+      let rest = '';
+      socket.setEncoding('latin1').on('data', (chunk: string) => {
+        const parts = `${rest}${chunk}`.split('"has_prev":false}');
+        answers += parts.length - 1;
+        rest = parts.at(-1) ?? '';
+      });
+      socket.resume();
+      while (answers < 64) await once(socket, 'data');
+      socket.destroy();
+      await Pier.destroy({ where: { name: 'x'.repeat(2_400) } });
+    });
+  }
+
   it('has requests that need no other prototype', async () => {
     for (const name of Object.keys(SERVERS)) {
       const server = await start(name);
@@ -155,9 +187,20 @@ describe('a server of your own', () => {
 
 /** All bytes of the answer to one request, but the time in it. */
 async function exchange(server: Server, request: string): Promise<string> {
+  const socket = connectTo(server);
+  socket.write(request);
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answer += text;
+  });
+  await once(socket, 'close');
+  return answer.replace(/^Date: .*\r\n/m, '');
+}
+
+function connectTo(server: Server): Socket {
   const { port } = server.address() as AddressInfo;
   const isSecure = 'setSecureContext' in server;
-  const socket: Socket = isSecure
+  return isSecure
     ? connectSecurely({
         ...TLS,
         port,
@@ -166,11 +209,4 @@ async function exchange(server: Server, request: string): Promise<string> {
         checkServerIdentity: () => undefined,
       })
     : connect(port, HOST);
-  socket.write(request);
-  let answer = '';
-  socket.setEncoding('utf8').on('data', (text: string) => {
-    answer += text;
-  });
-  await once(socket, 'close');
-  return answer.replace(/^Date: .*\r\n/m, '');
 }

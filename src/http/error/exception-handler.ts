@@ -73,15 +73,7 @@ function refuseUnknownPath(isLast: () => boolean): RequestHandler {
 export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
   // Express tells error handlers by their four parameters.
   return async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
-    const log = (reason: unknown, status: number): void => {
-      const message = `${request.method} ${describePath(request)} failed`;
-      failureLog(logger ?? requestLogger(request)).add({
-        message,
-        requestId: requestId(request),
-        status,
-        reason,
-      });
-    };
+    const log = (reason: unknown, status: number): void => logFailure(request, status, reason, logger);
     // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.
     try {
       // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
@@ -98,6 +90,17 @@ export function exceptionHandler(logger?: Logger): ErrorRequestHandler {
       sendBareFailure(request, response);
     }
   };
+}
+
+/** Writes a failed request to a logger. Default: that of what the request is for. */
+export function logFailure(
+  request: Request,
+  status: number,
+  reason: unknown,
+  logger = requestLogger(request),
+): void {
+  const message = `${request.method} ${describePath(request)} failed`;
+  failureLog(logger).add({ message, requestId: requestId(request), status, reason });
 }
 
 /**

@@ -11,6 +11,7 @@ import { compilePlan } from '../../plan/compile-plan.js';
 import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure } from '../../schema/model-decorators.js';
 import { nestedProblems } from '../../schema/undecorated-classes.js';
+import { admitThenGoOn } from '../connection/admit-requests.js';
 import { setLogger } from '../request/application-logger.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
 import { createResources } from '../resources/resource.js';
@@ -57,5 +58,8 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });
   const none = { controllers: [], access: {}, rls: null, idempotency: null, matching: null };
-  return mountResources({ ...settings, ...none, catalogue, resources }).router;
+  const { router } = mountResources({ ...settings, ...none, catalogue, resources });
+  router.use(admitThenGoOn);
+  router.stack.unshift(...router.stack.splice(-1));
+  return router;
 }

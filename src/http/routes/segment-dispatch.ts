@@ -1,5 +1,6 @@
 /** A router whose cost grows with its routes -> a handler that asks only those of the request's first path segment. */
 import express, { type RequestHandler, type Router } from 'express';
+import { mustRefuse, refusal } from '../connection/refuse-answer.js';
 import { sendRequestId } from '../request/request-id.js';
 
 /**
@@ -24,6 +25,10 @@ export function dispatchBySegment(whole: Router): RequestHandler {
   // Named as Express names its own, because tracers tell routers from middlewares by this name.
   return function router(request, response, next) {
     sendRequestId(request, response);
+    if (mustRefuse(request)) {
+      next(refusal());
+      return;
+    }
     const serve = segments.get(firstSegment(request.path)) ?? elsewhere;
     serve(request, response, next);
   };

@@ -1,8 +1,8 @@
 /** An HTTP server whose requests and responses are Express's from birth. */
-import { createServer, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerOptions } from 'node:http';
 import type { Express } from 'express';
+import { checkResponses } from '../connection/node-internals.js';
 import { isDraining } from './draining.js';
-import { checkResponses } from './node-internals.js';
 import { requestClasses } from './request-classes.js';
 import { ServedConnections } from './served-connections.js';
 
@@ -34,14 +34,10 @@ export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIM
       request.resume();
       return;
     }
-    response.on('close', finish);
     connections.begin(response);
   });
   const connections = new ServedConnections(server, (response) =>
     app(response.req as never, response as never),
   );
-  function finish(this: ServerResponse): void {
-    connections.finish(this);
-  }
   return { server, connections };
 }

@@ -1,7 +1,6 @@
-/** Long answers: the bytes of short ones, and for how long a client may take nothing of one. */
-import { once } from 'node:events';
+/** Long answers: the bytes of short ones. */
 import { expect } from 'chai';
-import express, { type Express, type Response } from 'express';
+import express, { type Express } from 'express';
 import { JsonAnswer } from '../../../../src/http/answer/json-answer.js';
 import { LongJsonAnswer } from '../../../../src/http/answer/long-json-answer.js';
 import { JsonBytes } from '../../../../src/response/json-bytes.js';
@@ -67,39 +66,5 @@ describe('a long answer', () => {
     const { headers, body } = await ask(app, 'GET /');
     expect(headers['content-type']).to.equal('application/vnd.own+json; charset=utf-8');
     expect(body).to.equal(TEXT);
-  });
-
-  it('adds no listener to its connection for each that waits behind another one', async () => {
-    const app = express();
-    const listeners: number[] = [];
-    app.get('/', (request, response) => {
-      new LongJsonAnswer(bytesOf(TEXT), null, {}).pipe(response);
-      listeners.push(request.socket.listenerCount('close'));
-    });
-    await using target = await listen(app);
-    const requests = requestHead('GET /').repeat(12) + requestHead('GET /', { Connection: 'close' });
-    const { body } = await exchange(target, requests);
-    expect(body.split(TEXT)).to.have.length(14);
-    expect(new Set(listeners).size).to.equal(1);
-  });
-
-  it('waits a minute for a client that takes nothing', async () => {
-    const app = express();
-    app.get('/', (_request, response) => {
-      // More than sockets hold.
-      new LongJsonAnswer(bytesOf(`"${'x'.repeat(20_000_000)}"`), 200, {}).pipe(response);
-      app.emit('answered', response);
-    });
-    await using target = await listen(app);
-    const client = await target.connect();
-    client.write(requestHead('GET /'));
-    const [response] = (await once(app, 'answered')) as [Response];
-    const { socket } = response;
-    expect(socket?.timeout).to.equal(60_000);
-    client.resume();
-    await once(response, 'close');
-    // Node's own limit between two requests.
-    expect(socket?.timeout).to.be.within(1, 30_000);
-    client.destroy();
   });
 });

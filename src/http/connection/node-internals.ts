@@ -14,7 +14,19 @@ export function checkResponses(): void {
   withFields(response, 'ServerResponse', '_onPendingData', missingFrom('Node', process.versions.node));
 }
 
-/** So many bytes more wait for their turn, or fewer. */
+/** So many bytes more wait for their turn, or fewer. `serve` has checked that Node counts them. */
 export function addPendingBytes(response: ServerResponse, bytes: number): void {
-  (response as WeighedResponse)._onPendingData(bytes);
+  (response as Partial<WeighedResponse>)._onPendingData?.(bytes);
+}
+
+/** A socket, as far as Node's own timeouts read it. That of TLS writes to another one. */
+interface HandledSocket {
+  readonly _handle?: { readonly writeQueueSize?: number } | null;
+  readonly _parent?: HandledSocket | null;
+}
+
+/** Bytes that the system has not taken from a socket; without Node's count, those of writes that have not ended. */
+export function pendingBytes(socket: Socket): number {
+  const { _handle: handle, _parent: parent } = socket as unknown as HandledSocket;
+  return (parent?._handle ?? handle)?.writeQueueSize ?? socket.writableLength;
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import express, { type Response } from 'express';
 import { LongJsonAnswer } from '../../../../src/http/answer/long-json-answer.js';
+import { admitRequests } from '../../../../src/http/connection/admit-requests.js';
 import { RefusedRequestError } from '../../../../src/operation/refused-request-error.js';
 import { HEAP_LIMIT } from '../../../../src/persistence/protocol/heap-limit.js';
 import { JsonBytes } from '../../../../src/response/json-bytes.js';
@@ -36,6 +37,7 @@ function closed({ req: { socket } }: Response): Promise<void> {
 async function run(): Promise<Record<string, boolean>> {
   const found: Record<string, boolean> = {};
   const app = express();
+  admitRequests(app);
   let isLate = false;
   /** Made before any of them is sent. */
   let ready: JsonBytes[] = [];
