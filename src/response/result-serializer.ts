@@ -7,6 +7,7 @@ import { jsonFormOf } from '../model/json-form.js';
 import { enter, isModel, isRecord, modelOf, type RecordInstance } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';
 import { pristineRow } from '../persistence/customization/hydrate-record.js';
+import { refuseCopy } from '../schema/class-transformer-copies.js';
 import { deriveReadClass } from '../schema/derive-read-class.js';
 import { isStructured } from '../schema/json-value.js';
 import { describeExposure, isHidden } from '../schema/model-decorators.js';
@@ -198,6 +199,7 @@ const unserved = new WeakMap<SerializerRegistry, WeakMap<object, CompiledSeriali
 
 /** By the model's `@Crud`, which another application may serve; else by the derived schema, with a primary key or without. */
 function compileUnserved(model: ModelClass, serializers: SerializerRegistry): CompiledSerializer {
+  refuseCopy(model);
   const info = { model, name: model.name, attributes: introspectAttributes(model) };
   const exposure = describeExposure(info, () => {});
   const deriveClass = (): Class =>

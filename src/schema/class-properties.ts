@@ -1,5 +1,6 @@
 /** Which properties a class declares, and what shapes them: its class-validator and class-transformer decorators. */
 import type { Class } from '../metadata/crud-options.js';
+import { refuseCopy } from './class-transformer-copies.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { decoratorsOf } from './class-validator-internals.js';
 import type { JsonProperty } from './json-schema.js';
@@ -14,10 +15,12 @@ const DESCRIPTIONS = new WeakMap<object, DescribeProperties>();
  * The properties that may pass in this direction: those with a class-validator decorator or `@Expose()`, without
  * those with `@Exclude()`. Empty for a class without decorators, which would let everything pass (CVE-2019-18413).
  *
- * @throws ConfigError when it extends a class that is derived from a model without a Sequelize instance
+ * @throws ConfigError when it extends a class that is derived from a model without a Sequelize instance, or another copy of
+ * class-transformer has decorated it
  */
 export function classProperties(target: Class, direction: keyof typeof DIRECTIONS): ReadonlySet<string> {
   finishClass(target);
+  refuseCopy(target);
   const validated = validatorsOf(target).map(({ propertyName }) => propertyName);
   const exposed = transformerStorage.getExposedProperties(target, DIRECTIONS[direction]);
   const excluded = transformerStorage.getExcludedProperties(target, DIRECTIONS[direction]);

@@ -6,7 +6,7 @@
  * last, so that `@Exclude({ toClassOnly: true })` above `@Exclude({ toPlainOnly: true })` would show a password. What a
  * decorator has replaced cannot be found later, so that this is done before models are declared, which import this package.
  */
-import type { ExcludeOptions } from 'class-transformer';
+import { Exclude, type ExcludeOptions } from 'class-transformer';
 import { defaultOptions } from 'class-transformer/cjs/constants/default-options.constant.js';
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { TransformOperationExecutor } from 'class-transformer/cjs/TransformOperationExecutor.js';
@@ -25,6 +25,17 @@ export const transformerStorage = withFields(
     'findTransformMetadatas getExposedProperties getExcludedProperties',
   missing,
 );
+
+/** Nothing but what a decorator says. */
+class Decorated {}
+Exclude()(Decorated);
+// Bundlers may take the package for one of its builds, and this file of it for another.
+if (transformerStorage.getStrategy(Decorated) !== 'excludeAll') {
+  throw new Error(
+    "class-transformer is bundled twice, so its decorators say nothing: keep it out of the bundle (external: ['class-transformer'] " +
+      "of esbuild and webpack, ssr.external of Vite), or resolve it by its field 'main'.",
+  );
+}
 
 withFields(
   TransformOperationExecutor.prototype,

@@ -8,6 +8,7 @@ import type { Class } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
 import { isLeftOut } from '../model/sequelize-internals.js';
 import type { Exposure } from '../plan/resource-plan.js';
+import { copyProblem } from './class-transformer-copies.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { decoratorsOf, noteCopy } from './class-validator-internals.js';
 
@@ -24,6 +25,8 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
   const unreadable = new Set<string>();
   const unwritable = new Set<string>();
   const undecided = new Map<string, string>();
+  const problem = copyProblem(info.model);
+  if (problem !== undefined) report(problem);
   for (const attribute of info.attributes.values()) {
     const { name } = attribute;
     if (isHidden(info.model, name) || isLeftOut(info.model, name)) unreadable.add(name);

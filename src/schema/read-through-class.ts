@@ -8,6 +8,7 @@ import type { Class } from '../metadata/crud-options.js';
 import { enter, isModel, isRecord } from '../model/record.js';
 import { isTornRecord } from '../model/sequelize-internals.js';
 import { classProperties } from './class-properties.js';
+import { refuseDecorated } from './class-transformer-copies.js';
 import {
   DIRECTIONS,
   defaultOptions,
@@ -44,6 +45,7 @@ export function bodyToInstance(
   body: object,
   options: ClassTransformOptions | undefined,
 ): unknown {
+  refuseDecorated(schema);
   const Executor = options ? LinearExecutor : BodyExecutor;
   return new Executor(DIRECTIONS.write, { ...defaultOptions, ...options }).transform(undefined, body, schema);
 }
@@ -227,6 +229,7 @@ class RecordExecutor extends LinearExecutor {
     const goOn = (next: unknown): unknown => super.transform(source, next, target, ...others);
     if (typeof value !== 'object' || value === null) return goOn(value);
     if (this.shown.has(value)) return value;
+    refuseDecorated(value.constructor);
     if (isRecord(value) || isTornRecord(value)) return enter(value, () => this.#record(value, target, goOn));
     // A model is no class to make of plain values: its instance would be a record that was never read.
     if (this.direction === DIRECTIONS.write && isModel(target) && !Array.isArray(value)) {

@@ -18,7 +18,7 @@ import {
 } from '../../response/record-serializer.js';
 import { nestedRecords, type SerializerRegistry } from '../../response/result-serializer.js';
 import { compileRowView, type RowView } from '../../response/row-view.js';
-import { unseenAttributes } from '../../schema/unseen-attributes.js';
+import { unseenAttributes } from '../../response/unseen-attributes.js';
 import { lazy } from '../../util/lazy.js';
 import { type BulkParser, compileBulkParser } from '../request/parse-bulk.js';
 import { compileParser, parseOnce, type RequestParser } from '../request/parse-request.js';

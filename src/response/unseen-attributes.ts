@@ -2,8 +2,8 @@
 import { hasGetter } from '../model/attribute-notes.js';
 import { hasJsonForm } from '../model/json-form.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
-import { classProperties } from './class-properties.js';
-import { hasTransform, shapesValue } from './model-decorators.js';
+import { classProperties } from '../schema/class-properties.js';
+import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 
 /**
  * Those that are hidden, and those of which code of the user's makes another value. A write of them counts as a change: the version
