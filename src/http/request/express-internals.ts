@@ -35,6 +35,12 @@ export function layersOf(app: Application): readonly Layer[] {
   return routerOf(app)?.stack ?? [];
 }
 
+/** Whether a layer takes a path; one that cannot be asked may. */
+export function mayTake(layer: object, path: string): boolean {
+  const { match } = layer as { match?: (path: string) => boolean };
+  return typeof match === 'function' ? Reflect.apply(match, layer, [path]) : true;
+}
+
 /** From the application itself to the outermost one. */
 export function* applicationChain(app: Application): Generator<Application> {
   for (let each: Application | undefined = app; each; each = (each as { parent?: Application }).parent) {

@@ -29,10 +29,23 @@ import { answering, askForAnswer } from '../resources/application-access.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
 import { type AskedParameter, askedParameter } from './asked-parameter.js';
 
+/** A route of a controller, and its layer in the router. */
+export interface RegisteredRoute {
+  /** The controller's class. */
+  readonly target: unknown;
+  readonly verb: string;
+  readonly method: string;
+  readonly path: string | RegExp;
+  readonly layer: Router['stack'][number];
+}
+
 /** What `useExpressServer` would use, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #serializers: SerializerRegistry;
   readonly #isIntercepted: boolean;
+  readonly #router: Router;
+  /** What was registered, in its order. */
+  readonly routes: RegisteredRoute[] = [];
   /** What is to be sent as it is. */
   readonly #shaped = new WeakSet<object>();
   /** The parameters that are read here. */
@@ -43,6 +56,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   /** @param isIntercepted whether interceptors of the application see all results */
   constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean) {
     super(router);
+    this.#router = router;
     checkDriver();
     this.#serializers = serializers;
     this.#isIntercepted = isIntercepted;
@@ -74,8 +88,15 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
    * way there makes eight promises, one behind the other.
    */
   override registerAction(method: ActionMetadata, execute: (action: Action) => unknown): void {
-    const { params, appendParams, methodOverride } = method;
     this.#takeParameters(method);
+    this.#register(method, execute);
+    const { target, type, method: name, fullRoute } = method;
+    const layer = this.#router.stack.at(-1);
+    if (layer) this.routes.push({ target, verb: type, method: name, path: fullRoute, layer });
+  }
+
+  #register(method: ActionMetadata, execute: (action: Action) => unknown): void {
+    const { params, appendParams, methodOverride } = method;
     if (!methodOverride || params.length > 0 || appendParams || this.#isInterceptedFor(method)) {
       super.registerAction(method, execute);
       return;

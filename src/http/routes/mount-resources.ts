@@ -7,7 +7,7 @@ import type { CatalogueGate } from '../../persistence/engine/catalogue-gate.js';
 import { giveLogger } from '../../persistence/session/engine-warnings.js';
 import type { SharedAccess } from '../../plan/compile-access.js';
 import { subresourceOf } from '../../plan/resource-plan.js';
-import { ConfigError } from '../../util/config-error.js';
+import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { exceptionHandler } from '../error/exception-handler.js';
 import type { RowSecurity } from '../request/row-security.js';
 import { accessOfApplication } from '../resources/application-access.js';
@@ -16,6 +16,7 @@ import {
   type HandWrittenRoute,
   type RegisteredController,
 } from '../resources/controller-metadata.js';
+import { generatedRouteOf } from '../resources/generated-routes.js';
 import type { KeySettings } from '../resources/key-settings.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
 import { STRICT_VALIDATION } from '../resources/route-validation.js';
@@ -24,6 +25,7 @@ import type { RouterSettings } from '../resources/settings.js';
 import { closePaths } from './allowed-methods.js';
 import { bulkProblems } from './bulk-routes.js';
 import { SafeExpressDriver } from './express-driver.js';
+import { compareOwnRoutes, putFirst, type ResourceRoute } from './own-routes.js';
 import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-matching.js';
 import { replaceProblems } from './replace-problems.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
@@ -99,11 +101,15 @@ export function mountResources(plan: MountPlan): MountedRouter {
   } finally {
     forgetControllers(new Set(classes));
   }
-  closePaths(
-    router,
-    routes.flatMap(({ registered }) => registered.routes),
-    matching,
-  );
+  const bases = new Map(plain.map(({ controller }, index) => [controller as unknown, controllers[index]]));
+  const own = driver.routes.flatMap((route) => {
+    const base = bases.get(route.target);
+    return base ? [{ ...route, owner: `${base.name}.${route.method}` }] : [];
+  });
+  const { first, closed, problems } = compareOwnRoutes(own, resourceRoutes(routes), matching);
+  throwProblems(problems);
+  putFirst(router, first);
+  closePaths(router, [...closed, ...routes.flatMap(({ registered }) => registered.routes)], matching);
   router.use(stopAfterAnswer, exceptionHandler(logger));
   warnOfInternals(logger);
   for (const { model } of resources.map((resource) => resource.plan)) {
@@ -122,6 +128,26 @@ type ClassList = NonNullable<RoutingControllersOptions['controllers']>;
 /** To routing-controllers an empty list means every class ever decorated in this process. */
 function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
   return (classes.length > 0 ? [...classes] : [class Nothing {}]) as ClassList;
+}
+
+/** The routes of resources, as hand-written ones may be in their way. */
+function resourceRoutes(routes: MountedRouter['routes']): ResourceRoute[] {
+  return routes.flatMap(({ resource: { plan }, registered }) =>
+    registered.routes.map(({ verb, path, method }): ResourceRoute => {
+      const generated = generatedRouteOf(method, plan);
+      const owner = `${plan.name}.${method}`;
+      const subresource = subresourceOf(plan, method);
+      if (subresource) return { verb, path, owner, mend: `leave it out of the subresources of ${plan.name}` };
+      if (!generated) return { verb, path, owner, mend: 'leave one of them out' };
+      const { operation } = generated;
+      return {
+        verb,
+        path,
+        owner,
+        mend: `leave '${operation}' out of the endpoints of ${plan.name}, override the method`,
+      };
+    }),
+  );
 }
 
 function literalPaths(routes: MountedRouter['routes']): string[] {

@@ -46,6 +46,8 @@ import { askSettings } from './ask-settings.js';
 import { bindArguments } from './bind-arguments.js';
 import { bulkActions, bulkHandler, guardBulkActions, sharedHandler, sharedRoute } from './bulk-routes.js';
 import { addGeneratedMetadata } from './generated-metadata.js';
+import { isCovered } from './own-routes.js';
+import { LOOSE, pathShape } from './path-matching.js';
 import {
   subresourceActions,
   subresourceHandler,
@@ -68,7 +70,7 @@ export function registerResourceController(
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
   const subresources = subresourcesOf(resource, resourceOf);
-  const single = [...declared, ...generatedActions(resource, declared)];
+  const single = narrowFirst([...declared, ...generatedActions(resource, declared)]);
   const many = bulkActions(resource, single);
   const actions = [...single, ...subresourceActions(subresources, controller), ...many];
   const takes = new Map(
@@ -124,6 +126,24 @@ export function registerResourceController(
     generalPathReasons: () => reasonsOf(method),
   }));
   return { controller, routes };
+}
+
+/** Routes in their order, but that `/stats` comes before a `/:id` that was declared first. */
+function narrowFirst(actions: readonly ActionArgs[]): ActionArgs[] {
+  const sorted: ActionArgs[] = [];
+  for (const action of actions) {
+    const wider = sorted.findIndex((each) => isNarrower(action, each));
+    sorted.splice(wider < 0 ? sorted.length : wider, 0, action);
+  }
+  return sorted;
+}
+
+/** Whether all requests of a route, and not just these, are those of another one, too. */
+function isNarrower({ type, route }: ActionArgs, other: ActionArgs): boolean {
+  if (typeof route === 'object' || typeof other.route === 'object') return false;
+  const [shape, wide] = [route, other.route].map((path = '') => pathShape(path, LOOSE)) as [string, string];
+  const isSameVerb = type === other.type || other.type === 'all';
+  return isSameVerb && shape !== wide && isCovered(shape.split('/'), wide.split('/'));
 }
 
 /** What a list sends is in wire form already, and what a generated route sends; class-transformer would walk it again. */
