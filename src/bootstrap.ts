@@ -37,6 +37,7 @@ import { docsRouter } from './openapi/docs-router.js';
 import { lazyDocument } from './openapi/lazy-document.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
+import { writeExactly } from './persistence/customization/exact-types.js';
 import { CatalogueGate } from './persistence/engine/catalogue-gate.js';
 import { RowSecurityCheck } from './persistence/engine/check-row-security.js';
 import { describeSql } from './persistence/engine/describe-sql.js';
@@ -134,7 +135,10 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   listenWithClasses(app);
   for (const known of [app, application]) BUILT.set(known, described);
   for (const line of warnings) settings.logger.warn(line);
-  for (const { model } of plans) if (model.sequelize) pinSettings(model.sequelize);
+  for (const { model } of plans) {
+    writeExactly(model);
+    if (model.sequelize) pinSettings(model.sequelize);
+  }
   await rowSecurity?.start();
   if (settings.idempotency) await prepareKeyTables(plans, settings.logger);
   await catalogue.start();

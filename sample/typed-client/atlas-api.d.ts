@@ -379,9 +379,9 @@ export interface components {
             /** Format: int32 */
             population: number;
             /** Format: double */
-            latitude: number;
+            latitude: number | string;
             /** Format: double */
-            longitude: number;
+            longitude: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
             featureCode: string;
             adminCode: string | null;
@@ -396,9 +396,9 @@ export interface components {
             /** Format: int32 */
             population: number;
             /** Format: double */
-            latitude: number;
+            latitude: number | string;
             /** Format: double */
-            longitude: number;
+            longitude: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
             featureCode: string;
             adminCode: string | null;
@@ -415,9 +415,9 @@ export interface components {
             /** Format: int32 */
             population?: number;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
             featureCode?: string;
             adminCode?: string | null;
@@ -434,16 +434,16 @@ export interface components {
             /** @enum {string} */
             region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion?: string | null;
-            capital?: string[];
+            capital?: (string | null)[];
             languages?: unknown;
             currencies?: unknown;
-            borders?: string[];
+            borders?: (string | null)[];
             /** @description In square kilometres. */
             area?: string;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             landlocked?: boolean;
             /** @description Null where it is disputed. */
             independent?: boolean | null;
@@ -491,9 +491,9 @@ export interface components {
             /** Format: int32 */
             population?: number;
             /** Format: double */
-            latitude: number;
+            latitude: number | string;
             /** Format: double */
-            longitude: number;
+            longitude: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
             featureCode: string;
             adminCode?: string | null;
@@ -505,9 +505,9 @@ export interface components {
             /** Format: int32 */
             population?: number;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
             featureCode?: string;
             adminCode?: string | null;
@@ -535,16 +535,16 @@ export interface components {
             /** @enum {string} */
             region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion: string | null;
-            capital: string[];
+            capital: (string | null)[];
             languages: unknown;
             currencies: unknown;
-            borders: string[];
+            borders: (string | null)[];
             /** @description In square kilometres. */
             area: string;
             /** Format: double */
-            latitude: number;
+            latitude: number | string;
             /** Format: double */
-            longitude: number;
+            longitude: number | string;
             landlocked: boolean;
             /** @description Null where it is disputed. */
             independent: boolean | null;
@@ -559,16 +559,16 @@ export interface components {
             /** @enum {string} */
             region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion: string | null;
-            capital: string[];
+            capital: (string | null)[];
             languages: unknown;
             currencies: unknown;
-            borders: string[];
+            borders: (string | null)[];
             /** @description In square kilometres. */
             area: string;
             /** Format: double */
-            latitude: number;
+            latitude: number | string;
             /** Format: double */
-            longitude: number;
+            longitude: number | string;
             landlocked: boolean;
             /** @description Null where it is disputed. */
             independent: boolean | null;
@@ -584,16 +584,16 @@ export interface components {
             /** @enum {string} */
             region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion?: string | null;
-            capital?: string[];
+            capital?: (string | null)[];
             languages?: unknown;
             currencies?: unknown;
-            borders?: string[];
+            borders?: (string | null)[];
             /** @description In square kilometres. */
             area?: string;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             landlocked?: boolean;
             /** @description Null where it is disputed. */
             independent?: boolean | null;
@@ -615,9 +615,9 @@ export interface components {
             /** Format: int32 */
             population?: number;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
             featureCode?: string;
             adminCode?: string | null;
@@ -641,16 +641,16 @@ export interface components {
             /** @enum {string} */
             region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion?: string | null;
-            capital?: string[];
+            capital?: (string | null)[];
             languages?: unknown;
             currencies?: unknown;
-            borders?: string[];
+            borders?: (string | null)[];
             /** @description In square kilometres. */
             area: string;
             /** Format: double */
-            latitude: number;
+            latitude: number | string;
             /** Format: double */
-            longitude: number;
+            longitude: number | string;
             landlocked?: boolean;
             /** @description Null where it is disputed. */
             independent?: boolean | null;
@@ -663,16 +663,16 @@ export interface components {
             /** @enum {string} */
             region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion?: string | null;
-            capital?: string[];
+            capital?: (string | null)[];
             languages?: unknown;
             currencies?: unknown;
-            borders?: string[];
+            borders?: (string | null)[];
             /** @description In square kilometres. */
             area?: string;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             landlocked?: boolean;
             /** @description Null where it is disputed. */
             independent?: boolean | null;
@@ -686,16 +686,16 @@ export interface components {
             /** @enum {string} */
             region: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion?: string | null;
-            capital?: string[];
+            capital?: (string | null)[];
             languages?: unknown;
             currencies?: unknown;
-            borders?: string[];
+            borders?: (string | null)[];
             /** @description In square kilometres. */
             area: string;
             /** Format: double */
-            latitude: number;
+            latitude: number | string;
             /** Format: double */
-            longitude: number;
+            longitude: number | string;
             landlocked?: boolean;
             /** @description Null where it is disputed. */
             independent?: boolean | null;
@@ -766,9 +766,9 @@ export interface components {
             /** Format: int32 */
             population?: number;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             /** @description What kind of place it is, such as PPLC for a capital. */
             featureCode?: string;
             adminCode?: string | null;
@@ -784,16 +784,16 @@ export interface components {
             /** @enum {string} */
             region?: "Africa" | "Americas" | "Antarctic" | "Asia" | "Europe" | "Oceania";
             subregion?: string | null;
-            capital?: string[];
+            capital?: (string | null)[];
             languages?: unknown;
             currencies?: unknown;
-            borders?: string[];
+            borders?: (string | null)[];
             /** @description In square kilometres. */
             area?: string;
             /** Format: double */
-            latitude?: number;
+            latitude?: number | string;
             /** Format: double */
-            longitude?: number;
+            longitude?: number | string;
             landlocked?: boolean;
             /** @description Null where it is disputed. */
             independent?: boolean | null;

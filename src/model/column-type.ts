@@ -8,7 +8,11 @@ export type ColumnType =
   | { readonly kind: 'decimal'; readonly precision: number | null; readonly scale: number | null }
   | { readonly kind: 'float'; readonly maximum: number }
   | { readonly kind: 'boolean' }
-  | { readonly kind: 'date' }
+  | {
+      readonly kind: 'date';
+      /** Whether answers and bodies have microseconds: of the elements of an array. */
+      readonly isPrecise?: true;
+    }
   | { readonly kind: 'dateonly' }
   | { readonly kind: 'time' }
   | { readonly kind: 'uuid' }

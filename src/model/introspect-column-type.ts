@@ -24,6 +24,11 @@ export function isJsonb(dataType: DataType): boolean {
   return typeof type !== 'string' && type.key === 'JSONB';
 }
 
+function elementType(dataType: DataType): ColumnType {
+  const type = introspectColumnType(dataType);
+  return type.kind === 'date' ? { ...type, isPrecise: true } : type;
+}
+
 /** Describes a column's type; a type nobody knows becomes `other` and is left to the database. */
 export function introspectColumnType(dataType: DataType): ColumnType {
   const type = dataTypeInstance(dataType);
@@ -75,7 +80,7 @@ export function introspectColumnType(dataType: DataType): ColumnType {
     case 'ENUM':
       return { kind: 'enum', values: Object.freeze([...(type.values ?? [])]) };
     case 'ARRAY':
-      return { kind: 'array', element: Object.freeze(introspectColumnType(type.type as DataType)) };
+      return { kind: 'array', element: Object.freeze(elementType(type.type as DataType)) };
     case 'BLOB':
       return { kind: 'blob' };
     case 'VIRTUAL':

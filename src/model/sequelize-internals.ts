@@ -323,3 +323,51 @@ export interface AmbientTransactions {
 export function ambientTransactions(sequelize: object): AmbientTransactions | undefined {
   return (sequelize.constructor as { _cls?: AmbientTransactions })._cls;
 }
+
+/** A data type, as far as it makes SQL of values. */
+export interface WritingType {
+  /** Whether what `stringify` gives is still to be quoted. */
+  readonly escape?: boolean;
+  stringify(value: unknown, options: { escape(value: unknown): string }): unknown;
+  bindParam(value: unknown, options: { bindParam(value: unknown): string }): unknown;
+  _sanitize?(this: unknown, value: unknown, options?: object): unknown;
+  _isChanged?(this: unknown, value: unknown, original: unknown): boolean;
+}
+
+/**
+ * Changes the data types of a model's attributes, also those that Sequelize puts in their place when it makes a table. Types that are
+ * only a text have nothing to change.
+ */
+export function changeTypes(model: ModelStatic<Model>, change: (type: WritingType) => void): void {
+  const { _dataTypeSanitizers: sanitizers, _dataTypeChanges: changes } = withFields(
+    model as object as TypedModel,
+    'Model',
+    '_dataTypeSanitizers _dataTypeChanges',
+    missing,
+  );
+  for (const [name, attribute] of Object.entries(model.getAttributes())) {
+    const changed = (type: DataType): DataType => {
+      if (typeof type !== 'object') return type;
+      const own = withFields(type as object as WritingType, 'DataType', 'stringify bindParam', missing);
+      change(own);
+      if (own._sanitize) sanitizers[name] = own._sanitize;
+      if (own._isChanged) changes[name] = own._isChanged;
+      return type;
+    };
+    let current = changed(attribute.type);
+    Object.defineProperty(attribute, 'type', {
+      enumerable: true,
+      configurable: true,
+      get: () => current,
+      set: (type: DataType) => {
+        current = changed(type);
+      },
+    });
+  }
+}
+
+interface TypedModel {
+  /** By attribute, as Sequelize took them from the types. */
+  readonly _dataTypeSanitizers: Record<string, unknown>;
+  readonly _dataTypeChanges: Record<string, unknown>;
+}

@@ -36,9 +36,9 @@ const OPERATORS_BY_KIND: Readonly<Record<ColumnKind, readonly CanonicalFilterOpe
   json: ['=isnull='],
   /** Of what cannot be compared, such as other arrays. */
   array: ['=isnull='],
-  blob: [],
+  blob: ['=isnull='],
   virtual: [],
-  other: [],
+  other: ['=isnull='],
 };
 
 /** The operators a column of this type has, in the order of the documentation. */

@@ -1,6 +1,14 @@
 /** Values of a filter: of the type of the column they are compared with, strict and in one form only, or patterns. */
 import type { ColumnType } from '../model/column-type.js';
-import { isBigint, isDateOnly, isDecimal, isTimeOfDay, isUuid, parseInstant } from '../schema/wire-value.js';
+import {
+  isBigint,
+  isDecimal,
+  isNonFinite,
+  isTimeOfDay,
+  isUuid,
+  parseDay,
+  parseInstant,
+} from '../schema/wire-value.js';
 import { FilterError } from './filter-error.js';
 import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
 import { quote } from './query-string.js';
@@ -47,6 +55,7 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
       if (!isDecimal(text, null, null)) return wrongType('a decimal number');
       return text.replace(/[-.]/g, '').length <= DECIMAL_DIGITS ? text : outOfRange();
     case 'float':
+      if (isNonFinite(text)) return text;
       if (!JSON_NUMBER.test(text)) return wrongType('a number');
       return isInFloatRange(text, type.maximum) ? text : outOfRange();
     case 'boolean':
@@ -57,7 +66,7 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
         wrongType('an RFC 3339 date and time with an offset, such as 2026-01-31T08:00:00Z')
       );
     case 'dateonly':
-      return isDateOnly(text) ? text : wrongType('a date such as 2026-01-31');
+      return parseDay(text) ?? wrongType('a date such as 2026-01-31');
     case 'time':
       return isTimeOfDay(text) ? text : wrongType('a time of day such as 08:00:00');
     case 'uuid':

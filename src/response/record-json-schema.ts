@@ -76,7 +76,7 @@ function wireSchema(type: ColumnType): JsonSchema {
     case 'decimal':
       return { type: 'string' };
     case 'array':
-      return { type: 'array', items: wireSchema(type.element) };
+      return { type: 'array', items: orNull(wireSchema(type.element)) };
     default:
       return columnSchema(type);
   }

@@ -106,7 +106,7 @@ const SHORT_NUMBER = /^(?:0|-?[1-9]\d{0,8}|-?(?:0|[1-9]\d{0,8})\.\d{0,5}[1-9])$/
 const numberJson: TextFormat = (text) => {
   if (SHORT_NUMBER.test(text)) return text;
   const value = Number(text);
-  return Number.isFinite(value) ? String(value) : 'null';
+  return Number.isFinite(value) ? String(value) : `"${value}"`;
 };
 
 /** Lone surrogates cannot come from a database in UTF-8. */

@@ -280,7 +280,9 @@ function isOtherType(failure: ValidationError, code: string, message: string): b
   const { jsonType } = columnRuleOf(failure, code, message) ?? {};
   if (jsonType === undefined) return false;
   if (jsonType === 'array') return !Array.isArray(failure.value);
-  return typeof failure.value !== (jsonType === 'integer' ? 'number' : jsonType);
+  // Of several types, such as those of a float, the first is the usual one.
+  const [type] = [jsonType].flat();
+  return typeof failure.value !== (type === 'integer' ? 'number' : type);
 }
 
 /** A validator of the user's may quote the value (`$value` in its message); what was sent does not come back. */

@@ -1,7 +1,8 @@
 /** What a column's type asks of a value in a body: pure rules, named as class-validator names its own. */
 import type { ColumnType } from '../model/column-type.js';
+import { infiniteOf } from '../model/exact-time.js';
 import type { AttributeInfo } from '../model/model-info.js';
-import type { JsonSchema } from './json-schema.js';
+import { type JsonSchema, orNull } from './json-schema.js';
 import { holdsJsonNumbers, isPlainObject, isStorableJson } from './json-value.js';
 import {
   decimalPattern,
@@ -9,6 +10,8 @@ import {
   isBigint,
   isDateOnly,
   isDecimal,
+  isNestable,
+  isNonFinite,
   isStorableText,
   isTimeOfDay,
   isUuid,
@@ -138,20 +141,51 @@ function decimalText(precision: number | null, scale: number | null): string {
   return `must be a string holding a decimal number${limits}, such as "12.5" (JSON numbers would be rounded)`;
 }
 
+/** JSON Schema describes arrays of one dimension only: one for each dimension would hide what is usual. */
+const IS_RECTANGULAR = rule(
+  'isRectangular',
+  'must hold no arrays, or arrays of which all have as many values, one at least',
+  (value) => !Array.isArray(value) || depthOf(value) !== undefined,
+);
+
+/** Elements may be null. */
 function arrayRules(element: ColumnType): readonly ColumnRule[] {
   const elementRules = columnRules(element);
+  const isNested = isNestable(element);
   return [
     rule('isArray', 'must be an array', Array.isArray, { type: 'array', items: {} }),
+    ...(isNested ? [IS_RECTANGULAR] : []),
     ...elementRules.map((inner) =>
       rule(
         `${inner.name}Each`,
         `must hold only values of which each ${inner.text}`,
-        (value) => !Array.isArray(value) || value.every(inner.check),
-        { items: inner.schema },
+        (value) => !Array.isArray(value) || holdsEach(value, inner.check, isNested),
+        { items: orNull(inner.schema) },
         ...inner.constraints,
       ),
     ),
   ];
+}
+
+function holdsEach(values: readonly unknown[], check: ColumnRule['check'], isNested: boolean): boolean {
+  return values.every(
+    (value) =>
+      value === null || (isNested && Array.isArray(value) ? holdsEach(value, check, isNested) : check(value)),
+  );
+}
+
+/** As many dimensions has an array of PostgreSQL at most. */
+const MAX_DEPTH = 6;
+
+/** The lengths of the dimensions of an array, as a text; undefined where PostgreSQL has none that is such. */
+function depthOf(values: readonly unknown[], depth = 1): string | undefined {
+  if (depth > MAX_DEPTH) return undefined;
+  if (!values.some(Array.isArray)) return String(values.length);
+  const shapes = new Set(
+    values.map((value) => (Array.isArray(value) && value.length > 0 ? depthOf(value, depth + 1) : undefined)),
+  );
+  const [shape] = shapes;
+  return shapes.size === 1 && shape !== undefined ? `${values.length},${shape}` : undefined;
 }
 
 /** The rules of a column type, most basic first. */
@@ -172,7 +206,12 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
     case 'float': {
       const fits = ofNumbers((value) => Math.abs(value) <= type.maximum);
       return [
-        rule('isNumber', 'must be a number', Number.isFinite, { type: 'number' }),
+        rule(
+          'isNumber',
+          'must be a number',
+          (value) => Number.isFinite(value) || (typeof value === 'string' && isNonFinite(value)),
+          { type: ['number', 'string'], pattern: WIRE_PATTERNS.nonFinite },
+        ),
         rule('max', 'is beyond the range of the column', fits, floatSchema(type.maximum)),
       ];
     }
@@ -194,17 +233,26 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       const schema = { pattern: decimalPattern(precision, scale) };
       return formRule('isDecimal', text, fits, schema, { precision, scale });
     }
-    case 'date':
+    case 'date': {
+      const digits = type.isPrecise ? 'microseconds' : 'milliseconds';
+      const pattern = type.isPrecise ? WIRE_PATTERNS.preciseTimestamp : WIRE_PATTERNS.timestamp;
       return [
         rule(
           'isDateTime',
-          'must be an RFC 3339 date and time with an offset and at most milliseconds, such as "2026-01-31T08:00:00.000Z"',
+          `must be an RFC 3339 date and time with an offset and at most ${digits}, such as "2026-01-31T08:00:00.000Z"`,
           isDateTime,
-          { type: 'string', format: 'date-time', pattern: WIRE_PATTERNS.timestamp },
+          { type: 'string', format: 'date-time', pattern },
         ),
       ];
+    }
     case 'dateonly':
-      return formRule('isDate', 'must be a date such as "2026-01-31"', isDateOnly, { format: 'date' });
+      return [
+        rule('isDate', 'must be a date such as "2026-01-31"', isDay, {
+          type: 'string',
+          format: 'date',
+          pattern: WIRE_PATTERNS.day,
+        }),
+      ];
     case 'time':
       return formRule('isTime', 'must be a time of day such as "08:00:00"', isTimeOfDay, {
         pattern: WIRE_PATTERNS.time,
@@ -262,5 +310,11 @@ export function holdsColumnRules(type: ColumnType, value: unknown): boolean {
 
 function isDateTime(value: unknown): boolean {
   if (value instanceof Date) return !Number.isNaN(value.getTime());
-  return typeof value === 'string' && parseTimestamp(value) !== undefined;
+  if (typeof value !== 'string') return false;
+  return infiniteOf(value) !== undefined || parseTimestamp(value) !== undefined;
+}
+
+function isDay(value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  return infiniteOf(value) !== undefined || isDateOnly(value);
 }

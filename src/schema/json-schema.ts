@@ -77,8 +77,9 @@ const MERGERS: ReadonlyMap<string, Merger> = new Map<string, Merger>([
 ]);
 
 function narrowerType(first: unknown, second: unknown): unknown {
-  const pair = [first, second];
-  return pair.includes('integer') && pair.includes('number') ? 'integer' : first;
+  const pair = [first, second].flat();
+  if (pair.includes('integer') && pair.includes('number')) return 'integer';
+  return Array.isArray(first) && first.includes(second) ? second : first;
 }
 
 /** The schema, and null. */
@@ -88,10 +89,10 @@ export function orNull(schema: JsonSchema): JsonSchema {
   // Any value but null, and null: any value.
   if (not?.type === 'null') return others;
   if (schema.allOf !== undefined) return { anyOf: [schema, { type: 'null' }] };
-  if (schema.type === undefined || Array.isArray(schema.type)) return schema;
+  if (schema.type === undefined || schema.type.includes('null')) return schema;
   return {
     ...schema,
-    type: [schema.type as JsonType, 'null'],
+    type: [schema.type, 'null' as const].flat(),
     ...(schema.enum ? { enum: [...schema.enum, null] } : {}),
   };
 }

@@ -1,11 +1,12 @@
 /** How values of a body are written, by column type: strict, without guessing, and independent of the machine's zone. */
 import type { ColumnType } from '../model/column-type.js';
+import { infiniteOf, preciseDate, toDatabaseYear } from '../model/exact-time.js';
 
 /** With an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
-const DATE_ONLY = /^(\d{4})-(\d{2})-(\d{2})$/;
-const TIME = /^(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?$/;
+  /^(\d{4}|[+-]\d{6})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
+const DATE_ONLY = /^(\d{4}|[+-]\d{6,7})-(\d{2})-(\d{2})$/;
+const TIME = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|24:00(?::00(?:\.0{1,6})?)?)$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -18,22 +19,36 @@ const BIGINT_MAXIMUM = 2n ** 63n - 1n;
 /** The forms as patterns of JSON Schema. What they cannot say, such as the last digit of a 64-bit range, is checked. */
 export const WIRE_PATTERNS = Object.freeze({
   bigint: '^-?(?:0|[1-9][0-9]{0,18})$',
-  timestamp:
-    '^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.[0-9]{1,3}0*)?(?:[Zz]|[+-](?:0[0-9]|1[0-5]):[0-5][0-9])$',
-  time: '^(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?$',
+  timestamp: timestampPattern('[0-9]{1,3}0*'),
+  preciseTimestamp: timestampPattern('[0-9]{1,6}0*'),
+  day: '^(?:(?:[0-9]{4}|[+-][0-9]{6,7})-[0-9]{2}-[0-9]{2}|-?infinity)$',
+  time: '^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?|24:00(?::00(?:\\.0{1,6})?)?)$',
+  nonFinite: '^(?:NaN|-?Infinity)$',
   segment: '^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])',
   base64: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$',
 });
 
+function timestampPattern(fraction: string): string {
+  const day = '(?:[0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}';
+  const offset = '(?:[Zz]|[+-](?:0[0-9]|1[0-5]):[0-5][0-9])';
+  return `^(?:${day}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.${fraction})?${offset}|-?infinity)$`;
+}
+
 /** The decimal numbers of a column as a pattern of JSON Schema. */
 export function decimalPattern(precision: number | null, scale: number | null): string {
   const wholeDigits = precision === null ? null : precision - (scale ?? 0);
-  return `^-?${wholePattern(wholeDigits)}${fractionPattern(precision === null ? null : (scale ?? 0))}$`;
+  const number = `-?${wholePattern(wholeDigits, scale ?? 0)}${fractionPattern(precision === null ? null : (scale ?? 0))}`;
+  // A column with a precision holds no infinity.
+  return `^(?:${number}|${precision === null ? 'NaN|-?Infinity' : 'NaN'})$`;
 }
 
-function wholePattern(digits: number | null): string {
+function wholePattern(digits: number | null, scale: number): string {
   if (digits === null) return '(?:0|[1-9][0-9]*)';
-  return digits > 0 ? `(?:0|[1-9][0-9]{0,${digits - 1}})` : '0';
+  if (digits <= 0) return '0';
+  // A negative scale rounds to tens, hundreds and so on.
+  return scale < 0
+    ? `(?:0|[1-9][0-9]{0,${digits + scale - 1}}0{${-scale}})`
+    : `(?:0|[1-9][0-9]{0,${digits - 1}})`;
 }
 
 function fractionPattern(digits: number | null): string {
@@ -41,11 +56,20 @@ function fractionPattern(digits: number | null): string {
   return digits > 0 ? `(?:\\.[0-9]{1,${digits}}0*)?` : '(?:\\.0+)?';
 }
 
+/** The first year of PostgreSQL, 4713 BC; its last one is beyond those of a `Date` for moments. */
+const FIRST_YEAR = -4712;
+const LAST_YEAR = 5_874_897;
+/** Years of the calendar come again after as many. */
+const CYCLE = 400;
+
 function isCalendarDay(year: string, month: string, day: string): boolean {
+  const number = Number(year);
+  // ECMAScript has one way to write the year 0, which is 1 BC.
+  if (number < FIRST_YEAR || number > LAST_YEAR || /^-0+$/.test(year)) return false;
   const date = new Date(0);
-  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
-  // JavaScript rolls 30 February over to March; a day that rolled does not exist. There is no year zero.
-  return Number(year) > 0 && date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+  date.setUTCFullYear(number % CYCLE, Number(month) - 1, Number(day));
+  // JavaScript rolls 30 February over to March; a day that rolled does not exist.
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
 /** The fraction of the seconds of an RFC 3339 date-time with an offset, or undefined for anything else. */
@@ -67,27 +91,38 @@ export function parseTimestamp(value: string): Date | undefined {
   return isExact ? instantOf(value) : undefined;
 }
 
-/** The same with up to the microseconds that PostgreSQL holds, as text that it reads. */
-export function parseInstant(value: string): string | undefined {
+/** The same with up to the microseconds that PostgreSQL holds. */
+function parsePrecise(value: string): Date | undefined {
   const fraction = timestampFraction(value);
-  const isExact = fraction !== undefined && fraction.length <= 6;
-  return isExact && instantOf(value) ? value.toUpperCase() : undefined;
+  const instant = fraction !== undefined && /^(?:\d{1,6}0*)?$/.test(fraction) ? instantOf(value) : undefined;
+  return instant && preciseDate(instant.getTime(), fraction as string);
 }
 
-/** An offset can carry it beyond the years that RFC 3339 and PostgreSQL can write. */
+/** The same as text that PostgreSQL reads. */
+export function parseInstant(value: string): string | undefined {
+  if (infiniteOf(value) !== undefined) return value;
+  return /\.\d{7}/.test(value) ? undefined : parsePrecise(value) && toDatabaseYear(value.toUpperCase());
+}
+
+/** An offset can carry it beyond the years that a `Date` and PostgreSQL can hold. */
 function instantOf(value: string): Date | undefined {
   const instant = new Date(value.toUpperCase());
-  const year = instant.getUTCFullYear();
-  return year >= 1 && year <= 9999 ? instant : undefined;
+  return instant.getUTCFullYear() >= FIRST_YEAR ? instant : undefined;
 }
 
-/** `YYYY-MM-DD`, a day that exists. */
+/** `YYYY-MM-DD`, a day that exists, also with an expanded year. */
 export function isDateOnly(value: string): boolean {
   const match = DATE_ONLY.exec(value);
   return match !== null && isCalendarDay(match[1] ?? '', match[2] ?? '', match[3] ?? '');
 }
 
-/** `HH:MM`, `HH:MM:SS` or `HH:MM:SS.ffffff`. */
+/** A day or an infinite one, as text that PostgreSQL reads. Undefined for anything else. */
+export function parseDay(value: string): string | undefined {
+  if (infiniteOf(value) !== undefined) return value;
+  return isDateOnly(value) ? toDatabaseYear(value) : undefined;
+}
+
+/** `24:00`, `HH:MM`, `HH:MM:SS` or `HH:MM:SS.ffffff`. */
 export function isTimeOfDay(value: string): boolean {
   return TIME.test(value);
 }
@@ -104,14 +139,29 @@ export function isBigint(value: string): boolean {
   return number >= BIGINT_MINIMUM && number <= BIGINT_MAXIMUM;
 }
 
-/** A decimal number, without exponent, that fits the column exactly: nothing is rounded. */
+/** The texts of floats and decimals that are no numbers of JSON. */
+const NON_FINITE: ReadonlySet<string> = new Set(['NaN', 'Infinity', '-Infinity']);
+
+/** Whether a text is one of a float that JSON has no number for. */
+export function isNonFinite(value: string): boolean {
+  return NON_FINITE.has(value);
+}
+
+/** A decimal number, without exponent, that fits the column exactly: nothing is rounded. A column with a precision holds no infinity. */
 export function isDecimal(value: string, precision: number | null, scale: number | null): boolean {
+  if (NON_FINITE.has(value)) return precision === null || value === 'NaN';
   if (value.length > DECIMAL_LENGTH || !DECIMAL.test(value)) return false;
   const [whole = '', fraction = ''] = value.replace('-', '').split('.');
-  const fractionDigits = fraction.replace(/0+$/, '').length;
+  const digits = fraction.replace(/0+$/, '');
+  if (scale !== null && digits.length > Math.max(scale, 0)) return false;
+  if (precision === null) return true;
   const wholeDigits = whole === '0' ? 0 : whole.length;
-  if (scale !== null && fractionDigits > scale) return false;
-  return precision === null || wholeDigits <= precision - (scale ?? 0);
+  const places = precision - (scale ?? 0);
+  // A negative scale has zeros before the point, and one above the precision has them behind it.
+  if (scale !== null && scale < 0 && wholeDigits > 0 && !whole.endsWith('0'.repeat(-scale))) return false;
+  if (places < 0)
+    return wholeDigits === 0 && (digits === '' || (/^0*/.exec(digits)?.[0].length as number) >= -places);
+  return wholeDigits <= places;
 }
 
 /**
@@ -139,17 +189,17 @@ export function isAddressable(value: string): boolean {
 }
 
 /**
- * A value of a body as the model holds it: dates as `Date`, binary data as `Buffer`, UUIDs in lower case. A value
- * that breaks the column's rules is returned as it came, for the rules to refuse.
+ * A value of a body as the model holds it: dates as `Date`, binary data as `Buffer`, UUIDs in lower case. NaN and infinities stay texts: a number that is one was made by mistake. A value that breaks the column's rules is returned as
+ * it came, for the rules to refuse.
  */
 export function parseColumnValue(type: ColumnType, value: unknown): unknown {
   if (type.kind === 'array' && Array.isArray(value)) {
-    return value.map((element) => parseColumnValue(type.element, element));
+    return value.map((element) => parseElement(type.element, element));
   }
   if (typeof value !== 'string') return value;
   switch (type.kind) {
     case 'date':
-      return parseTimestamp(value) ?? value;
+      return (type.isPrecise ? parsePrecise(value) : parseTimestamp(value)) ?? value;
     case 'blob':
       return parseBase64(value) ?? value;
     case 'uuid':
@@ -157,4 +207,16 @@ export function parseColumnValue(type: ColumnType, value: unknown): unknown {
     default:
       return value;
   }
+}
+
+/** An array may hold arrays; one JSON value may be one. */
+function parseElement(element: ColumnType, value: unknown): unknown {
+  return Array.isArray(value) && isNestable(element)
+    ? value.map((each) => parseElement(element, each))
+    : parseColumnValue(element, value);
+}
+
+/** Whether an array in the place of an element is a dimension of the array, and no value of the element's own type. */
+export function isNestable({ kind }: ColumnType): boolean {
+  return !['array', 'json', 'other', 'virtual'].includes(kind);
 }

@@ -225,6 +225,7 @@ const STORED: readonly string[] = [
   `moment = '0044-03-15 12:00:00+00 BC', day = '0044-03-15 BC'`,
   `moment = '12026-01-31 08:00:00+00', day = '12026-01-31'`,
   `moment = '2026-01-31 08:00:00.123999+00', time = '24:00:00'`,
+  `moments = '{2026-01-31 08:00:00.123999+00,0044-03-15 12:00:00.0001+00 BC,NULL}'`,
   `moment = '1883-01-31 08:00:00.1+00', time = '08:00:00.000001'`,
   `jsonb = 'null'`,
   `words = '{a,NULL}', numbers = '{{1,2},{3,4}}', moments = '{infinity,NULL}', sizes = '{}'`,
@@ -241,13 +242,45 @@ const STORED_ODDS: readonly string[] = [
 const text = fc.string({ unit: 'grapheme' }).filter((value) => !value.includes('\0') && value.isWellFormed());
 const integer = fc.constantFrom(0, -0, 7);
 const bigint = fc.constantFrom('0', '-1', '9223372036854775807');
-const decimal = fc.constantFrom('0', '-0', '0.0', '1.5', '1.50', '1.5000', '12345678901.1234');
+const decimal = fc.constantFrom('0', '-0', '0.0', '1.5', '1.50', '1.5000', '12345678901.1234', 'NaN');
 const moment = fc.constantFrom(
   '2001-01-31T08:00:00.500Z',
   '2001-01-31T10:00:00.5+02:00',
   '0001-01-02T00:00:00Z',
   '9999-12-30T00:00:00Z',
+  '0000-03-15T12:00:00Z',
+  '-000043-03-15T12:00:00.5Z',
+  '+012026-01-31T00:00:00+05:30',
+  'infinity',
+  '-infinity',
 );
+/** Of an array, with microseconds, too. */
+const preciseMoment = fc.oneof(
+  moment,
+  fc.constant('2001-01-31T08:00:00.123456Z'),
+  fc.constant('-000043-03-15T12:00:00.000001Z'),
+);
+const day = fc.constantFrom(
+  '2001-01-31',
+  '0001-01-02',
+  '0000-02-29',
+  '-000043-03-15',
+  '+012026-01-31',
+  'infinity',
+  '-infinity',
+);
+/** An array as columns may hold it: of values and NULL, or of arrays. */
+function list<T>(values: fc.Arbitrary<T>): fc.Arbitrary<unknown> {
+  const flat = fc.array(nullable(values), { maxLength: 2 });
+  return fc.oneof(
+    flat,
+    fc.tuple(values, values).map(([first, second]) => [
+      [first, null],
+      [second, first],
+    ]),
+  );
+}
+
 const uuid = fc.constantFrom(UUID, UUID.toLowerCase());
 const json = fc.oneof(
   fc.jsonValue(),
@@ -263,25 +296,25 @@ const THING = fc.record(
     big: nullable(bigint),
     exact: nullable(decimal),
     unlimited: nullable(decimal),
-    real: nullable(fc.constantFrom(0, -0, 0.1, 0.10000000001, 1e20, 3.4e38, 1e-45)),
-    double: nullable(fc.constantFrom(0, -0, 0.1, 0.30000000000000004, 1e21, 5e-324)),
+    real: nullable(fc.constantFrom(0, -0, 0.1, 0.10000000001, 1e20, 3.4e38, 1e-45, 'NaN', 'Infinity')),
+    double: nullable(fc.constantFrom(0, -0, 0.1, 0.30000000000000004, 1e21, 5e-324, 'NaN', '-Infinity')),
     flag: nullable(fc.boolean()),
     moment: nullable(moment),
-    day: nullable(moment.map((value) => value.slice(0, 10))),
-    time: nullable(fc.constantFrom('08:00', '08:00:00', '08:00:00.5', '08:00:00.500')),
+    day: nullable(day),
+    time: nullable(fc.constantFrom('08:00', '08:00:00', '08:00:00.5', '08:00:00.500', '24:00')),
     uuid: nullable(uuid),
     jsonb: nullable(json),
     colour: nullable(fc.constantFrom('red', "o'clock")),
     bytes: nullable(fc.uint8Array().map((bytes) => Buffer.from(bytes).toString('base64'))),
     text: nullable(text),
     short: nullable(fc.constantFrom('', ' ', 'ab   ', '🙂')),
-    words: nullable(fc.array(text, { maxLength: 3 })),
-    numbers: nullable(fc.array(integer, { maxLength: 2 })),
-    bigs: nullable(fc.array(bigint, { maxLength: 2 })),
-    decimals: nullable(fc.array(decimal, { maxLength: 2 })),
-    moments: nullable(fc.array(moment, { maxLength: 2 })),
-    uuids: nullable(fc.array(uuid, { maxLength: 2 })),
-    sizes: nullable(fc.array(size, { maxLength: 2 })),
+    words: nullable(list(text)),
+    numbers: nullable(list(integer)),
+    bigs: nullable(list(bigint)),
+    decimals: nullable(list(decimal)),
+    moments: nullable(list(preciseMoment)),
+    uuids: nullable(list(uuid)),
+    sizes: nullable(list(size)),
   },
   { requiredKeys: [] },
 );

@@ -18,6 +18,8 @@ export interface RowCells {
   readonly texts: (string | null | undefined)[];
   /** How many members the arrays have. */
   readonly lengths: number[];
+  /** Whether one of them holds arrays, whose members cannot be told from those of another row. */
+  isNested?: boolean;
 }
 
 /** A column that rows have values for. */
@@ -120,10 +122,13 @@ export function intoSlots(slots: Record<string, string | null>): TakeText {
 }
 
 /** Puts texts into one of many rows. */
-export function intoCells({ texts, lengths }: RowCells): TakeText {
-  return ({ place }, text, value) => {
+export function intoCells(cells: RowCells): TakeText {
+  const { texts, lengths } = cells;
+  return ({ attribute: { type }, place }, text, value) => {
     texts[place] = text;
-    if (Array.isArray(value)) lengths[place] = value.length;
+    if (type.kind !== 'array' || !Array.isArray(value)) return;
+    lengths[place] = value.length;
+    if (type.element.kind !== 'json' && value.some(Array.isArray)) cells.isNested = true;
   };
 }
 

@@ -77,7 +77,7 @@ export class ManyRows {
     for (const [place, row] of rows.entries()) {
       const given: GivenRow = { place, texts: [], lengths: [] };
       const shape = this.#encoder.newRow(row, intoCells(given));
-      if (shape === null) return null;
+      if (shape === null || given.isNested) return null;
       const group = groups.get(shape);
       if (group) group.push(given);
       else groups.set(shape, [given]);
@@ -135,7 +135,7 @@ export class ManyRows {
       const row: GivenRow = { place, texts: [], lengths: [] };
       const own = this.#encoder.changes(values, intoCells(row));
       const text = encodeParameter(primaryKey.type, key);
-      if (own === null || typeof text !== 'string') return null;
+      if (own === null || row.isNested || typeof text !== 'string') return null;
       keys.push(text);
       rows.push(row);
       shape = shape ? shape.map((each, index) => (each === own[index] ? each : '?')) : [...own];

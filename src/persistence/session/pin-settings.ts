@@ -5,9 +5,10 @@
  */
 import type { Sequelize } from 'sequelize';
 import { type ConnectionManager, knownManager } from './connection-internals.js';
+import { type ParsingClient, parseExactly } from './exact-parsers.js';
 
 /** A client of the driver; Sequelize sends its own settings the same way. */
-interface Connection {
+interface Connection extends ParsingClient {
   query(text: string): Promise<unknown>;
   end?(): unknown;
 }
@@ -59,6 +60,7 @@ export function pinSettings(sequelize: Sequelize): void {
       void client.end?.();
       throw error;
     }
+    parseExactly(client);
     pinned.add(client);
     return client;
   };

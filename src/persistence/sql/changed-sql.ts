@@ -29,6 +29,15 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
   }
 }
 
+/**
+ * The value that an UPDATE writes. A moment of a body has milliseconds, as answers have: where the column has the same, its
+ * microseconds stay.
+ */
+export function writtenSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
+  if (type.kind !== 'date') return sql`${value}`;
+  return sql`CASE WHEN ${changedSql(type, column, value)} THEN ${value} ELSE ${column} END`;
+}
+
 /** Types of which several texts are one value to PostgreSQL, and not to Sequelize. */
 function isWritten(element: ColumnType): boolean {
   if (element.kind === 'array') return isWritten(element.element);

@@ -1,5 +1,6 @@
 /** Values of a model -> the texts that PostgreSQL reads them from, by column type. */
 import type { ColumnType } from '../../model/column-type.js';
+import { infiniteOf, infinityText, toDatabaseYear } from '../../model/exact-time.js';
 
 /**
  * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
@@ -13,12 +14,21 @@ export function encodeParameter(type: ColumnType, value: unknown): string | null
     case 'array':
       return Array.isArray(value) ? arrayText(type.element, value) : undefined;
     case 'date':
-      return value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : undefined;
+      return momentText(value);
+    case 'dateonly':
+      return infinityText(value) ?? (typeof value === 'string' ? toDatabaseYear(value) : scalarText(value));
     case 'blob':
       return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : undefined;
     default:
       return scalarText(value);
   }
+}
+
+function momentText(value: unknown): string | undefined {
+  if (value instanceof Date) {
+    return Number.isNaN(value.getTime()) ? undefined : toDatabaseYear(value.toISOString());
+  }
+  return infinityText(value) ?? infinityText(infiniteOf(value));
 }
 
 function scalarText(value: unknown): string | undefined {
@@ -35,13 +45,17 @@ function scalarText(value: unknown): string | undefined {
 }
 
 function arrayText(element: ColumnType, values: readonly unknown[]): string | undefined {
+  const isNested = element.kind === 'array' || (element.kind !== 'json' && values.some(Array.isArray));
   const texts: (string | null)[] = [];
   for (const value of values) {
-    const text = encodeParameter(element, value);
+    const text =
+      isNested && element.kind !== 'array' && Array.isArray(value)
+        ? arrayText(element, value)
+        : encodeParameter(element, value);
     if (text === undefined) return undefined;
     texts.push(text);
   }
-  return element.kind === 'array' ? `{${texts.join(',')}}` : arrayLiteral(texts);
+  return isNested ? `{${texts.map((text) => text ?? 'NULL').join(',')}}` : arrayLiteral(texts);
 }
 
 /** PostgreSQL's text form of an array; quoted members may hold anything (8.15.6 of its manual). */

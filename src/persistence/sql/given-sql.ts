@@ -118,6 +118,7 @@ function typedMembers({ name }: TableSql, attribute: AttributeInfo, values: Slot
 
 /** Types of which one value has several texts that Sequelize tells apart, and of which a column may hold less than is given. */
 export function isComparedAsText(type: ColumnType): boolean {
-  if (type.kind === 'array') return isComparedAsText(type.element);
+  // Arrays of floats are compared as what they are.
+  if (type.kind === 'array') return type.element.kind !== 'float' && isComparedAsText(type.element);
   return ['bigint', 'decimal', 'float', 'time'].includes(type.kind);
 }

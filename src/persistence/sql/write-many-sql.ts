@@ -4,7 +4,7 @@
  */
 import { NO_VERSION } from '../../operation/entity-tag.js';
 import type { Predicate, Slot, UpdateMany } from '../../operation/operation.js';
-import { changedSql } from './changed-sql.js';
+import { changedSql, writtenSql } from './changed-sql.js';
 import {
   type GivenColumn,
   givenSql,
@@ -211,9 +211,10 @@ function updateJudged(
   { set, stamps, unseen }: UpdateManySql,
 ): SqlFragment {
   const assignments = set.map(({ attribute, isPartial }, index) => {
-    const value = sql`${JUDGED}.${raw(`v${index}`)}`;
+    const { name, type } = attribute;
+    const value = writtenSql(type, column(name), sql`${JUDGED}.${raw(`v${index}`)}`);
     const own = isPartial
-      ? sql`CASE WHEN ${JUDGED}.${raw(`h${index}`)} THEN ${value} ELSE ${column(attribute.name)} END`
+      ? sql`CASE WHEN ${JUDGED}.${raw(`h${index}`)} THEN ${value} ELSE ${column(name)} END`
       : value;
     return sql`${columnName(attribute)} = ${own}`;
   });

@@ -6,7 +6,7 @@ import { whereSql } from './select-sql.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 import type { TableSql } from './table-sql.js';
-import { assign, differsSql, NOW, type Stamps, stampsSql, writtenSlot } from './write-sql.js';
+import { assign, assignChanged, differsSql, NOW, type Stamps, stampsSql } from './write-sql.js';
 
 /** How many rows may be written. */
 export const MAXIMUM: Slot = Object.freeze({ slot: 'many.maximum' });
@@ -33,7 +33,7 @@ export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql
   const { source, column } = table;
   const { set, stamps, where, references, always } = update;
   if (set.length === 0) return writeMatching(table, where, references, 'NO KEY UPDATE', null);
-  const assignments = set.map((each) => assign(each, writtenSlot(each.name)));
+  const assignments = set.map((each) => assignChanged(each, column));
   const all = joinSql([...assignments, ...stampsSql(stamps, column)], ', ');
   return writeMatching(table, where, references, 'NO KEY UPDATE', {
     head: sql`UPDATE ${source} SET ${all} FROM ${FOUND}`,

@@ -3,7 +3,7 @@ import { timestampsOf, versionOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import type { Exists, Predicate, Reference, Slot } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
-import { changedSql } from './changed-sql.js';
+import { changedSql, writtenSql } from './changed-sql.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
 import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
@@ -86,10 +86,7 @@ export function compileUpdate(table: TableSql, update: UpdateSql): Statement {
 
 function updateSql({ source, column }: TableSql, update: UpdateSql): SqlFragment {
   const { set, stamps, where, returning, always } = update;
-  const assignments = [
-    ...set.map((each) => assign(each, writtenSlot(each.name))),
-    ...stampsSql(stamps, column),
-  ];
+  const assignments = [...set.map((each) => assignChanged(each, column)), ...stampsSql(stamps, column)];
   const conditions = whereSql([compilePredicate(where, column), differsSql(set, column, always)]);
   return sql`UPDATE ${source} SET ${joinSql(assignments, ', ')}${conditions}${returningSql(returning)}`;
 }
@@ -150,6 +147,12 @@ export function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): re
     // A row that has none yet begins to count.
     ...(version ? [sql`${columnName(version)} = coalesce(${column(version.name)}, 0) + 1`] : []),
   ];
+}
+
+/** Gives a column its value of a body. */
+export function assignChanged(attribute: AttributeInfo, column: ColumnSql): SqlFragment {
+  const { name, type } = attribute;
+  return sql`${columnName(attribute)} = ${writtenSql(type, column(name), writtenSlot(name))}`;
 }
 
 /** Gives a column a value. */

@@ -33,9 +33,9 @@ const TYPES: readonly (readonly [type: ColumnType, operators: readonly string[],
   [array({ kind: 'json' }), ['=isnull='], false],
   [array({ kind: 'blob' }), ['=isnull='], false],
   [array(array({ kind: 'uuid' })), ['=isnull='], false],
-  [{ kind: 'blob' }, [], false],
+  [{ kind: 'blob' }, ['=isnull='], false],
   [{ kind: 'virtual' }, [], false],
-  [{ kind: 'other', sqlType: 'inet' }, [], false],
+  [{ kind: 'other', sqlType: 'inet' }, ['=isnull='], false],
 ];
 
 describe('operatorsOf and isComparable', () => {

@@ -102,12 +102,12 @@ const CASES: readonly {
   {
     label: 'numeric(5, 2)',
     type: PRICE,
-    accepted: ['0', '-999.99', '999.990', '12.5'],
+    accepted: ['0', '-999.99', '999.990', '12.5', 'NaN'],
     refused: [
       ['1000', 'isDecimal'],
       ['0.001', 'isDecimal'],
       ['1e2', 'isDecimal'],
-      ['NaN', 'isDecimal'],
+      ['Infinity', 'isDecimal'],
       [12.5, 'isDecimal'],
     ],
   },
@@ -166,7 +166,7 @@ const CASES: readonly {
     refused: [
       ['2024-02-30', 'isDate'],
       ['2026-01-31T00:00:00Z', 'isDate'],
-      ['0000-01-01', 'isDate'],
+      ['-000000-01-01', 'isDate'],
       ['10000-01-01', 'isDate'],
       [20260131, 'isDate'],
       [new Date(0), 'isDate'],
@@ -274,9 +274,12 @@ const CASES: readonly {
       [{ 0: 'abc', length: 1 }, 'isArray'],
       [['abcd'], 'maxLengthEach'],
       [['a', 5], 'isStringEach'],
-      [['a', null], 'isStringEach'],
+      [['a', true], 'isStringEach'],
       [['a\0'], 'isStorableTextEach'],
-      [[['a']], 'isStringEach'],
+      [[['a', 5]], 'isStringEach'],
+      [[['a'], 'a'], 'isRectangular'],
+      [[['a'], ['a', 'b']], 'isRectangular'],
+      [[[]], 'isRectangular'],
     ],
   },
   {
@@ -354,7 +357,11 @@ describe('columnRules', () => {
       [{ kind: 'json' }, [JSON_MESSAGE, NUMBER_MESSAGE]],
       [
         { kind: 'array', element: COLOR },
-        ['must be an array', 'must hold only values of which each must be one of red, green'],
+        [
+          'must be an array',
+          'must hold no arrays, or arrays of which all have as many values, one at least',
+          'must hold only values of which each must be one of red, green',
+        ],
       ],
     ] as const satisfies readonly (readonly [ColumnType, readonly string[]])[]) {
       it(`tell what ${JSON.stringify(type)} takes`, () => {
