@@ -83,6 +83,10 @@ export interface AccessSource {
   (values?: Readonly<Record<string, unknown>>): Access | Promise<Access>;
   /** Whether all rows may be seen and written, and it is about what values may refer to. */
   readonly isOpen?: boolean;
+  /** Attributes of the model whose values have to name rows that the request sees. */
+  readonly keys?: readonly string[];
+  /** What repositories of a model ask; null where nothing is asked. */
+  of?(model: ModelClass): AccessSource | null;
   /** The same for another model, whose rows are loaded along. */
   to(model: ModelClass): Access | Promise<Access>;
 }

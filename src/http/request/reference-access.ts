@@ -71,7 +71,10 @@ export function accessSource(
   };
   const to = (other: ModelClass) =>
     (other === model ? access : rules?.accessTo(other))?.(request) ?? OPEN_ACCESS;
-  return Object.assign(grant, { to, isOpen: access === null && rules?.areNone === true });
+  const of = (other: ModelClass) =>
+    accessSource(request, other, other === model ? access : (rules?.accessTo(other) ?? null));
+  const keys = (rules?.keysOf(model) ?? []).map(({ attribute }) => attribute);
+  return Object.assign(grant, { to, of, keys, isOpen: access === null && rules?.areNone === true });
 }
 
 function withReferences(access: Access, keys: readonly RuledKey[], granted: readonly Access[]): Access {

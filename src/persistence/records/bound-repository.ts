@@ -104,8 +104,9 @@ export abstract class BoundRepository<M extends Model> {
    */
   protected async context(query: 'select' | 'other', values?: WriteValues): Promise<QueryContext> {
     const access = this.access ? await this.access(values) : OPEN_ACCESS;
-    if (this.session) return { access, scope: { transaction: this.session.transaction } };
+    const source = this.access;
+    if (this.session) return { access, source, scope: { transaction: this.session.transaction } };
     const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
-    return { access, scope: transaction ? { transaction } : {} };
+    return { access, source, scope: transaction ? { transaction } : {} };
   }
 }

@@ -1,22 +1,10 @@
-/** Values of a record that code of the user's cannot change: what a row belongs to is written after all hooks and setters. */
-import {
-  type Attributes,
-  type DatabaseError,
-  type FindOptions,
-  literal,
-  type Model,
-  type ProjectionAlias,
-  type WhereOptions,
-} from 'sequelize';
+/** Values of a record that code of the user's cannot change, as what a row belongs to, and what its UPDATE asks of the row. */
+import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { deletedAtOf, versionOf } from '../../model/attribute-notes.js';
 import type { RecordInfo } from '../../model/model-info.js';
-import { equalTo } from '../../operation/predicates.js';
-import { encodeParameter } from '../sql/encode-parameter.js';
-import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import { boundText, joinSql, renderSql, sql } from '../sql/sql-fragment.js';
-import type { WriteOptions } from './update-record.js';
-
-const DIVISION_BY_ZERO = '22012';
+import type { WriteValues } from '../rows/encode-rows.js';
+import { attributeOf } from '../sql/predicate-sql.js';
 
 /** Values by attribute. */
 export type Pins = ReadonlyMap<string, unknown>;
@@ -64,57 +52,39 @@ export function pinRow<M extends Model>(
   return () => Reflect.deleteProperty(record, 'where');
 }
 
-/**
- * Looks whether the row of a record has the values, and gives the record what the row has. A row that has others makes the
- * database fail: then nobody can commit what was written, even if the error is caught.
- *
- * @throws TypeError
- */
-export async function releasePins(
-  info: RecordInfo,
-  record: Model,
-  pins: Pins,
-  { transaction, useMaster = true }: WriteOptions,
-): Promise<void> {
-  const { model, attributes } = info;
-  const column = columnsOf(info, info.name);
-  const kept = [...pins].map(([name, value]) => {
-    const type = attributes.get(name)?.type;
-    const text = type && encodeParameter(type, value);
-    if (typeof text !== 'string')
-      throw new TypeError(`${info.name}.${name} has a value that no row can keep.`);
-    return sql`(${compilePredicate(equalTo(name, text), column)}) IS TRUE`;
-  });
-  const proof = renderSql(sql`1 / (${joinSql(kept, ' AND ')})::int`, (value) =>
-    String(model.sequelize?.escape(boundText(value))),
-  );
-  const proven: ProjectionAlias = [literal(proof), 'proof'];
-  const where = Object.fromEntries(model.primaryKeyAttributes.map((name) => [name, record.dataValues[name]]));
-  const query: FindOptions & { readonly hooks: false } = {
-    attributes: [...pins.keys(), proven],
-    where,
-    hooks: false,
-    paranoid: false,
-    raw: true,
-    ...(transaction ? { transaction } : { useMaster }),
-  };
-  const row = await model
-    .unscoped()
-    .findOne(query)
-    .catch((error: DatabaseError) => {
-      if ((error.parent as { readonly code?: string } | undefined)?.code !== DIVISION_BY_ZERO) throw error;
-      const names = [...pins.keys()].join(', ');
-      throw new TypeError(`Code of ${info.name} moved a row out of the scope of its request (${names}).`, {
-        cause: error,
-      });
-    });
-  for (const name of pins.keys()) {
-    const value = (row as unknown as Record<string, unknown> | null)?.[name] ?? pins.get(name);
-    Object.defineProperty(record.dataValues, name, {
-      value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
+/** Has the record hold values that can be set again: those of its row, where they are known. */
+export function unpin(record: Model, pins: Pins, row: WriteValues | null): void {
+  for (const [name, kept] of pins) {
+    const value = row?.[name] ?? kept;
+    const ordinary = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(record.dataValues, name, ordinary);
   }
+}
+
+/** Columns of a row that is not soft-deleted, for an UPDATE. */
+export function aliveCondition<M extends Model>(model: ModelClass<M>): Readonly<Record<string, unknown>> {
+  const mark = deletedAtOf({
+    model: model as unknown as ModelClass,
+    paranoid: model.options.paranoid === true,
+  });
+  const { field = mark, defaultValue } = (mark && model.getAttributes()[mark as never]) || {};
+  if (field === undefined || typeof defaultValue === 'function') return {};
+  // Sequelize takes an empty default value for none.
+  return { [field]: defaultValue || null };
+}
+
+/** Has Sequelize count on from nothing where a row has no version yet. @returns what the row has until then, by column */
+export function startVersion(record: Model): Readonly<Record<string, unknown>> {
+  const model = record.constructor as ModelClass;
+  const version = versionOf(model);
+  if (version === undefined || record.dataValues[version] !== null) return {};
+  record.dataValues[version] = 0;
+  return { [model.getAttributes()[version]?.field ?? version]: null };
+}
+
+/** Leaves a row that was not written without a version. */
+export function resetVersion(record: Model): void {
+  const version = versionOf(record.constructor as ModelClass);
+  if (version !== undefined && record.dataValues[version] === 0 && record.previous(version as never) === null)
+    record.dataValues[version] = null;
 }

@@ -11,6 +11,7 @@ import { withOrigin } from '../paging/page-origin.js';
 import { checkPurge, isPurgeOptions, type PurgeOptions } from '../paging/purge-options.js';
 import type { RelationsToLoad } from '../paging/relations-to-load.js';
 import { BoundRepository } from './bound-repository.js';
+import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { readRecords, writeRecords } from './run-records.js';
@@ -53,7 +54,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     const read = fields && [...new Set([...fields, ...keysOfRelations(this.model, include)])];
     const record = await this.findByKey(id, { fields: read, isLocked: false, deleted });
     if (record) await this.loadAlong([record], include);
-    return record;
+    return guardRecords(record, this.access);
   }
 
   /**
@@ -68,7 +69,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
 
   /** The same, or null. @internal */
   async findLocked(id: Id): Promise<M | null> {
-    const record = await this.findByKey(id, { isLocked: true });
+    const record = guardRecords(await this.findByKey(id, { isLocked: true }), this.access);
     const { get, find } = Repository.prototype;
     // A subclass may find less, or more of a row.
     const isOwn = this.get !== get || this.find !== find;
@@ -88,8 +89,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * @internal
    */
   async lockKeys(filter: Filter, limit: number): Promise<readonly unknown[]> {
-    const { access, scope } = await this.context('other');
-    return new SequelizeRecords(this.model, access).lockKeys(filter, limit, scope);
+    const { access, source, scope } = await this.context('other');
+    return new SequelizeRecords(this.model, access, source).lockKeys(filter, limit, scope);
   }
 
   /**
@@ -110,9 +111,10 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     const model = this.model as unknown as ModelClass;
     const seen = include && this.access ? { include: await includesWithin(model, include, this.access) } : {};
     const within = { ...options, ...seen };
-    return readRecords(this.model, await this.context('select'), null, (each, scope) =>
+    const found = await readRecords<M, M[]>(this.model, await this.context('select'), null, (each, scope) =>
       each.list(within, scope),
     );
+    return guardRecords(found, this.access);
   }
 
   /**
@@ -133,6 +135,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       (records, scope) => records.page(request, scope),
     );
     await this.loadAlong(found.items, request.include);
+    guardRecords(found.items, this.access);
     return withOrigin(found, this.model, request);
   }
 
@@ -154,6 +157,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       (records, scope) => records.cursorPage(request, scope),
     );
     await this.loadAlong(found.items, request.include);
+    guardRecords(found.items, this.access);
     return withOrigin(found, this.model, request);
   }
 
@@ -164,11 +168,12 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   async create(values: CreateValues<M>): Promise<M> {
     const context = await this.context('other', values);
     const written = newRowWithin(values, this.model.name, context.access);
-    return writeRecords<M, M>(this.model, context, {
+    const created = await writeRecords<M, M>(this.model, context, {
       write: 'insert',
       onRows: (rows, on) => rows.insert(written, on),
       onRecords: (records, options) => records.create(written, options),
     });
+    return guardRecords(created, this.access);
   }
 
   /**
@@ -186,7 +191,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       onRecords: (records, options) => records.update(id, written, options),
       isWhole: () => needsReading(this.model),
     });
-    return updated ?? this.missing();
+    return guardRecords(updated, this.access) ?? this.missing();
   }
 
   /**
@@ -217,7 +222,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       onRecords: (records, options) => records.restore(id, options),
       isWhole: true,
     });
-    return restored ?? this.neverDeleted(id);
+    return guardRecords(restored, this.access) ?? this.neverDeleted(id);
   }
 
   /**
@@ -270,8 +275,11 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   private async getDeleted(id: Id): Promise<M> {
-    const { access, scope } = await this.context('other');
-    return new SequelizeRecords(this.model, access).findDeleted(id, scope);
+    const { access, source, scope } = await this.context('other');
+    return guardRecords(
+      await new SequelizeRecords(this.model, access, source).findDeleted(id, scope),
+      this.access,
+    );
   }
 
   private async neverDeleted(id: Id): Promise<never> {

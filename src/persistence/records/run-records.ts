@@ -1,7 +1,7 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
 import type { Model, Sequelize, Transaction } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import type { Access } from '../../operation/access.js';
+import type { Access, AccessSource } from '../../operation/access.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import { hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import type { RowWrite } from '../customization/table-triggers.js';
@@ -17,6 +17,8 @@ export interface QueryContext {
   /** The transaction, as an option of a query. */
   readonly scope: { readonly transaction?: Transaction };
   readonly access: Access;
+  /** Where the access is from; null is everything. */
+  readonly source: AccessSource | null;
 }
 
 /** Our own statements; undefined is given by them for what only Sequelize can do. */
@@ -31,8 +33,8 @@ export async function readRecords<M extends Model, T>(
 ): Promise<T> {
   const found = onRows ? await runOnRows(model, context, onRows) : undefined;
   if (found !== undefined) return found;
-  const { access, scope } = context;
-  return inReadScope(model, scope, (on) => onRecords(new SequelizeRecords(model, access), on));
+  const { access, source, scope } = context;
+  return inReadScope(model, scope, (on) => onRecords(new SequelizeRecords(model, access, source), on));
 }
 
 /** Runs reads of Sequelize's in the transaction they belong to, in one of their own where that has to have settings, or else alone. */
@@ -63,17 +65,17 @@ export async function writeRecords<M extends Model, T>(
   work: RecordWrite<M, T>,
 ): Promise<T> {
   const { write, onRows, onRecords, isWhole = false } = work;
-  const { access, scope } = context;
+  const { access, source, scope } = context;
   const inSession = async (): Promise<T> => {
     const session = new DatabaseSession(model.sequelize as Sequelize, 'write');
     return session.run(async () =>
-      writeRecords(model, { access, scope: { transaction: await session.begin() } }, work),
+      writeRecords(model, { access, source, scope: { transaction: await session.begin() } }, work),
     );
   };
   if (!scope.transaction && (await modelTriggers(model)).dropped.has(write)) return inSession();
   const written = await runOnRows(model, context, onRows);
   if (written !== undefined) return written;
-  const records = new SequelizeRecords(model, access);
+  const records = new SequelizeRecords(model, access, source);
   const options = hookOptions(model, 'write');
   if (scope.transaction) return onRecords(records, { ...options, ...scope });
   const needsSession =

@@ -15,14 +15,15 @@ import {
   type WhereOptions,
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import { deletedAtOf, versionOf } from '../../model/attribute-notes.js';
+import { versionOf } from '../../model/attribute-notes.js';
 import { destroyingBy } from '../../model/sequelize-internals.js';
-import { type Access, presetOf } from '../../operation/access.js';
+import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
 import type { Deleted, Filter } from '../../query/list-query.js';
+import { without } from '../../util/without.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import {
   destroysRecords,
@@ -42,8 +43,18 @@ import type { WriteValues } from '../rows/encode-rows.js';
 import { goneSql, markOf, withGone } from '../sql/deleted-sql.js';
 import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
 import { boundText, columnName, joinSql, quoteText, renderSql, sql } from '../sql/sql-fragment.js';
+import { GuardedRow } from './guarded-record.js';
 import { keysetRecordSource } from './keyset-record-source.js';
-import { type Pins, pinned, pinningModel, pinRow, releasePins } from './pinned-record.js';
+import {
+  aliveCondition,
+  type Pins,
+  pinned,
+  pinningModel,
+  pinRow,
+  resetVersion,
+  startVersion,
+  unpin,
+} from './pinned-record.js';
 import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { checkReferences } from './scoped-values.js';
@@ -57,19 +68,23 @@ type TransactionOption = Pick<WriteOptions, 'transaction'>;
 export class SequelizeRecords<M extends Model> {
   readonly #model: ModelClass<M>;
   readonly #access: Access;
+  readonly #source: AccessSource | null;
   /** The condition of the request, with its texts; null is every row. */
   readonly #within: Predicate | null;
 
-  constructor(model: ModelClass<M>, access: Access) {
+  /** @param source where the access is from; null is everything */
+  constructor(model: ModelClass<M>, access: Access, source: AccessSource | null) {
     const { where, slots } = access;
     this.#model = model;
     this.#access = access;
+    this.#source = source;
     this.#within = where && bindTexts(where, slots);
   }
 
   /** Whether a write is looked at once it is done, and undone where code of the user's moved the row. */
   get provesWrites(): boolean {
-    return this.#access.values().size > 0 && !isPlainWrite(this.#model);
+    const isKept = this.#access.values().size > 0 || (this.#source?.keys ?? []).length > 0;
+    return isKept && !isPlainWrite(this.#model);
   }
 
   /** The record with this key, or null. */
@@ -119,8 +134,8 @@ export class SequelizeRecords<M extends Model> {
     if (!this.provesWrites) return this.#insert(this.#model, row, options);
     const pins = this.#pinsOf(values);
     const record = await this.#insert(pinningModel(this.#model, pins), row, options);
-    await releasePins(this.#info, record, pins, options);
-    return record;
+    // Its references have been looked at, and its scope is still to be.
+    return this.#prove(record, without(values, [...pins.keys()]), pins, options);
   }
 
   /** @throws NotStoredError */
@@ -247,23 +262,33 @@ export class SequelizeRecords<M extends Model> {
     write: (record: M) => Promise<M>,
     deleted?: Deleted,
   ): Promise<M> {
-    const pins = this.#pinsOf(record.dataValues);
+    const before: WriteValues = { ...record.dataValues };
+    const pins = this.#pinsOf(before);
     const release = this.#keepWithin(record, pins, deleted);
     try {
       if (!this.provesWrites) return await write(record);
-      const changed = await write(pinned(record, pins));
-      await releasePins(this.#info, changed, pins, options);
-      return changed;
+      return await this.#prove(await write(pinned(record, pins)), before, pins, options);
     } catch (error) {
       // A row that is not found afterwards may have been moved.
       if (error instanceof InstanceError && this.provesWrites)
-        await releasePins(this.#info, record, pins, options);
+        await this.#prove(record, before, pins, options);
       if (error instanceof InstanceError) return this.#missing();
       if (error instanceof OptimisticLockError) return this.#conflict(id, record, options, deleted);
       throw error;
     } finally {
       release();
     }
+  }
+
+  /** Looks at the row of a record once it is written. */
+  async #prove(record: M, before: WriteValues | null, pins: Pins, options: WriteOptions): Promise<M> {
+    const { transaction } = options;
+    const row =
+      this.#source && transaction
+        ? await new GuardedRow(record, this.#source, this.#access).check(before, transaction)
+        : null;
+    unpin(record, pins, row);
+    return record;
   }
 
   /** @returns what ends it */
@@ -346,34 +371,6 @@ export class SequelizeRecords<M extends Model> {
   #missing(): never {
     throw noSuchRecord({ name: this.#model.name, key: this.#model.primaryKeyAttribute });
   }
-}
-
-/** Columns of a row that is not soft-deleted, for an UPDATE. */
-function aliveCondition<M extends Model>(model: ModelClass<M>): Readonly<Record<string, unknown>> {
-  const mark = deletedAtOf({
-    model: model as unknown as ModelClass,
-    paranoid: model.options.paranoid === true,
-  });
-  const { field = mark, defaultValue } = (mark && model.getAttributes()[mark as never]) || {};
-  if (field === undefined || typeof defaultValue === 'function') return {};
-  // Sequelize takes an empty default value for none.
-  return { [field]: defaultValue || null };
-}
-
-/** Has Sequelize count on from nothing where a row has no version yet. @returns what the row has until then, by column */
-function startVersion(record: Model): Readonly<Record<string, unknown>> {
-  const model = record.constructor as ModelClass;
-  const version = versionOf(model);
-  if (version === undefined || record.dataValues[version] !== null) return {};
-  record.dataValues[version] = 0;
-  return { [model.getAttributes()[version]?.field ?? version]: null };
-}
-
-/** Leaves a row that was not written without a version. */
-function resetVersion(record: Model): void {
-  const version = versionOf(record.constructor as ModelClass);
-  if (version !== undefined && record.dataValues[version] === 0 && record.previous(version as never) === null)
-    record.dataValues[version] = null;
 }
 
 /** Whether no code of the user's takes part in what is written. */
