@@ -14,6 +14,7 @@ const OF_OWN_KIND = [
   'engine-lifespan',
   'leave-the-scope-out',
   'prepare-again',
+  'query-in-turn',
   'share-connections',
   'wait-for-a-connection',
   'write-together',

@@ -3,14 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { findLeak } from './find-leak.js';
+import { recordBusyClients } from './record-busy-clients.js';
 import { type ErrorAnswer, type ProcessWarning, recordAnswers, recordWarnings } from './record-process.js';
 import { createTemporaryFolder } from './temporary-folder.js';
 
 /** Warnings of others, by code or, where they have none, by the beginning of the message; and why they stay. */
 const WARNINGS_OF_OTHERS: Readonly<Record<string, string>> = {
   PG_INVALID_DATE: 'Sequelize passes an invalid date of the application on to pg 8.',
-  'Calling client.query() when the client is already executing a query':
-    'An application may run queries of one transaction at the same time: Sequelize passes them on, and pg 8 queues them.',
 };
 
 const answers: ErrorAnswer[] = [];
@@ -23,6 +22,7 @@ let recordsOfChildren: string | undefined;
 export function recordFindings(): void {
   recordAnswers((answer) => answers.push(answer));
   recordWarnings(addWarning);
+  recordBusyClients((stack) => problems.push(`A connection was given a query while it had one: ${stack}`));
   // Mocha drops a rejection that nothing has handled, and does not stand it to be thrown while a test is running.
   process.on('unhandledRejection', (reason) => {
     problems.push(`A rejected promise was not handled: ${(reason as Error | null)?.stack ?? String(reason)}`);

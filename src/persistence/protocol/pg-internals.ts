@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
 import type { TextValues } from './batch.js';
 import type { PublicClient } from './portable-executor.js';
+import type { QueryTurns } from './query-turns.js';
 
 /** pg as it is installed here. */
 const { version: PG_VERSION } = createRequire(__filename)('pg/package.json') as { version: string };
@@ -44,6 +45,8 @@ export interface DriverClient extends PublicClient {
   readonly connectionParameters?: { query_timeout?: number | false | undefined };
   /** That of a connection of the engine's own driver, which has no such parameter. */
   readonly queryTimeout?: number;
+  /** Who is next, where queries are given to pg one after the other. */
+  readonly turns?: QueryTurns | null;
   /** Whether the next query is sent before the last one is answered. */
   pipeline?: boolean;
   /** Whether the connection is lost. */

@@ -7,6 +7,7 @@ import pg, { Client, type ClientConfig } from 'pg';
 import { QUERY_TIMEOUT } from '../errors/database-fault.js';
 import { watchHeap } from './heap-watch.js';
 import { queryTimeouts } from './query-timeouts.js';
+import { type Ask, askInTurn, QueryTurns } from './query-turns.js';
 
 type Answer = (error: Error | null, result?: unknown) => void;
 
@@ -34,6 +35,8 @@ function inTime(client: Client, limit: number, answer: Answer): Answer {
 class WatchedClient extends Client {
   /** Milliseconds after which a query is given up; 0 for never. */
   readonly queryTimeout: number;
+  /** Null in a copy that sends nothing. */
+  readonly turns: QueryTurns | null = new QueryTurns(this);
 
   constructor({ query_timeout: limit, ...config }: ClientConfig) {
     super(config);
@@ -45,7 +48,8 @@ class WatchedClient extends Client {
 
   // `never` is what all the overloads of the base have in common; the value is theirs, unchanged.
   override query(config: unknown, values?: unknown, callback?: unknown): never {
-    const query = super.query.bind(this) as (...args: readonly unknown[]) => never;
+    const pgQuery = super.query.bind(this) as Ask;
+    const query: Ask = (...args) => askInTurn(this.turns, pgQuery, args[0], args[1], args[2]);
     const limit = limitOf(config, this.queryTimeout);
     if (limit === 0) return query(config, values, callback);
     const [bound, answer] = typeof values === 'function' ? [undefined, values] : [values, callback];
@@ -54,6 +58,15 @@ class WatchedClient extends Client {
     return new Promise((resolve, reject) => {
       ask((error, result) => (error ? reject(error) : resolve(result)));
     }) as never;
+  }
+
+  // As with the query.
+  override end(callback?: unknown): never {
+    const end = super.end.bind(this) as (callback?: unknown) => never;
+    const ended = callback === undefined ? end() : end(callback);
+    // Only now does pg refuse what waits.
+    this.turns?.close();
+    return ended;
   }
 }
 

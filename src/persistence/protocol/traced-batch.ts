@@ -85,14 +85,20 @@ export class TracedBatch {
   /** Sends the query for all of them past the tracers, as pg's own method does it. */
   query(query: SentQuery): void {
     const client = this.#client;
-    const queue = queryQueueOf(client);
-    const refused = this.#shown.find(({ refusal }) => refusal);
-    const refusal = refused?.refusal ?? reasonNotToSend(client, queue);
-    if (refusal) process.nextTick(() => query.handleError(refusal));
-    else {
-      queue?.push(query);
-      client._pulseQueryQueue?.();
-    }
+    const send = (): boolean => {
+      const queue = queryQueueOf(client);
+      const refused = this.#shown.find(({ refusal }) => refusal);
+      const refusal = refused?.refusal ?? reasonNotToSend(client, queue);
+      if (refusal) process.nextTick(() => query.handleError(refusal));
+      else {
+        queue?.push(query);
+        client._pulseQueryQueue?.();
+      }
+      return !refusal;
+    };
+    const { turns } = client;
+    if (turns && !turns.isFree) turns.wait(send, (error) => query.handleError(error as Error));
+    else if (send()) turns?.begin();
   }
 }
 
@@ -158,6 +164,7 @@ function show(query: ShownQuery, client: DriverClient): void {
     _queryable: true,
     _ending: false,
     pipeline: false,
+    turns: null,
     _pulseQueryQueue: () => {},
   };
   const copy: DriverClient = Object.create(client, Object.getOwnPropertyDescriptors(own));

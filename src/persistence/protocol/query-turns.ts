@@ -1,0 +1,128 @@
+/**
+ * Has a connection execute one query at a time: the next one is given to pg when the one before has ended. pg 8 keeps them
+ * itself and warns of it, and the next major version will not. A connection with `pipeline` is given all at once.
+ */
+import { AsyncResource } from 'node:async_hooks';
+import { Client } from 'pg';
+
+/** A client of pg, which says when it has nothing to do. */
+interface TurnsClient {
+  readonly pipeline?: boolean;
+  on(event: 'drain' | 'error' | 'end', listener: () => void): unknown;
+}
+
+/** pg's `query`, with all that it takes. */
+export type Ask = (config?: unknown, values?: unknown, answer?: unknown) => never;
+
+interface Waiting {
+  send(): unknown;
+  fail(error: unknown): void;
+}
+
+/** Those of one connection. */
+export class QueryTurns {
+  readonly #client: TurnsClient;
+  readonly #waiting: Waiting[] = [];
+  #isBusy = false;
+  #isOver = false;
+
+  constructor(client: TurnsClient) {
+    this.#client = client;
+    client.on('drain', () => {
+      this.#isBusy = false;
+      this.#sendNext();
+    });
+    client.on('error', () => this.close());
+    client.on('end', () => this.close());
+  }
+
+  /** Whether a query is sent at once. */
+  get isFree(): boolean {
+    if (this.#isOver || this.#client.pipeline) return true;
+    return !this.#isBusy && this.#waiting.length === 0;
+  }
+
+  /** One was sent. */
+  begin(): void {
+    this.#isBusy = true;
+  }
+
+  /**
+   * Keeps a query until it is its turn.
+   *
+   * @param send gives false where it has sent nothing
+   * @param fail is given what `send` throws
+   */
+  wait(send: () => unknown, fail: (error: unknown) => void): void {
+    // A tracer finds the code that asked in its async context.
+    this.#waiting.push({ send: AsyncResource.bind(send), fail });
+  }
+
+  /** The connection is lost or being closed: pg refuses what is sent, and each is told so. */
+  close(): void {
+    this.#isOver = true;
+    this.#sendNext();
+  }
+
+  #sendNext(): void {
+    while (this.#isOver || !this.#isBusy) {
+      const next = this.#waiting.shift();
+      if (!next) return;
+      try {
+        this.#isBusy = next.send() !== false;
+      } catch (error) {
+        next.fail(error);
+      }
+    }
+  }
+}
+
+/** Asks pg in turn; answers as pg does. */
+export function askInTurn(
+  turns: QueryTurns | null,
+  ask: Ask,
+  config: unknown,
+  values: unknown,
+  callback: unknown,
+): never {
+  const isQuery = typeof config === 'string' || (typeof config === 'object' && config !== null);
+  // pg says what is wrong with others.
+  if (!turns || turns.isFree || !isQuery) {
+    const asked = ask(config, values, callback);
+    turns?.begin();
+    return asked;
+  }
+  const send = () => void ask(config, values, callback);
+  const { submit, callback: own, handleError } = config as Partial<Record<string, unknown>>;
+  if (submit !== undefined) {
+    turns.wait(
+      send,
+      (error) => typeof handleError === 'function' && Reflect.apply(handleError, config, [error]),
+    );
+    return config as never;
+  }
+  const answer = [values, callback, own].find((each) => typeof each === 'function') as Answer | undefined;
+  if (answer) {
+    turns.wait(send, answer);
+    return undefined as never;
+  }
+  return new Promise((resolve, reject) => {
+    const settle: Answer = (error, result) => (error ? reject(error) : resolve(result));
+    turns.wait(() => void ask(config, values, settle), reject);
+  }) as never;
+}
+
+type Answer = (error: unknown, result?: unknown) => void;
+
+/** Has a client of pg ask in turn, unless it does so by itself. One of another driver stays as it is. */
+export function takeTurns(client: object): void {
+  if (!(client instanceof Client) || 'turns' in client) return;
+  const prototype = Object.getPrototypeOf(client) as { readonly query: Ask };
+  Object.assign(client, {
+    turns: new QueryTurns(client as TurnsClient),
+    query(this: { readonly turns: QueryTurns | null }, config: unknown, values: unknown, callback: unknown) {
+      // A tracer may have wrapped it meanwhile.
+      return askInTurn(this.turns, prototype.query.bind(this) as Ask, config, values, callback);
+    },
+  });
+}
