@@ -1,5 +1,6 @@
 /** `bootstrap`: the phases in their order, one call a line. */
 import type { Express } from 'express';
+import { sealedTagWarnings } from './features/entity-tag.js';
 import { FEATURES } from './features/features.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouterFor } from './health/health-router.js';
@@ -242,7 +243,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   const sql = () => describeSql(plans);
   return {
     settings,
-    warnings,
+    warnings: [...warnings, ...sealedTagWarnings(plans, options.cursorSecret)],
     plans,
     router,
     catalogue,

@@ -1,11 +1,19 @@
 /** Conditions of HTTP: `If-Match`. */
-import { inState, inWantedState, NO_VERSION, readStates } from '../operation/entity-tag.js';
+import {
+  hidesState,
+  inState,
+  inWantedState,
+  NO_VERSION,
+  readStates,
+  taggedRecord,
+} from '../operation/entity-tag.js';
 import type { ByEndpoint, FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Predicate } from '../operation/operation.js';
 import { allOf } from '../operation/predicates.js';
 import type { ProblemStatus } from '../operation/problem-status.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
+import type { SealedStates } from '../query/sealed-states.js';
 import { perPair } from '../util/per-pair.js';
 
 /** What may change a record that is there. */
@@ -15,9 +23,9 @@ const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;
  * A write with `If-Match` happens only if the record still is the one that the client has seen. Without strong tags nothing can
  * tell (RFC 9110, 13.1.1), and a write that passes the condition by may overwrite another change.
  */
-export const condition: FeatureFactory = ({ plan }) => {
+export const condition: FeatureFactory = ({ plan, cursors }) => {
   const { entityTag } = plan;
-  return entityTag === null ? refuseAll(plan) : checkState(plan, entityTag);
+  return entityTag === null ? refuseAll(plan) : checkState(plan, entityTag, cursors.states);
 };
 
 function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
@@ -39,7 +47,12 @@ function refuseAll({ name }: ResourcePlan): ReturnType<FeatureFactory> {
   };
 }
 
-function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): ReturnType<FeatureFactory> {
+function checkState(
+  plan: ResourcePlan,
+  tag: EntityTagPlan,
+  sealedStates: SealedStates,
+): ReturnType<FeatureFactory> {
+  const { name, ifMatch } = plan;
   const isRequired = ifMatch === 'required';
   // One state is the usual case: its condition is the same each time, and its text is known again.
   const inOne = perPair((where: Predicate) => allOf(where, inWantedState(tag)));
@@ -56,8 +69,11 @@ function checkState({ name, ifMatch }: ResourcePlan, tag: EntityTagPlan): Return
         name: 'If-Match',
         endpoints: CHANGES,
         member: 'ifMatch',
-        read(text) {
-          const states = readStates(tag, text);
+        read(text, { access, id }) {
+          const record = taggedRecord(plan, id);
+          const states = readStates(tag, text, hidesState(tag, access.form), (sealed) =>
+            sealedStates.open(sealed, record),
+          );
           if (states !== undefined) return states;
           throw new RefusedRequestError(400, 'If-Match is no list of entity tags, such as "7", and no *.');
         },

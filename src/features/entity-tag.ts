@@ -1,6 +1,6 @@
 /** `ETag`: the state of a record, which a client can make the condition of a write, and by which caches know it again. */
 import { hash, randomBytes } from 'node:crypto';
-import { entityTag as tagOf } from '../operation/entity-tag.js';
+import { hidesState, sealedTag, taggedRecord, entityTag as tagOf } from '../operation/entity-tag.js';
 import type {
   AnswerDraft,
   FeatureFactory,
@@ -9,6 +9,7 @@ import type {
 } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { compileAlso } from '../operation/selection.js';
+import type { ResourcePlan } from '../plan/resource-plan.js';
 
 const HEADER: Readonly<Record<string, HeaderDescription>> = {
   ETag: {
@@ -19,7 +20,8 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
 };
 
 /** Of single records, for resources that have tags. Lists keep the weak tag of their bytes. */
-export const entityTag: FeatureFactory = ({ plan: { entityTag: plan } }) => {
+export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
+  const { entityTag: plan } = resource;
   if (plan === null) return null;
   const also = compileAlso();
   const names = [plan.attribute];
@@ -35,7 +37,11 @@ export const entityTag: FeatureFactory = ({ plan: { entityTag: plan } }) => {
     const state = result.stored(plan.attribute);
     // An override may answer what is no record. A row without a version has a tag, too.
     if (state === undefined || (state === null && plan.kind === 'xmin')) return draft;
-    const ETag = tagOf(plan, state, suffixOf(draft.body, result));
+    const suffix = suffixOf(draft.body, result);
+    const isSealed = result.form !== undefined && hidesState(plan, result.form);
+    const ETag = isSealed
+      ? sealedTag(cursors.states.seal(state, taggedRecord(resource, result.key())), suffix)
+      : tagOf(plan, state, suffix);
     return { ...draft, headers: { ...draft.headers, ETag } };
   };
   return {
@@ -44,6 +50,20 @@ export const entityTag: FeatureFactory = ({ plan: { entityTag: plan } }) => {
     headers: { read: HEADER, create: HEADER, update: HEADER, restore: HEADER, replace: HEADER },
   };
 };
+
+/** One line for all resources whose tags hide a version, where the application has no secret for them. */
+export function sealedTagWarnings(plans: readonly ResourcePlan[], cursorSecret: unknown): string[] {
+  if (cursorSecret !== undefined) return [];
+  const sealed = plans.filter(({ entityTag: tag, access }) => {
+    const rule = tag && access?.fields.get(tag.attribute)?.read;
+    return tag?.kind === 'version' && (tag.isHidden === true || (rule ?? true) !== true);
+  });
+  if (sealed.length === 0) return [];
+  return [
+    `Tags of ${sealed.map(({ name }) => name).join(', ')} hide a version that requests may not read, with a secret of this process ` +
+      'alone; set cursorSecret in bootstrap, so that other processes read them, too.',
+  ];
+}
 
 const PROCESS = randomBytes(6).toString('base64url');
 let answers = 0;

@@ -53,7 +53,7 @@ export interface EndpointFeatures {
    */
   readQuery(target: string, access: Access, others?: readonly string[], asked?: Asked): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
-  readHeaders(request: Request, inputs: Inputs, access: Access): Inputs;
+  readHeaders(request: Request, inputs: Inputs, access: Access, id?: unknown): Inputs;
   /** What a request asks of the database, where our SQL can run it. */
   readonly operation: OperationMaker;
   /** Adds to an answer; null where no feature does. */
@@ -153,7 +153,7 @@ function queryReader(
 export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
-  return (request, before, access) => {
+  return (request, before, access, id) => {
     const isGiven = (name: string) => request.get(name) !== undefined;
     let isAnyGiven = false;
     for (const { name, missing } of inputs) {
@@ -166,6 +166,7 @@ export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures[
           inputs: before,
           issues: [],
           access,
+          id,
           related: NOTHING_ASKED.related,
         })
       : before;
@@ -175,9 +176,9 @@ export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures[
 /** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
 function inputReader(inputs: readonly Input[]) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
-  return ({ textOf, inputs: before, issues, access, related }: Reading): Inputs => {
+  return ({ textOf, inputs: before, issues, access, related, id }: Reading): Inputs => {
     const found: Record<string, unknown> = { ...before };
-    const reading: Reading = { textOf, inputs: found, issues, access, related };
+    const reading: Reading = { textOf, inputs: found, issues, access, related, id };
     for (const input of inTurn) {
       const text = textOf(input.name);
       if (text === undefined) continue;

@@ -1,5 +1,6 @@
 /** Entity tags (RFC 9110, 8.8): the state of a row, as clients name it. */
 import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
+import { type AccessForm, OPEN_ACCESS } from './access.js';
 import type { Predicate, Slot } from './operation.js';
 import { equalTo } from './predicates.js';
 import { RefusedRequestError } from './refused-request-error.js';
@@ -19,6 +20,27 @@ export type WantedStates = readonly string[] | null;
 /** Where the text of the one state that a condition names is found. */
 export const WANTED_STATE: Slot = Object.freeze({ slot: 'state' });
 
+/** Whether a request may not read what the tags of a resource are made of. */
+export function hidesState(
+  { kind, attribute, isHidden = false }: EntityTagPlan,
+  { unreadable }: AccessForm,
+): boolean {
+  return kind === 'version' && (isHidden || unreadable.has(attribute));
+}
+
+/** The record that a tag is about. Keys that a database may take for one are one. */
+export function taggedRecord({ name }: Pick<ResourcePlan, 'name'>, key: unknown): string {
+  return `${name}\0${String(key).toLowerCase().trimEnd()}`;
+}
+
+/** Behind the letter of a tag that hides its state. */
+const SEALED = 's';
+
+/** The same where the request may not read the state. */
+export function sealedTag(sealed: string, suffix: string): string {
+  return `"${SEALED}${sealed}${suffix && `.${suffix}`}"`;
+}
+
 /** The tag of a row in this state, in its quotes. NULL is a state of a version. */
 export function entityTag({ kind }: EntityTagPlan, state: string | null, suffix = ''): string {
   return `"${kind === 'xmin' ? 'x' : ''}${state ?? NO_VERSION}${suffix && `.${suffix}`}"`;
@@ -29,23 +51,38 @@ export function isInState(states: WantedStates, state: string | null): boolean {
   return states === null || states.includes(state ?? NO_VERSION);
 }
 
+/** Reads tags that hide their states: undefined for a text that is none. */
+export type OpenState = (sealed: string) => bigint | null | undefined;
+
 /**
  * Reads the tags of `If-Match`. A proxy that compresses an answer may have made its tag weak, and what stands behind the dot
  * tells answers about the same state apart. Tags that are none of ours name no state.
  *
+ * @param isHidden whether the request may not read the state: then a tag with it names none, or the answer would tell it
  * @returns undefined for what is no list of tags
  */
-export function readStates(plan: EntityTagPlan, header: string): WantedStates | undefined {
+export function readStates(
+  plan: EntityTagPlan,
+  header: string,
+  isHidden = false,
+  open: OpenState = () => undefined,
+): WantedStates | undefined {
   if (header.trim() === '*') return null;
   const states: string[] = [];
   TAG.lastIndex = 0;
   while (TAG.lastIndex < header.length) {
     const found = TAG.exec(header);
     if (!found) return undefined;
-    const state = stateOf(plan, (found[2] ?? '').replace(/\..*/, ''));
+    const text = (found[2] ?? '').replace(/\..*/, '');
+    const state = isHidden ? sealedStateOf(text, open) : stateOf(plan, text);
     if (state !== undefined) states.push(state);
   }
   return header === '' ? undefined : Object.freeze([...new Set(states)]);
+}
+
+function sealedStateOf(text: string, open: OpenState): string | undefined {
+  const state = text.startsWith(SEALED) ? open(text.slice(SEALED.length)) : undefined;
+  return state === undefined ? undefined : (state?.toString() ?? NO_VERSION);
 }
 
 function stateOf({ kind, maximum }: EntityTagPlan, text: string): string | undefined {
@@ -86,15 +123,23 @@ function hasNone(attribute: string): Predicate {
 type Tagged = Pick<ResourcePlan, 'name' | 'entityTag'>;
 
 /** The refusal of a write whose condition does not hold: the row has another state. */
-export function changedMeanwhile(plan: Tagged, state: string | null): RefusedRequestError {
+export function changedMeanwhile(
+  plan: Tagged,
+  state: string | null,
+  form = OPEN_ACCESS.form,
+): RefusedRequestError {
   const detail = `The ${plan.name} has been changed since; read it again, and repeat the change.`;
-  return new RefusedRequestError(412, detail, headerOf(plan, state));
+  return new RefusedRequestError(412, detail, headerOf(plan, state, form));
 }
 
 /** The same of a write for which there must be no row yet. */
-export function alreadyThere(plan: Tagged, state: string | null): RefusedRequestError {
+export function alreadyThere(
+  plan: Tagged,
+  state: string | null,
+  form = OPEN_ACCESS.form,
+): RefusedRequestError {
   const detail = `The ${plan.name} is there already, and nothing was done.`;
-  return new RefusedRequestError(412, detail, headerOf(plan, state));
+  return new RefusedRequestError(412, detail, headerOf(plan, state, form));
 }
 
 /** The same of a write for which there has to be a row: none that the request may write is told from none at all. */
@@ -105,7 +150,11 @@ export function notThere({ name }: Tagged): RefusedRequestError {
   );
 }
 
-function headerOf({ entityTag: plan }: Tagged, state: string | null): Readonly<Record<string, string>> {
-  const isTagged = plan !== null && (state !== null || plan.kind === 'version');
+function headerOf(
+  { entityTag: plan }: Tagged,
+  state: string | null,
+  form: AccessForm,
+): Readonly<Record<string, string>> {
+  const isTagged = plan !== null && (state !== null || plan.kind === 'version') && !hidesState(plan, form);
   return isTagged ? { ETag: entityTag(plan, state) } : {};
 }

@@ -60,6 +60,8 @@ export interface Reading {
   readonly inputs: Inputs;
   /** What the request may see. */
   readonly access: Access;
+  /** The record of the path; undefined where there is none. */
+  readonly id?: unknown;
   /** What it may see of the rows behind a relation. Known of those that `include` or a filter names. */
   related(plan: RelatedPlan): RelatedAccess;
   /** What is wrong with the request is added here. */
@@ -125,6 +127,8 @@ export interface OperationResult {
   readonly inputs: Inputs;
   /** Rows that were found or written. */
   readonly count: number;
+  /** What the request may see. Default: everything. */
+  readonly form?: AccessForm;
   /** The primary key of the record. */
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */

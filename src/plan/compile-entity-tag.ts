@@ -8,7 +8,7 @@ const MAX_TRANSACTION = 4_294_967_295n;
 const MAX_BIGINT = 9_223_372_036_854_775_807n;
 
 /** Compiles the option; null is a resource without strong tags. */
-export function compileEntityTag({ info, options, report }: OptionCheck): EntityTagPlan | null {
+export function compileEntityTag({ info, exposure, options, report }: OptionCheck): EntityTagPlan | null {
   const version = versionOf(info.model);
   const etag: unknown = options.etag ?? (version === undefined ? false : 'version');
   if (etag === false) return null;
@@ -20,7 +20,9 @@ export function compileEntityTag({ info, options, report }: OptionCheck): Entity
   const type = info.attributes.get(version ?? '')?.type;
   if (version !== undefined) {
     const maximum = type?.kind === 'integer' ? BigInt(type.maximum) : MAX_BIGINT;
-    return Object.freeze({ kind: 'version', attribute: version, maximum });
+    // Who names it in the option has it in the tag.
+    const isHidden = options.etag === undefined && exposure.unreadable.has(version);
+    return Object.freeze({ kind: 'version', attribute: version, maximum, ...(isHidden ? { isHidden } : {}) });
   }
   report(
     `${info.name}: etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.`,

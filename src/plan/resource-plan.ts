@@ -72,6 +72,8 @@ export interface EntityTagPlan {
   readonly attribute: string;
   /** The largest state that a row can have. */
   readonly maximum: bigint;
+  /** Whether no request may read it. Default: false. */
+  readonly isHidden?: boolean;
 }
 
 /** The endpoints that write many records at once. */

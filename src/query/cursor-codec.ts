@@ -9,6 +9,7 @@ import { InvalidQueryError } from '../schema/request-issue.js';
 import { BoundedCache } from '../util/bounded-cache.js';
 import { digestOfValues, type Keyset } from './keyset.js';
 import type { Deleted, Filter, RelatedFilter } from './list-query.js';
+import { createSealedStates, type SealedStates } from './sealed-states.js';
 
 /** Changes when the meaning of a payload does; cursors of another version are malformed. */
 const VERSION = 1;
@@ -42,6 +43,8 @@ export interface CursorCodec {
   encode(keyset: Keyset, scope: CursorScope): string;
   /** @throws InvalidCursorError */
   decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset;
+  /** What else the secrets are for. */
+  readonly states: SealedStates;
 }
 
 /** Makes the tags of payloads, and looks at them. */
@@ -78,6 +81,8 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
   const tagger = secrets.length > 0 ? signatures(secrets) : checksums;
 
   return Object.freeze({
+    states: createSealedStates(secrets),
+
     encode(keyset: Keyset, scope: CursorScope): string {
       const payload = shortestPayload(keyset, scope);
       return `${payload}.${tagger.tag(payload)}`;

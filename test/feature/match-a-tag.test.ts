@@ -94,6 +94,23 @@ class Mark extends Model {
 /** What code of the user's shows at the end of a text. It is in no row. */
 let ending = '';
 
+/** Its version is for some. */
+@Crud({
+  endpoints: ['read', 'create', 'update', 'delete', 'replace', 'updateMany'],
+  fields: { version: { read: (request) => request.get('role') === 'auditor' } },
+})
+@Table({ tableName: 'ledgers', timestamps: false, version: true })
+class Ledger extends Model {
+  @PrimaryKey
+  @Column({ type: DataType.STRING(10) })
+  declare name: string;
+
+  @Column({ type: DataType.INTEGER, allowNull: false })
+  declare count: number;
+
+  declare version: number;
+}
+
 /** With a getter. */
 @Crud()
 @Table({ tableName: 'calls', timestamps: false, version: true })
@@ -123,6 +140,9 @@ const CLIENTS = 16 * Number(process.env['CRUD_TEST_TIMES'] ?? 1);
 
 const CHANGED = { detail: 'The Note has been changed since; read it again, and repeat the change.' };
 
+/** A tag without a number. */
+const SEALED = /^"s[\w-]{22}(?:\.[\w-]+)?"$/;
+
 /** What stands before the dot: answers that code of the user's takes part in have more. */
 function stateOf({ headers }: Response): string | undefined {
   return /^"(x?\d+)(?:\.[\w-]+)?"$/.exec(headers['etag'] ?? '')?.[1];
@@ -134,7 +154,8 @@ describe('the tags of records', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Author, Note, Lock, Mark, Call],
+      models: [Author, Note, Lock, Ledger, Mark, Call],
+      bootstrap: { cursorSecret: 'a secret of the tests alone, 32 long' },
       engine: { logging: sql.record },
       minPool: 2,
     });
@@ -142,7 +163,7 @@ describe('the tags of records', () => {
 
   beforeEach(async () => {
     ending = '';
-    await emptyTables(site, 'notes', 'authors', 'locks', 'marks', 'calls');
+    await emptyTables(site, 'notes', 'authors', 'locks', 'ledgers', 'marks', 'calls');
     await Author.create({ name: 'Ann' });
     await Note.create({ tenant: 1, text: 'one', authorId: 1 });
   });
@@ -276,14 +297,84 @@ describe('the tags of records', () => {
       });
     }
     const read = await site.agent.get('/locks/a');
-    expect(stateOf(read)).to.equal('0');
+    expect(read.headers['etag']).to.match(SEALED);
     expectJson(read, 200, { name: 'a', count: 1 });
     const changed = await site.agent
       .patch('/locks/a')
       .set('if-match', read.headers['etag'] ?? '')
       .send({ count: 2 });
-    expect([changed.status, stateOf(changed), changed.body.count]).to.deep.equal([200, '1', 2]);
+    expect([changed.status, changed.body.count]).to.deep.equal([200, 2]);
+    expect(changed.headers['etag']).to.match(SEALED).and.not.equal(read.headers['etag']);
     expectNothing(await site.agent.delete('/locks/a').set('if-match', '*'), 204);
+  });
+
+  describe('of a version that the request may not read', () => {
+    const AUDITOR = { role: 'auditor' };
+    const GONE = { detail: 'The Ledger has been changed since; read it again, and repeat the change.' };
+    const change = (tag: string, count: number, name = 'A') =>
+      site.agent.patch(`/ledgers/${name}`).set('if-match', tag).send({ count });
+
+    beforeEach(async () => {
+      for (const name of ['A', 'b']) await site.agent.post('/ledgers').send({ name, count: 1 });
+    });
+
+    it('hide it, and are conditions as others are', async () => {
+      const read = await site.agent.get('/ledgers/A');
+      expectJson(read, 200, { name: 'A', count: 1 });
+      expect(read.headers['etag']).to.match(SEALED);
+      const cached = await site.agent.get('/ledgers/A').set('if-none-match', read.headers['etag'] ?? '');
+      expect(cached.status).to.equal(304);
+      const changed = await change(read.headers['etag'] ?? '', 2);
+      expectJson(changed, 200, { name: 'A', count: 2 });
+      expect(changed.headers['etag']).to.match(SEALED).and.not.equal(read.headers['etag']);
+      const stale = await change(read.headers['etag'] ?? '', 3);
+      expectProblem(stale, 412, GONE);
+      expect(stale.headers).to.not.have.property('etag');
+      expect((await change(`W/${changed.headers['etag']}`, 3)).status).to.equal(200);
+      expect((await change('*', 4)).status).to.equal(200);
+      const known = await site.agent.get('/ledgers/A').set(AUDITOR);
+      expectJson(known, 200, { name: 'A', count: 4, version: 3 });
+      expect(stateOf(known)).to.equal('3');
+    });
+
+    it('are good for one record, and say nothing of others in its state', async () => {
+      const tags = [];
+      for (const name of ['A', 'b'])
+        tags.push((await site.agent.get(`/ledgers/${name}`)).headers['etag'] ?? '');
+      expect(tags[0]?.split('.')[0]).to.not.equal(tags[1]?.split('.')[0]);
+      expectProblem(await change(tags[1] ?? '', 2), 412, GONE);
+    });
+
+    it('cannot be guessed by their numbers, nor by those in an array', async () => {
+      for (const tag of ['"0"', '"1"', '"s"', '"s0"']) expectProblem(await change(tag, 2), 412, GONE);
+      for (const version of [0, 1]) {
+        const refused = await site.agent.patch('/ledgers').send([{ name: 'A', count: 2, version }]);
+        expectProblem(refused, 422, {
+          detail: 'version cannot be set.',
+          errors: [{ pointer: '/0/version', code: 'readOnly', detail: 'version cannot be set.' }],
+        });
+      }
+      const known = await site.agent
+        .patch('/ledgers')
+        .set(AUDITOR)
+        .send([{ name: 'A', count: 2, version: 0 }]);
+      expectJson(known, 200, { items: [{ name: 'A', count: 2, version: 1 }] });
+    });
+
+    it('are read by other processes with the same secret, and a start without one says so', async () => {
+      const tag = (await site.agent.get('/ledgers/A')).headers['etag'] ?? '';
+      const logger = new CapturedLog();
+      const cursorSecret = ['another secret of the tests, 32 long', 'a secret of the tests alone, 32 long'];
+      const other = await buildApp({ models: [Ledger], cursorSecret, logger });
+      const send = ({ agent }: typeof other) => agent.patch('/ledgers/A').set('if-match', tag);
+      expect((await send(other).send({ count: 2 })).status).to.equal(200);
+      const own = await buildApp({ models: [Ledger], logger });
+      expect((await send(own).send({ count: 2 })).status).to.equal(412);
+      expect(logger.lines.map(({ message }) => message)).to.deep.equal([
+        'Tags of Ledger hide a version that requests may not read, with a secret of this process alone; set cursorSecret in ' +
+          'bootstrap, so that other processes read them, too.',
+      ]);
+    });
   });
 
   it('passes If-Unmodified-Since over, which is no condition where one is required', async () => {

@@ -32,9 +32,11 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
   const { absentFor, readHeaders } = features[operation];
   const stateOf = compileStateReader(resource);
   const wantedBy = async ({ request }: Action, input: RequestArguments | null) => {
-    if (input) return input.query;
+    if (input) return { ...input.query, form: input.access.form };
     const granted = await access(request, operation);
-    return readHeaders(request, absentFor(granted.form), granted);
+    const id = parsePathId(plan, request);
+    const { form } = granted;
+    return { ...readHeaders(request, absentFor(form), granted, id), form };
   };
   const currentState = async (record: object, { kind, attribute }: EntityTagPlan) => {
     const state =
@@ -45,7 +47,7 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     throw new TypeError(`A ${info.name} was read without its ${attribute}, so If-Match cannot be checked.`);
   };
   return async (action, input) => {
-    const { ifMatch: states, onlyNew } = await wantedBy(action, input);
+    const { ifMatch: states, onlyNew, form } = await wantedBy(action, input);
     const isReplaced = operation === 'replace';
     // Any state will do: but for a replacement, which could create the record.
     if (!onlyNew && (states === undefined || (states === null && !isReplaced))) return;
@@ -56,7 +58,7 @@ export function compileConditionCheck(resource: Resource, operation: Endpoint): 
     if (!record && onlyNew) return;
     if (!record) throw notThere(plan);
     const state = entityTag && (await currentState(record, entityTag));
-    if (onlyNew) throw alreadyThere(plan, state);
-    if (states && !isInState(states, state)) throw changedMeanwhile(plan, state);
+    if (onlyNew) throw alreadyThere(plan, state, form);
+    if (states && !isInState(states, state)) throw changedMeanwhile(plan, state, form);
   };
 }

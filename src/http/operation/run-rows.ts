@@ -120,7 +120,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
   const explain = async (
     endpoint: Endpoint,
     { ifMatch, onlyNew }: Inputs,
-    { where }: Access,
+    { where, form }: Access,
     slots: Slots,
     on?: StatementTarget,
   ) => {
@@ -136,8 +136,8 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     if (!values || (isDeleted && !isOfDeleted)) return isReplaced ? notThere(plan) : missing();
     if (isOfDeleted && !isDeleted) return notDeleted(info);
     const state = entityTag && textOf(entityTag.attribute);
-    if (onlyNew) return alreadyThere(plan, state);
-    return ifMatch ? changedMeanwhile(plan, state) : missing();
+    if (onlyNew) return alreadyThere(plan, state, form);
+    return ifMatch ? changedMeanwhile(plan, state, form) : missing();
   };
   const slotsOf = (id: unknown, states: WantedStates | undefined): Slots => {
     const text = encodeParameter(primaryKey.type, id) as string;

@@ -69,6 +69,7 @@ export function compileShape(
       {
         inputs: query,
         count: outcome.count,
+        form: input.access.form,
         key: outcome.key,
         stored: outcome.stored,
         isOfRow: isOfRows && isWhole && isFinal,

@@ -1,7 +1,7 @@
 /** One of many records in a body -> the arguments of its write, or what is wrong with it. */
 import type { Request } from 'express';
 import type { Access } from '../../operation/access.js';
-import { NO_VERSION } from '../../operation/entity-tag.js';
+import { hidesState, NO_VERSION } from '../../operation/entity-tag.js';
 import type { Inputs } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { noSuchRecord } from '../../persistence/errors/errors.js';
@@ -59,8 +59,9 @@ export function compileItemParser(
       return wrong([{ pointer: '', code: 'isObject', detail: 'An item must be a JSON object.' }]);
     }
     const sent = body as Readonly<Record<string, unknown>>;
-    const head = readHead?.(sent, issues);
-    const rest = readHead ? bodyOf(plan, sent) : sent;
+    const isHidden = plan.entityTag !== null && hidesState(plan.entityTag, access.form);
+    const head = readHead?.(sent, issues, isHidden);
+    const rest = readHead ? bodyOf(plan, sent, isHidden) : sent;
     const finish = (parsed: ParsedValues | null): BulkItem => {
       const text = head ? textOf(head.id) : textOf(parsed?.values[key]);
       const before = text === undefined ? undefined : keys.get(text);
@@ -106,11 +107,13 @@ function compileHead(plan: ResourcePlan) {
   const key = info.primaryKey.name;
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const isNumber = idKind === 'integer';
-  return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[]): ItemHead => {
+  return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
     const wrong = (name: string, code: string, detail: string) =>
       void issues.push({ pointer: bodyPointer(name), code, detail });
     const given = Object.hasOwn(sent, key) ? sent[key] : undefined;
-    const states = version !== null && Object.hasOwn(sent, version) ? readVersion(sent[version]) : null;
+    // A version that the request may not read would be told by whether the record has it.
+    const states =
+      version !== null && !isHidden && Object.hasOwn(sent, version) ? readVersion(sent[version]) : null;
     if (states === undefined) wrong(String(version), 'isInt', `${version} must be an integer from 0.`);
     let refusal: Error | null = null;
     if (states === null && ifMatch === 'required') {
@@ -140,8 +143,13 @@ function readVersion(value: unknown): readonly string[] | undefined {
 const NO_VERSIONS = Object.freeze([NO_VERSION]);
 
 /** What of an item is written. */
-function bodyOf({ info, entityTag }: ResourcePlan, sent: Readonly<Record<string, unknown>>) {
-  const heads = [info.primaryKey.name, ...(entityTag?.kind === 'version' ? [entityTag.attribute] : [])];
+function bodyOf(
+  { info, entityTag }: ResourcePlan,
+  sent: Readonly<Record<string, unknown>>,
+  isHidden: boolean,
+) {
+  const version = entityTag?.kind === 'version' && !isHidden ? [entityTag.attribute] : [];
+  const heads = [info.primaryKey.name, ...version];
   return Object.fromEntries(Object.entries(sent).filter(([name]) => !heads.includes(name)));
 }
 

@@ -73,7 +73,7 @@ export function compileParser(
   const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
     const query = readQuery(request.url, access, others, asked);
     const id = hasId ? parsePathId(plan, request) : undefined;
-    return { query: readHeaders(request, query, access), access, id };
+    return { query: readHeaders(request, query, access, id), access, id };
   };
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {
     const relations = compileWantedRelations(plan, operation === 'list');

@@ -1,0 +1,51 @@
+/** States of records as texts for clients that may not read them: only the application's secret tells which state it is. */
+import { createCipheriv, createDecipheriv, createHash, hash, randomBytes } from 'node:crypto';
+
+/** Makes and reads such texts. A text is good for one record; `null` is the state of one without a version. */
+export interface SealedStates {
+  seal(state: string | null, record: string): string;
+  /** Undefined for a text that no application with these secrets has made for the record. */
+  open(text: string, record: string): bigint | null | undefined;
+}
+
+/** AES of one block, which is a permutation: the same state of the same record is the same text. */
+const CIPHER = 'aes-256-ecb';
+const TEXT = /^[\w-]{22}$/;
+/** No version is negative. */
+const NONE = -1n;
+
+/** Without a secret of the application's: good for as long as the process lives. */
+const OWN_SECRET = randomBytes(32).toString('base64url');
+
+/** @param secrets the first seals, all of them open */
+export function createSealedStates(secrets: readonly string[]): SealedStates {
+  const [first = OWN_SECRET, ...others] = secrets;
+  const keys = [first, ...others].map((secret) =>
+    createHash('sha256').update(`states of records\0${secret}`).digest(),
+  ) as [Buffer, ...Buffer[]];
+  return Object.freeze({
+    seal(state: string | null, record: string): string {
+      const block = Buffer.alloc(16);
+      block.writeBigInt64BE(state === null ? NONE : BigInt(state));
+      markOf(record).copy(block, 8);
+      const cipher = createCipheriv(CIPHER, keys[0], null).setAutoPadding(false);
+      return Buffer.concat([cipher.update(block), cipher.final()]).toString('base64url');
+    },
+    open(text: string, record: string): bigint | null | undefined {
+      if (!TEXT.test(text)) return undefined;
+      const sealed = Buffer.from(text, 'base64url');
+      const mark = markOf(record);
+      for (const key of keys) {
+        const decipher = createDecipheriv(CIPHER, key, null).setAutoPadding(false);
+        const block = Buffer.concat([decipher.update(sealed), decipher.final()]);
+        const state = block.readBigInt64BE();
+        if (block.subarray(8).equals(mark)) return state === NONE ? null : state;
+      }
+      return undefined;
+    },
+  });
+}
+
+function markOf(record: string): Buffer {
+  return Buffer.from(hash('sha256', record, 'hex').slice(0, 16), 'hex');
+}
