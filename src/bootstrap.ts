@@ -232,7 +232,10 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     const taken = { docs: docs ? documentation.path : null, metrics: metricsPath(options) };
     throwProblems(landingConflicts(landingPath, mounted, routePrefix, taken));
   }
-  const document = lazyDocument(() => writeDocument({ ...documentation, ...mounted, routePrefix, health }));
+  const document = lazyDocument(
+    () => writeDocument({ ...documentation, ...mounted, routePrefix, health }),
+    () => catalogue.version,
+  );
   const application: CrudApplication = Object.freeze({
     get routes() {
       return describeRoutes(routePrefix, mounted.routes);

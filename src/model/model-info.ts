@@ -20,6 +20,16 @@ export interface AttributeInfo {
   readonly found?: ColumnFacts | undefined;
 }
 
+/** Whether a row can be created without a value for the attribute, by the model or by the table. */
+export function isFilled({ hasDefault, found }: AttributeInfo): boolean {
+  return hasDefault || found?.hasDefault === true;
+}
+
+/** Whether the database refuses every value for the attribute: nothing of ours names it in a write. */
+export function isGenerated({ found }: AttributeInfo): boolean {
+  return found?.isReadOnly === true;
+}
+
 /** What is known of any model, whether or not its rows can be addressed. */
 export interface RecordInfo {
   readonly model: ModelClass;

@@ -5,6 +5,7 @@
 import {
   type DataType,
   type DestroyOptions,
+  type FindOptions,
   type IncludeOptions,
   literal,
   type Model,
@@ -370,4 +371,12 @@ interface TypedModel {
   /** By attribute, as Sequelize took them from the types. */
   readonly _dataTypeSanitizers: Record<string, unknown>;
   readonly _dataTypeChanges: Record<string, unknown>;
+}
+
+/** The same model, whose bulk destroy finds the records of soft-deleted rows for their hooks, which Sequelize leaves out. */
+export function findingGone<M extends Model>(model: ModelStatic<M>): ModelStatic<M> {
+  const findAll = (options: FindOptions) => model.findAll({ ...options, paranoid: false });
+  return new Proxy(model, {
+    get: (target, key, receiver) => (key === 'findAll' ? findAll : Reflect.get(target, key, receiver)),
+  });
 }

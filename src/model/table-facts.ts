@@ -14,6 +14,8 @@ export interface ColumnFacts {
   readonly notNull: boolean;
   /** Whether the table, or the domain of the column, has a value for a row without one. */
   readonly hasDefault: boolean;
+  /** The default as the text of a value, where it is a constant; null where it is made anew for each row, and where there is none. */
+  readonly constant: string | null;
   /** Whether PostgreSQL refuses every value: a generated column, and an identity column `ALWAYS`. */
   readonly isReadOnly: boolean;
 }
@@ -38,6 +40,8 @@ export interface TableFacts {
   readonly id: string;
   /** Whether it is a table, partitioned or not, whose indexes say what is unique; not a view, and not a foreign table. */
   readonly isTable: boolean;
+  /** Whether other tables inherit from it, whose rows are found in it, and which no index of its own is over. */
+  readonly isInherited: boolean;
   readonly columns: ReadonlyMap<string, ColumnFacts>;
   /** The columns of each valid unique index over all rows. */
   readonly uniqueKeys: readonly (readonly string[])[];
@@ -68,4 +72,10 @@ export function isUniqueKey({ uniqueKeys }: TableFacts, columns: readonly string
   return uniqueKeys.some(
     (key) => key.length === columns.length && columns.every((each) => key.includes(each)),
   );
+}
+
+/** Whether nothing but its declaration says that a key addresses one row: in a view, a foreign table, and a table with heirs. */
+export function isKeyTrusted(model: ModelClass): boolean {
+  const facts = tableFacts(model);
+  return facts !== undefined && (!facts.isTable || facts.isInherited);
 }

@@ -13,20 +13,32 @@ export interface LazyDocument {
   soon(): Promise<OpenAPIObject>;
 }
 
-/** @param write makes the document in steps */
-export function lazyDocument(write: () => Generator<void, OpenAPIObject>): LazyDocument {
-  let made: OpenAPIObject | undefined;
-  let making: Promise<OpenAPIObject> | undefined;
-  const keep = (document: OpenAPIObject): OpenAPIObject => {
-    made ??= document;
-    return made;
+/**
+ * @param write makes the document in steps
+ * @param version of what it is made of: with another one it is made once more
+ */
+export function lazyDocument(
+  write: () => Generator<void, OpenAPIObject>,
+  version: () => number = () => 0,
+): LazyDocument {
+  let made: { readonly document: OpenAPIObject; readonly of: number } | null = null;
+  let making: { readonly document: Promise<OpenAPIObject>; readonly of: number } | null = null;
+  const keep = (document: OpenAPIObject, of: number): OpenAPIObject => {
+    const kept = made?.of === of ? made : { document, of };
+    made = kept;
+    return kept.document;
+  };
+  const known = () => (made?.of === version() ? made.document : undefined);
+  const begin = (): Promise<OpenAPIObject> => {
+    const of = version();
+    const kept =
+      making?.of === of ? making : { document: inSlices(write()).then((each) => keep(each, of)), of };
+    making = kept;
+    return kept.document;
   };
   return {
-    now: () => made ?? keep(whole(write())),
-    soon: () => {
-      making ??= inSlices(write()).then(keep);
-      return made ? Promise.resolve(made) : making;
-    },
+    now: () => known() ?? keep(whole(write()), version()),
+    soon: async () => known() ?? begin(),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The JSON Schema of a create or update body, from the rules that the body is checked by. */
 import type { AccessRule } from '../metadata/access-options.js';
-import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import { type AttributeInfo, isGenerated, type ModelInfo } from '../model/model-info.js';
 import type { AccessPlan, FieldPlan } from '../plan/access-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { classJsonSchema, objectSchema } from './class-json-schema.js';
@@ -15,11 +15,28 @@ export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): 
   const own = kind === 'replace' ? 'create' : kind;
   const explicit = plan.explicitSchemas[own];
   const schema = withRules(
-    explicit ? classJsonSchema(explicit) : derivedSchema(plan, own),
+    explicit ? withoutGenerated(classJsonSchema(explicit), plan) : derivedSchema(plan, own),
     plan.access,
     kind,
   );
   return kind === 'replace' ? withoutRequired(schema, plan.info.primaryKey.name) : schema;
+}
+
+/** No body has what the table makes itself. */
+function withoutGenerated(
+  { required = [], properties = {}, ...schema }: JsonSchema,
+  { info }: ResourcePlan,
+): JsonSchema {
+  const isGiven = (name: string): boolean => {
+    const attribute = info.attributes.get(name);
+    return attribute === undefined || !isGenerated(attribute);
+  };
+  const needed = required.filter(isGiven);
+  return {
+    ...schema,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isGiven(name))),
+    ...(needed.length > 0 ? { required: needed } : {}),
+  };
 }
 
 /** The path has the key already. */

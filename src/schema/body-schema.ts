@@ -1,6 +1,7 @@
 /** A body that came over the wire -> values, or everything that is wrong with it. */
 import { type ValidationError, ValidationTypes } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
+import { type AttributeInfo, isFilled, isGenerated } from '../model/model-info.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import type { Maybe } from '../util/maybe.js';
@@ -58,14 +59,16 @@ const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbi
 /**
  * The schema of a resource's create or update body: the user's class where he gave one, else the derived one.
  *
- * @param closed attributes that the request may not send
+ * @param refused attributes that the request may not send
  */
 export function bodySchema(
   plan: ResourcePlan,
   kind: BodyKind,
-  closed: ReadonlySet<string> = NONE,
+  refused: ReadonlySet<string> = NONE,
 ): BodySchema {
   const explicit = plan.explicitSchemas[kind];
+  // The user's class may have been made before the table was known.
+  const closed = explicit ? new Set([...refused, ...generatedNames(plan)]) : refused;
   const attributes = writableAttributes(plan.info, plan.exposure, kind).filter(
     ({ name }) => !closed.has(name),
   );
@@ -79,7 +82,7 @@ export function bodySchema(
     readOnly: new Set(known.filter((name) => !properties.has(name))),
     closed,
     givenKey:
-      explicit && kind === 'create' && isTextKey(plan.info.primaryKey) ? plan.info.primaryKey.name : null,
+      explicit && kind === 'create' && isGivenText(plan.info.primaryKey) ? plan.info.primaryKey.name : null,
   };
   const target = explicit ?? derivedClass(plan, kind, closed);
   return Object.freeze({
@@ -91,6 +94,15 @@ export function bodySchema(
     ...names,
     read: explicit ? readNothing : compileBodyReader(target as SchemaClass, attributes, kind),
   });
+}
+
+function generatedNames({ info }: ResourcePlan): readonly string[] {
+  return [...info.attributes.values()].filter(isGenerated).map(({ name }) => name);
+}
+
+/** Whether only a body gives the key of a new record, as a text. */
+function isGivenText(key: AttributeInfo): boolean {
+  return isTextKey(key) && !isFilled(key);
 }
 
 function isNested(target: Class, name: string): boolean {

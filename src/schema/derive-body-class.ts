@@ -1,6 +1,6 @@
 /** The class of a create or update body, derived from a model. */
 import { Transform } from 'class-transformer';
-import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
+import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { holdsColumnRules } from './column-rules.js';
 import { copyType, copyValidators, copyWriteTransforms } from './model-decorators.js';
@@ -20,11 +20,12 @@ export type BodyKind = Exclude<SchemaKind, 'read'>;
 
 /**
  * The attributes a body may have. Timestamps and the version belong to Sequelize; the primary key belongs to the
- * database, except in a create where nothing else would fill it.
+ * database, except in a create where nothing else of the model would fill it. Generated columns belong to their table.
  */
 export function writableAttributes(info: ModelInfo, exposure: Exposure, kind: BodyKind): AttributeInfo[] {
-  return [...info.attributes.values()].filter(({ name, role, type, hasDefault }) => {
-    if (exposure.unwritable.has(name)) return false;
+  return [...info.attributes.values()].filter((attribute) => {
+    const { name, role, type, hasDefault } = attribute;
+    if (exposure.unwritable.has(name) || isGenerated(attribute)) return false;
     if (role === 'primaryKey') return kind === 'create' && !hasDefault;
     // A virtual attribute can be written when it has a setter; every other kind always can.
     return (
@@ -45,7 +46,8 @@ export function shapeBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyKi
       applyParsing(info, attribute, target);
     }
     copyValidators(info, new Set(attributes.map((attribute) => attribute.name)), target);
-    return kind === 'create' ? nullDefaults(attributes) : {};
+    // The catalogue may be read when the class is there already.
+    return () => (kind === 'create' ? nullDefaults(attributes) : {});
   };
 }
 
@@ -68,13 +70,13 @@ function applyParsing(info: ModelInfo, { name, type }: AttributeInfo, derived: S
 /** Nullable attributes without a default are null in a new row, and say so. */
 function nullDefaults(attributes: readonly AttributeInfo[]): Record<string, null> {
   const optional = attributes.filter(
-    ({ nullable, hasDefault, type }) => nullable && !hasDefault && type.kind !== 'virtual',
+    (attribute) => attribute.nullable && !isFilled(attribute) && attribute.type.kind !== 'virtual',
   );
   return Object.fromEntries(optional.map(({ name }) => [name, null]));
 }
 
 /** What an attribute does in a body when it is absent, and when it is null. */
-export function presenceOf({ nullable, hasDefault }: AttributeInfo, kind: BodyKind): Presence {
-  if (nullable) return 'nullable';
-  return kind === 'update' || hasDefault ? 'optional' : 'required';
+export function presenceOf(attribute: AttributeInfo, kind: BodyKind): Presence {
+  if (attribute.nullable) return 'nullable';
+  return kind === 'update' || isFilled(attribute) ? 'optional' : 'required';
 }

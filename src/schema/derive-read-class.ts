@@ -27,7 +27,7 @@ export function shapeReadClass(info: RecordInfo, exposure: Exposure): ShapeClass
       copyReadTransforms(info, attribute.name, target.prototype);
       applyColumnRules(target, attribute, attribute.nullable ? 'nullable' : 'required');
     }
-    return {};
+    return () => ({});
   };
 }
 

@@ -5,6 +5,7 @@
 import type { ModelClass } from '../metadata/crud-options.js';
 import { foundInstead, isModelClass } from '../model/given-model.js';
 import { isAttached } from '../model/introspect-model.js';
+import { isFilled, isGenerated } from '../model/model-info.js';
 import { describeModel } from '../plan/describe-model.js';
 import { ConfigError } from '../util/config-error.js';
 import { bodyProperty } from './body-json-schema.js';
@@ -14,7 +15,8 @@ import { shapeReadClass } from './derive-read-class.js';
 import { describeExposure } from './model-decorators.js';
 import { finishClass, lazyClass, type SchemaClass, type SchemaKind, schemaName } from './synthesize-class.js';
 
-const schemas = new WeakMap<ModelClass, Partial<Record<SchemaKind, SchemaClass>>>();
+/** By what the table adds to the model: the catalogue may be read when a class is there already. */
+const schemas = new WeakMap<ModelClass, Map<string, SchemaClass>>();
 
 /**
  * The class of a record as it leaves: every serializable attribute, without those that `@Exclude()` hides. Cached:
@@ -64,11 +66,22 @@ export function updateSchema(model: ModelClass): SchemaClass {
 function derived(model: ModelClass, kind: SchemaKind): SchemaClass {
   if (!isModelClass(model))
     throw new ConfigError([`${kind}Schema expects a model class; got ${foundInstead(model)}.`]);
-  const known = schemas.get(model) ?? {};
+  const known = schemas.get(model) ?? new Map<string, SchemaClass>();
   schemas.set(model, known);
-  known[kind] ??= lazyClass(schemaName(model, kind), (target) => shape(model, kind, target));
-  if (isAttached(model)) finishClass(known[kind]);
-  return known[kind];
+  const key = `${kind} ${isAttached(model) && kind !== 'read' ? tableShare(model) : ''}`;
+  const found = known.get(key) ?? lazyClass(schemaName(model, kind), (target) => shape(model, kind, target));
+  known.set(key, found);
+  if (isAttached(model)) finishClass(found);
+  return found;
+}
+
+/** The attributes that a body may leave out, or must, because of their table. */
+function tableShare(model: ModelClass): string {
+  const { attributes } = describeModel(model);
+  const share = [...attributes.values()].filter(
+    (each) => isGenerated(each) || isFilled(each) !== each.hasDefault,
+  );
+  return share.map((each) => `${isGenerated(each) ? '-' : '+'}${each.name}`).join();
 }
 
 function shape(model: ModelClass, kind: SchemaKind, target: SchemaClass) {

@@ -15,8 +15,8 @@ export function schemaName({ name }: { readonly name: string }, kind: SchemaKind
   return `${name}${kind[0]?.toUpperCase()}${kind.slice(1)}`;
 }
 
-/** Gives a class what it is derived from, and returns the values that its instances begin with. */
-export type ShapeClass = (target: SchemaClass) => Readonly<Record<string, unknown>>;
+/** Gives a class what it is derived from, and returns what makes the values that its instances begin with. */
+export type ShapeClass = (target: SchemaClass) => () => Readonly<Record<string, unknown>>;
 
 const DERIVED = new WeakSet<object>();
 
@@ -33,12 +33,12 @@ export function namedClass(name: string): SchemaClass {
  * can extend it before the model is attached, which happens after all modules are loaded.
  */
 export function lazyClass(name: string, shape: ShapeClass): SchemaClass {
-  let initialValues: Readonly<Record<string, unknown>> = {};
+  let initialValues = (): Readonly<Record<string, unknown>> => ({});
   const holder = {
     [name]: class {
       constructor() {
         finishClass(made);
-        Object.assign(this, initialValues);
+        Object.assign(this, initialValues());
       }
     },
   };

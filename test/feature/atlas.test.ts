@@ -11,6 +11,7 @@ import { AtlasProcess } from '../support/atlas-process.js';
 import { PACKAGE_ROOT } from '../support/package-root.js';
 import {
   answersAsWritten,
+  codeBlocks,
   consoleExamples,
   guidePages,
   readmeBlocks,
@@ -56,6 +57,41 @@ suite('the sample atlas', () => {
       const answer = await runCurl(command, atlas.urls[0]?.origin ?? '');
       expect(answersAsWritten(answer, output), `${command}\n${answer}`).to.equal(true);
     }
+  });
+
+  it('answers its own README, and refuses what that says is refused', async () => {
+    const blocks = codeBlocks('sample/atlas/README.md').map(({ code }) => code);
+    const [tried, wrong] = blocks.filter((code) => code.includes('curl '));
+    const statuses = async (block = '') => {
+      const commands = block
+        .replaceAll('\\\n', ' ')
+        .split('\n')
+        .filter((line) => line.startsWith('curl '));
+      const answers: string[] = [];
+      for (const command of commands) {
+        const [sent = ''] = command.split(/ +#/);
+        const head = await runCurl(sent.replace('curl', 'curl -i'), atlas.urls[0]?.origin ?? '');
+        answers.push(`${head.split(' ')[1]} ${sent.replace(/^curl (?:-i )?/, '')}`);
+      }
+      return answers;
+    };
+    const refused = (await statuses(tried)).filter((answer) => !answer.startsWith('2'));
+    expect(refused).to.deep.equal([
+      `412 -X PATCH localhost:3000/reviews/1 -H 'If-Match: "0"' -H 'Content-Type: application/json' -d '{"rating": 1}'`,
+      '404 localhost:3000/reviews/1',
+    ]);
+    expect((await statuses(wrong)).map((answer) => answer.slice(0, 3))).to.deep.equal([
+      '422',
+      '400',
+      '400',
+      '409',
+    ]);
+    const origin = atlas.urls[0]?.origin;
+    const italy = await fetch(`${origin}/countries/ITA`, { method: 'DELETE' });
+    expect([italy.status, await italy.json()]).to.deep.equal([
+      409,
+      { detail: 'The record refers to one that does not exist, or is still referred to by others.' },
+    ]);
   });
 
   it('has all countries and all cities', async () => {

@@ -70,7 +70,8 @@ export class City extends Model {
   @BelongsTo(() => Country, { onDelete: 'RESTRICT' })
   declare country?: Country;
 
-  @HasMany(() => Review)
+  /** A city with reviews is not deleted, nor one whose reviews are only marked as deleted. */
+  @HasMany(() => Review, { onDelete: 'RESTRICT' })
   declare reviews?: Review[];
 
   @Min(0)

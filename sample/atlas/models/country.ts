@@ -100,6 +100,7 @@ export class Country extends Model {
   @Column({ type: DataType.STRING(8), allowNull: false })
   declare flag: string;
 
-  @HasMany(() => City)
+  /** A country with cities is not deleted. */
+  @HasMany(() => City, { onDelete: 'RESTRICT' })
   declare cities?: City[];
 }

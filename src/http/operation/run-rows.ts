@@ -4,6 +4,7 @@ import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import { hasQueryHooks } from '../../model/model-hooks.js';
+import { isKeyTrusted } from '../../model/table-facts.js';
 import type { Access } from '../../operation/access.js';
 import {
   alreadyThere,
@@ -20,7 +21,7 @@ import { statementRunner } from '../../persistence/connections/statement-runner.
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
 import type { RowWrite } from '../../persistence/customization/table-triggers.js';
-import { noSuchRecord, notDeleted } from '../../persistence/errors/errors.js';
+import { noSuchRecord, notDeleted, severalRecords } from '../../persistence/errors/errors.js';
 import { type FoundRows, RowExecutor } from '../../persistence/rows/row-executor.js';
 import { currentSession } from '../../persistence/session/session.js';
 import { encodeParameter } from '../../persistence/sql/encode-parameter.js';
@@ -156,8 +157,9 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     };
     const kind = endpoint === 'list' || endpoint === 'read' ? 'read' : 'write';
     const writes = ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'restore' : endpoint] ?? [];
+    const isByKey = kind === 'write' && endpoint !== 'create';
     return {
-      isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model),
+      isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model) && !(isByKey && isKeyTrusted(model)),
       ...(writes.length > 0 ? { mayDrop: (on?: StatementTarget) => executor.mayDrop(writes, on) } : {}),
       async run(input, on) {
         const request = ask(input);
@@ -167,6 +169,7 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
         if (found === null) return null;
         const { query, access } = input;
         if (endpoint !== 'list' && found.count === 0) throw await explain(endpoint, query, access, slots, on);
+        if (endpoint === 'read' && found.count > 1) throw severalRecords({ name, key: primaryKey.name });
         const page = 'page' in found ? found.page : null;
         const outcome = outcomeOfRows(resource, columnsOf(asked), found, query, page);
         return 'isNew' in found ? { ...outcome, isNew: found.isNew === true } : outcome;

@@ -4,7 +4,7 @@ import { hasQueryHooks } from '../../model/model-hooks.js';
 import type { ReadOperation } from '../../operation/operation.js';
 import type { StatementTarget } from '../../persistence/connections/statement-target.js';
 import { hasScope } from '../../persistence/customization/default-scope.js';
-import { noSuchRecord } from '../../persistence/errors/errors.js';
+import { noSuchRecord, severalRecords } from '../../persistence/errors/errors.js';
 import type { Page } from '../../persistence/paging/page.js';
 import { recordColumn } from '../../persistence/records/record-column.js';
 import { Repository } from '../../persistence/records/repository.js';
@@ -64,6 +64,7 @@ export function compileSubresourceRows({
       if (found.status === 'rejected') throw found.reason;
       const [row] = found.value.rows;
       if (!row) throw noSuchRecord({ name, key: primaryKey.name });
+      if (found.value.count > 1) throw severalRecords({ name, key: primaryKey.name });
       const key = textOf(row[0] ?? null);
       // A column may take another text for the same key, and that of the target may not.
       if (known === undefined || key !== known) return pageOf(input, key, on);

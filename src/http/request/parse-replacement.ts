@@ -1,5 +1,5 @@
 /** The body of a PUT -> all that a request may set of a record: what the body leaves out has its default. */
-import type { AttributeInfo } from '../../model/model-info.js';
+import { type AttributeInfo, isFilled } from '../../model/model-info.js';
 import { defaultValues } from '../../model/sequelize-internals.js';
 import { type Access, type AccessForm, allowsValue, closedAttributes } from '../../operation/access.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
@@ -60,17 +60,49 @@ function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values
   const defaults = defaultValues(info.model);
   const whole = { ...values };
   const missing: RequestIssue[] = [];
-  for (const { name, type, role, nullable, hasDefault } of info.attributes.values()) {
+  for (const attribute of info.attributes.values()) {
+    const { name, type, role, nullable } = attribute;
     if (!properties.has(name) || role === 'primaryKey' || type.kind === 'virtual') continue;
     if (whole[name] !== undefined) continue;
     const value = defaults[name]?.();
-    if (value !== undefined) whole[name] = value;
+    const own = value === undefined ? constantDefault(attribute) : value;
+    if (own !== undefined) whole[name] = own;
+    // A sequence of the table counts on in new rows only, and so does what else it makes anew for each.
+    else if (isFilled(attribute)) continue;
     else if (nullable) whole[name] = null;
-    // A sequence of the table counts on in new rows only.
-    else if (!hasDefault) missing.push(issue(name, 'isDefined', `${name} is required.`));
+    else missing.push(issue(name, 'isDefined', `${name} is required.`));
   }
   if (missing.length > 0) throw new InvalidBodyError(missing);
   return whole;
+}
+
+/** The default of a table that is the same for every row, as the model holds it; undefined where there is none. */
+function constantDefault({ found, type }: AttributeInfo): unknown {
+  const text = found?.constant ?? null;
+  return text === null ? undefined : parseConstant(type, text);
+}
+
+/** Undefined for a type whose values have other texts in a default. */
+function parseConstant({ kind }: AttributeInfo['type'], text: string): unknown {
+  switch (kind) {
+    case 'integer':
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text.startsWith('t');
+    case 'json':
+      return JSON.parse(text);
+    case 'string':
+    case 'enum':
+    case 'uuid':
+    case 'bigint':
+    case 'decimal':
+    case 'dateonly':
+    case 'time':
+      return text;
+    default:
+      return undefined;
+  }
 }
 
 function issue(name: string, code: string, detail: string): RequestIssue {

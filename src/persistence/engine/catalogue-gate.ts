@@ -8,6 +8,7 @@ import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../sql/table-indexes.js';
+import { associatedModels, constraintLines, joinProblems } from './association-problems.js';
 import { readCatalogue, type Tables } from './catalogue.js';
 import { readIndex } from './index-advice.js';
 import { keyProblems } from './key-problems.js';
@@ -55,6 +56,11 @@ export class CatalogueGate {
     }
   }
 
+  /** Another one whenever plans were completed. */
+  get version(): number {
+    return this.#open.size;
+  }
+
   /** Whether the requests of a resource need not wait. */
   isOpen(plan: ResourcePlan): boolean {
     return this.#open.has(plan);
@@ -90,7 +96,7 @@ export class CatalogueGate {
 
   async #read(): Promise<readonly string[]> {
     const waiting = this.#plans.filter((plan) => !this.#open.has(plan) && !this.#refused.has(plan));
-    const models = [...new Set(waiting.flatMap(tablesRead).map(({ model }) => model))];
+    const models = [...new Set(waiting.flatMap(modelsOf))];
     const tables = await this.#tables(models);
     if (!tables) {
       for (const plan of waiting) this.#open.add(plan);
@@ -104,7 +110,7 @@ export class CatalogueGate {
     const problems = new Set<string>();
     for (const plan of waiting) {
       const read = tablesRead(plan);
-      const own = keyProblems(plan);
+      const own = [...keyProblems(plan), ...read.flatMap(({ model }) => joinProblems(model))];
       for (const each of own) problems.add(each);
       if (own.length > 0) this.#refused.add(plan);
       else if (read.every(({ model }) => tables.has(model))) this.#open.add(plan);
@@ -132,6 +138,7 @@ export class CatalogueGate {
   #advise(plans: readonly ResourcePlan[], tables: Tables): void {
     for (const line of missingLines(plans, tables)) this.#log('error', line);
     for (const line of unknownLines(plans, tables)) this.#log('warn', line);
+    for (const line of plans.flatMap(({ model }) => constraintLines(model))) this.#log('warn', line);
     for (const line of adviceLines(plans, tables, this.#options.indexAdvice)) this.#log('warn', line);
   }
 
@@ -141,6 +148,11 @@ export class CatalogueGate {
     this.#logged.add(line);
     this.#options.logger[level](line);
   }
+}
+
+/** The models whose tables are read for a resource, and for what is checked of it. */
+function modelsOf(plan: ResourcePlan): ModelClass[] {
+  return tablesRead(plan).flatMap(({ model }) => [model, ...associatedModels(model)]);
 }
 
 /** What another attempt may not meet. */

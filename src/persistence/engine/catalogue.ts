@@ -1,7 +1,7 @@
 /** Reads the tables of models from the catalogue of their database: one statement for each Sequelize instance. */
 import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
-import type { ForeignKeyFacts, ReferentialAction, TableFacts } from '../../model/table-facts.js';
+import type { ColumnFacts, ForeignKeyFacts, ReferentialAction, TableFacts } from '../../model/table-facts.js';
 import { quotedTable } from '../sql/quoted-table.js';
 
 /** An index, as the catalogue has it. Partial ones and those over expressions are among them; invalid ones are not. */
@@ -46,7 +46,9 @@ interface ColumnRow {
   readonly base: string;
   readonly labels: readonly string[] | null;
   readonly notNull: boolean;
-  readonly hasDefault: boolean;
+  /** The expression of the default, or the text of that of the domain. */
+  readonly defaultSql: string | null;
+  readonly domainDefault: string | null;
   readonly generated: string;
   readonly identity: string;
 }
@@ -59,6 +61,7 @@ interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
 interface TableRow {
   readonly id: string;
   readonly kind: string;
+  readonly isInherited: boolean;
   /** Whether rules or triggers may fill in what a statement leaves out. */
   readonly isFilled: boolean;
   readonly columns: readonly ColumnRow[] | null;
@@ -77,15 +80,16 @@ const TABLES = `
   based (id, base) AS (
     SELECT id, base FROM domain WHERE NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'd'))
   SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
+    'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
     'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
     'columns', (
       SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
           'base', format_type(b.oid, NULL), 'notNull', a.attnotnull, 'generated', a.attgenerated, 'identity', a.attidentity,
-          'hasDefault', a.attgenerated = '' AND (a.atthasdef OR y.typdefault IS NOT NULL),
+          'defaultSql', CASE WHEN a.attgenerated = '' THEN pg_get_expr(v.adbin, v.adrelid) END, 'domainDefault', y.typdefault,
           'labels', (SELECT json_agg(e.enumlabel ORDER BY e.enumsortorder) FROM pg_enum e WHERE e.enumtypid IN (b.oid, b.typelem)))
         ORDER BY a.attnum)
       FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid LEFT JOIN based d ON d.id = y.oid
-      JOIN pg_type b ON b.oid = coalesce(d.base, y.oid)
+      JOIN pg_type b ON b.oid = coalesce(d.base, y.oid) LEFT JOIN pg_attrdef v ON v.adrelid = a.attrelid AND v.adnum = a.attnum
       WHERE a.attrelid = c.oid AND NOT a.attisdropped),
     'indexes', (
       SELECT json_agg(json_build_object('name', x.indexrelid::regclass::text, 'method', m.amname, 'isUnique', x.indisunique,
@@ -151,14 +155,20 @@ function schemaOf(model: ModelClass): string | null {
   return (typeof name === 'object' && (name as { schema?: string }).schema) || null;
 }
 
-function describeTable({ id, kind, isFilled, ...lists }: TableRow): CatalogueTable {
+function describeTable({ id, kind, isInherited, isFilled, ...lists }: TableRow): CatalogueTable {
   const { columns, indexes, foreignKeys } = lists;
   const isTable = kind === 'r' || kind === 'p';
   const isRequired = (each: ColumnRow) =>
-    isTable && !isFilled && each.notNull && !each.hasDefault && each.identity === '' && each.generated === '';
+    isTable &&
+    !isFilled &&
+    each.notNull &&
+    !hasDefault(each) &&
+    each.generated === '' &&
+    each.identity === '';
   const facts: TableFacts = Object.freeze({
     id,
     isTable,
+    isInherited,
     columns: new Map((columns ?? []).map((each) => [each.name, describeColumn(each)])),
     uniqueKeys: (indexes ?? []).flatMap((index) => {
       const keys = index.columns.filter((column) => column !== null);
@@ -180,17 +190,31 @@ function isSystemColumn({ name }: ColumnRow): boolean {
   return ['ctid', 'xmin', 'xmax', 'cmin', 'cmax', 'tableoid'].includes(name);
 }
 
-function describeColumn({ base, generated, identity, ...column }: ColumnRow) {
-  const { name, type, labels, notNull } = column;
+function describeColumn(column: ColumnRow): ColumnFacts {
+  const { base, generated, identity, name, type, labels, notNull } = column;
   return Object.freeze({
     name,
     type,
     baseType: base,
     labels,
     notNull,
-    hasDefault: column.hasDefault || identity === 'd',
+    hasDefault: hasDefault(column) || identity === 'd',
+    constant: constantOf(column.defaultSql),
     isReadOnly: generated !== '' || identity === 'a',
   });
+}
+
+/** `DEFAULT NULL` is none. */
+function hasDefault({ defaultSql, domainDefault }: ColumnRow): boolean {
+  return defaultSql === null ? domainDefault !== null : !/^NULL(?:::|$)/.test(defaultSql);
+}
+
+/** A constant as `pg_get_expr` writes it: `'new'::text`, `0`, `(-1)`, `true`. A text with a backslash has another form. */
+const CONSTANT = /^(?:'((?:[^']|'')*)'|\(?(-?\d+(?:\.\d+)?)\)?|(true|false))(?:::[^']+)?$/;
+
+function constantOf(expression: string | null): string | null {
+  const [, text, number, flag] = CONSTANT.exec(expression ?? '') ?? [];
+  return text?.replaceAll("''", "'") ?? number ?? flag ?? null;
 }
 
 const ACTIONS: Readonly<Record<string, ReferentialAction>> = {

@@ -1,12 +1,12 @@
 /** Keys that do not address one row: a request for a record would read, change or delete several. */
-import type { ModelInfo } from '../../model/model-info.js';
+import { isGenerated, type ModelInfo } from '../../model/model-info.js';
 import { isUniqueKey, tableFacts } from '../../model/table-facts.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { quotedTable } from '../sql/quoted-table.js';
 import { identifier } from '../sql/sql-fragment.js';
 
 /** Why the key of a resource is none of its table. The key of a view or a foreign table is trusted: its database cannot promise it. */
-export function keyProblems({ info }: Pick<ResourcePlan, 'info'>): string[] {
+export function keyProblems({ info, endpoints }: Pick<ResourcePlan, 'info' | 'endpoints'>): string[] {
   const { model, name, primaryKey } = info;
   const facts = tableFacts(model);
   if (!facts) return [];
@@ -16,6 +16,11 @@ export function keyProblems({ info }: Pick<ResourcePlan, 'info'>): string[] {
     return [
       `${name}.${primaryKey.name}: the table ${table} has no column ${column}, which is the key of the model; add it by a migration, or ` +
         `declare another attribute with @PrimaryKey.`,
+    ];
+  }
+  if (endpoints.has('replace') && isGenerated(primaryKey)) {
+    return [
+      `${name}: endpoints has 'replace', and the table ${table} makes the key ${column} of every new record by itself; leave it out.`,
     ];
   }
   if (!facts.isTable || isUniqueKey(facts, [primaryKey.column])) return [];

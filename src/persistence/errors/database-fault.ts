@@ -233,7 +233,7 @@ function driverFaultKind(driver: DriverError): FaultKind {
 const OF_VALUE = /\$\d+ = .*$/;
 
 /** Types such as `jsonpath` and `tsquery` refuse a value with the states of wrong SQL. */
-function isOfValue({ where }: DriverError): boolean {
+export function isOfValue({ where }: Pick<DriverError, 'where'>): boolean {
   return typeof where === 'string' && OF_VALUE.test(where);
 }
 

@@ -43,6 +43,17 @@ export class MultipleResultsFound extends PersistenceError {
   override readonly name = 'MultipleResultsFound';
 }
 
+/** The answer to an id of several rows, which a view may have. @internal */
+export function severalRecords({
+  name,
+  key,
+}: {
+  readonly name: string;
+  readonly key: string;
+}): MultipleResultsFound {
+  return new MultipleResultsFound(`There is more than one ${name} with this ${key}.`);
+}
+
 /**
  * Somebody else changed the row between reading and writing it. 409.
  *

@@ -18,7 +18,7 @@ import {
 } from './pg-internals.js';
 import { executePortably, type Fields, parsersOf } from './portable-executor.js';
 import { type Preparation, Preparations } from './preparation.js';
-import { isStale, type PreparedStatement } from './prepared-statement.js';
+import { isStale, noteOutdated, type PreparedStatement } from './prepared-statement.js';
 import { queryTimeouts, type TimedQuery } from './query-timeouts.js';
 import { timeoutDriver } from './timeout-client.js';
 import { isTraced, type SentQuery, TracedBatch } from './traced-batch.js';
@@ -191,6 +191,7 @@ function textQueryClass(
 
     handleError(error: Error): void {
       // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
+      if (!this.#isPreparing && this.#preparation.statement.name !== '') noteOutdated(error);
       const isStaleNow = isStale(error);
       if (this.#isPreparing || isStaleNow) {
         this.#preparation.isLost = true;

@@ -1,5 +1,6 @@
 /** A statement that connections prepare under a name, and what is known of its executions. */
 import { createHash, randomUUID } from 'node:crypto';
+import { isOfValue } from '../errors/database-fault.js';
 
 /** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
 const CHEAP = 2;
@@ -108,8 +109,39 @@ export function isStale(error: unknown): boolean {
   return isOfChangedTable(error) || ((code === GONE || code === THERE_ALREADY) && where === undefined);
 }
 
-/** Whether PostgreSQL refuses a statement, and would for ever, because its results have other types than when it was prepared. */
+/**
+ * Whether PostgreSQL refuses a statement, and would for ever, because its results have other types than when it was prepared, or its
+ * parameters other ones than the columns have now.
+ */
 export function isOfChangedTable(error: unknown): boolean {
   const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
-  return code === '0A000' && routine === 'RevalidateCachedQuery';
+  return (code === '0A000' && routine === 'RevalidateCachedQuery') || outdated.has(error as object);
+}
+
+/** What was said of statements whose parameters may have the types of columns that were changed. */
+const outdated = new WeakSet<object>();
+
+/** Types that do not fit, in an assignment, a cast, an operator or a function, or that are gone. */
+const TYPE_STATES: ReadonlySet<unknown> = new Set([
+  '42804',
+  '42846',
+  '42883',
+  '42725',
+  '42P08',
+  '42P18',
+  '42704',
+]);
+/** The same of the type of a parameter, as an internal error, which is in English always. */
+const GONE_TYPE = /^cache lookup failed for type \d+/;
+/** A value that a type has not: the column may be wider by now. */
+const VALUE_STATES: ReadonlySet<unknown> = new Set(['22P02', '22003']);
+
+/**
+ * Takes what PostgreSQL says of a statement that the connection had prepared before. Types of parameters are those of that time, and the same
+ * text, prepared anew, may be right.
+ */
+export function noteOutdated(error: Error): void {
+  const { code, where, message } = error as Error & { readonly code?: unknown; readonly where?: unknown };
+  const isOfTypes = (TYPE_STATES.has(code) && where === undefined) || GONE_TYPE.test(message);
+  if (isOfTypes || (VALUE_STATES.has(code) && isOfValue({ where }))) outdated.add(error);
 }

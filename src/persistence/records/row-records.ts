@@ -7,6 +7,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { attributesVersion } from '../../model/sequelize-internals.js';
+import { isKeyTrusted } from '../../model/table-facts.js';
 import type { Access } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
@@ -20,6 +21,7 @@ import { type Hydrate, pristineHydrator, storedAttributes } from '../customizati
 import { sequelizeProblem } from '../customization/internals-trial.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
+import { severalRecords } from '../errors/errors.js';
 import { toSequelizeError } from '../errors/sequelize-error.js';
 import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest, RowCriteria } from '../paging/page.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
@@ -115,6 +117,7 @@ export class RowRecords<M extends Model = Model> {
       slots,
       on,
     );
+    if (found.count > 1) throw severalRecords({ name: this.#info.name, key: this.#info.primaryKey.name });
     const [record = null] = fields ? this.#some(found, attributes) : this.#records(found);
     return record;
   }
@@ -242,7 +245,10 @@ export class RowRecords<M extends Model = Model> {
       isPlain = classBlockers(this.#info, kind, true).length === 0;
       this.#isPlain.set(kind, isPlain);
     }
-    return isPlain && hasPlainQueries(this.#info.model, kind === 'list' ? 'read' : 'write');
+    const { model } = this.#info;
+    // A write of several rows is to be undone.
+    if (kind !== 'list' && kind !== 'create' && isKeyTrusted(model)) return false;
+    return isPlain && hasPlainQueries(model, kind === 'list' ? 'read' : 'write');
   }
 
   /** A condition of the user's is for Sequelize to write. A size is part of a text. */

@@ -1,6 +1,7 @@
 /** Where the queries of a repository run: our own statements, or Sequelize in the transaction that they have to be in. */
 import type { Model, Sequelize, Transaction } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import { isKeyTrusted } from '../../model/table-facts.js';
 import type { Access, AccessSource } from '../../operation/access.js';
 import { statementRunner } from '../connections/statement-runner.js';
 import { hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
@@ -82,6 +83,7 @@ export async function writeRecords<M extends Model, T>(
     runsCodeInWrites(model) ||
     records.provesWrites ||
     currentSettings() !== null ||
+    isKeyTrusted(model as unknown as ModelClass) ||
     (typeof isWhole === 'boolean' ? isWhole : await isWhole());
   // What a write reads it reads from the primary: a replica may be behind.
   return needsSession ? inSession() : onRecords(records, { ...options, useMaster: true });

@@ -16,24 +16,29 @@ import {
 } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { versionOf } from '../../model/attribute-notes.js';
-import { destroyingBy } from '../../model/sequelize-internals.js';
+import { destroyingBy, findingGone } from '../../model/sequelize-internals.js';
+import { isKeyTrusted } from '../../model/table-facts.js';
 import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { Predicate } from '../../operation/operation.js';
 import { bindTexts } from '../../operation/predicates.js';
-import { describeModel, describeRecords } from '../../plan/describe-model.js';
+import { describeRecords } from '../../plan/describe-model.js';
 import type { Deleted, Filter } from '../../query/list-query.js';
 import { without } from '../../util/without.js';
-import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import {
   destroysRecords,
   hasDestroyHooks,
   hasFindHooks,
-  hasPlainQueries,
   hookOptions,
 } from '../customization/plain-queries.js';
 import type { RowWrite } from '../customization/table-triggers.js';
-import { ConcurrentModificationError, noSuchRecord, notDeleted, notStored } from '../errors/errors.js';
+import {
+  ConcurrentModificationError,
+  noSuchRecord,
+  notDeleted,
+  notStored,
+  severalRecords,
+} from '../errors/errors.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
 import { findOffsetPage } from '../paging/find-offset-page.js';
 import type { ListOptions } from '../paging/list-options.js';
@@ -45,6 +50,7 @@ import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../sql
 import { boundText, columnName, joinSql, quoteText, renderSql, sql } from '../sql/sql-fragment.js';
 import { GuardedRow } from './guarded-record.js';
 import { keysetRecordSource } from './keyset-record-source.js';
+import { leavingToTable } from './left-to-table.js';
 import {
   aliveCondition,
   type Pins,
@@ -59,7 +65,7 @@ import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { checkReferences } from './scoped-values.js';
 import { updateUnseen } from './unseen-changes.js';
-import { modelTriggers, needsLock, type WriteOptions } from './update-record.js';
+import { isPlainWrite, modelTriggers, needsLock, type WriteOptions } from './update-record.js';
 
 /** The transaction of a query, as an option. */
 type TransactionOption = Pick<WriteOptions, 'transaction'>;
@@ -67,6 +73,7 @@ type TransactionOption = Pick<WriteOptions, 'transaction'>;
 /** The records of one model that a request may see. */
 export class SequelizeRecords<M extends Model> {
   readonly #model: ModelClass<M>;
+  readonly #isKeyTrusted: boolean;
   readonly #access: Access;
   readonly #source: AccessSource | null;
   /** The condition of the request, with its texts; null is every row. */
@@ -76,6 +83,7 @@ export class SequelizeRecords<M extends Model> {
   constructor(model: ModelClass<M>, access: Access, source: AccessSource | null) {
     const { where, slots } = access;
     this.#model = model;
+    this.#isKeyTrusted = isKeyTrusted(model as unknown as ModelClass);
     this.#access = access;
     this.#source = source;
     this.#within = where && bindTexts(where, slots);
@@ -131,9 +139,11 @@ export class SequelizeRecords<M extends Model> {
     await checkReferences(this.#info, this.#access, values, options);
     // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
     const row = values as CreationAttributes<M>;
-    if (!this.provesWrites) return this.#insert(this.#model, row, options);
+    const { model, options: left } = leavingToTable(this.#model, this.#info, values);
+    const whole = { ...options, ...left };
+    if (!this.provesWrites) return this.#insert(model, row, whole);
     const pins = this.#pinsOf(values);
-    const record = await this.#insert(pinningModel(this.#model, pins), row, options);
+    const record = await this.#insert(pinningModel(model, pins), row, whole);
     // Its references have been looked at, and its scope is still to be.
     return this.#prove(record, without(values, [...pins.keys()]), pins, options);
   }
@@ -160,7 +170,10 @@ export class SequelizeRecords<M extends Model> {
 
   /** Deletes a row; how many there were. */
   async delete(id: Id, options: WriteOptions): Promise<number> {
+    // Code of the user's would run for each of several.
+    if (this.#isKeyTrusted) await this.#findByKey(id, options);
     const count = await this.#destroy(this.#byId(id), options);
+    if (count > 1) this.#several();
     await this.#checkGone(id, this.#model.options.paranoid ? 'update' : 'delete', options);
     return count;
   }
@@ -314,13 +327,16 @@ export class SequelizeRecords<M extends Model> {
     return new RowFinder(this.#model, criteria, options, this.#within);
   }
 
-  #findByKey(id: Id, options: WriteOptions & FindOptions, deleted?: Deleted): Promise<M | null> {
+  async #findByKey(id: Id, options: WriteOptions & FindOptions, deleted?: Deleted): Promise<M | null> {
     const where = this.#where(this.#byId(id), this.#aliased, deleted);
-    return this.#model.findOne({
-      ...(where ? { where } : {}),
-      ...options,
-      ...withGone(this.#info, deleted),
-    });
+    const query = { ...(where ? { where } : {}), ...options, ...withGone(this.#info, deleted) };
+    return this.#isKeyTrusted ? this.#findOnly(query) : this.#model.findOne(query);
+  }
+
+  /** @throws MultipleResultsFound where there are several */
+  async #findOnly(query: FindOptions): Promise<M | null> {
+    const [record = null, second] = await this.#model.findAll({ ...query, limit: 2 });
+    return second ? this.#several() : record;
   }
 
   #byId(id: Id): WhereOptions<Attributes<M>> {
@@ -368,26 +384,13 @@ export class SequelizeRecords<M extends Model> {
     );
   }
 
+  #several(): never {
+    throw severalRecords({ name: this.#model.name, key: this.#model.primaryKeyAttribute });
+  }
+
   #missing(): never {
     throw noSuchRecord({ name: this.#model.name, key: this.#model.primaryKeyAttribute });
   }
-}
-
-/** Whether no code of the user's takes part in what is written. */
-function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
-  return (
-    hasPlainQueries(model, 'write') &&
-    model.primaryKeyAttributes.length === 1 &&
-    classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
-  );
-}
-
-/** The same model, whose bulk destroy finds the records of soft-deleted rows for their hooks, which Sequelize leaves out. */
-function findingGone<M extends Model>(model: ModelClass<M>): ModelClass<M> {
-  const findAll = (options: FindOptions) => model.findAll({ ...options, paranoid: false });
-  return new Proxy(model, {
-    get: (target, key, receiver) => (key === 'findAll' ? findAll : Reflect.get(target, key, receiver)),
-  });
 }
 
 /** Options of a bulk destroy, with what Sequelize adds for its statement. */

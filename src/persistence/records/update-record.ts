@@ -14,6 +14,7 @@ import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { describeModel, describeRecords } from '../../plan/describe-model.js';
 import type { Maybe } from '../../util/maybe.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
+import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
 import { notStored } from '../errors/errors.js';
@@ -167,4 +168,13 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
   const row = Object.fromEntries(returned.map(({ name }) => [name, dataValues[name]]));
   record.set(row, { raw: true, reset: true });
   return true;
+}
+
+/** Whether no code of the user's takes part in what is written. */
+export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
+  return (
+    hasPlainQueries(model, 'write') &&
+    model.primaryKeyAttributes.length === 1 &&
+    classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
+  );
 }

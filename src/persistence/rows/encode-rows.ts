@@ -1,7 +1,7 @@
 /** Values of rows as JavaScript has them -> texts in slots. Knows no instances, hooks and setters. */
 
 import { timestampsOf } from '../../model/attribute-notes.js';
-import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
+import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../../model/model-info.js';
 import { defaultValues } from '../../model/sequelize-internals.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { writtenSlot } from '../sql/write-sql.js';
@@ -34,8 +34,6 @@ interface WrittenColumn extends PlacedColumn {
   /** What Sequelize gives a new row that has no value for it. */
   readonly makeDefault: (() => unknown) | undefined;
   readonly isTimestamp: boolean;
-  /** Whether Sequelize refuses a new row without a value for it, even where the table has a default. */
-  readonly isRequired: boolean;
 }
 
 /** Encodes the rows of one model. A shape is null where only Sequelize can write the values. */
@@ -55,7 +53,6 @@ export class RowEncoder {
         slot: writtenSlot(attribute.name).slot,
         makeDefault: defaults[attribute.name],
         isTimestamp: attribute.name === createdAt || attribute.name === updatedAt,
-        isRequired: !attribute.nullable && !attribute.hasDefault,
       }));
   }
 
@@ -94,9 +91,10 @@ export class RowEncoder {
     for (const column of this.#columns) {
       const { attribute, isTimestamp } = column;
       const own = given[attribute.name];
-      const value = own === undefined ? make?.(column) : own;
+      const value = own === undefined && !isGenerated(attribute) ? make?.(column) : own;
       if (value === undefined) {
-        if (make && column.isRequired) return null;
+        // Sequelize refuses the row.
+        if (make && !attribute.nullable && !isFilled(attribute) && !isGenerated(attribute)) return null;
         shape += '0';
         continue;
       }
