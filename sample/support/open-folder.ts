@@ -49,8 +49,11 @@ export async function openFolder(folder: string): Promise<string> {
   await createPlace(place, real);
   await run('cp', ['-Rp', `${real}/.`, place]);
   await chmod(place, OPEN);
-  await rm(real, { recursive: true });
+  // At nearly no moment does another process find neither, and take the place for an orphan.
+  const old = `${real}.closed`;
+  await rename(real, old);
   await symlink(place, real);
+  await rm(old, { recursive: true });
   tell(account, closed, place);
   return place;
 }
@@ -71,7 +74,8 @@ export async function openPackage(folder: string, program: string): Promise<stri
     await removePlace(place);
     const draft = `${place}-${randomBytes(6).toString('hex')}`;
     await createPlace(draft, folder);
-    await run('cp', ['-R', `${folder}/.`, draft]);
+    // Links to the same files are made sooner. On another disk there can be none.
+    await run('cp', ['-Rl', `${folder}/.`, draft]).catch(() => run('cp', ['-R', `${folder}/.`, draft]));
     await run('chmod', ['-R', 'a+rX', draft]);
     await writeFile(`${place}${OWNER}`, folder);
     // Two processes may come at the same time. The first one is right for both.

@@ -167,6 +167,19 @@ describe('a server that takes TLS only', () => {
     expect(count).to.equal(before + 1);
   });
 
+  it('says nothing of what beforeConnect throws', async () => {
+    const beforeConnect = async () => {
+      throw new Error('Bearer secret-token was refused');
+    };
+    for (const query of ['', '&target_session_attrs=primary']) {
+      const url = dsn(trusted() + query);
+      const failure = await caughtError(() =>
+        engineLifespan(url, { models: [], hooks: { beforeConnect } })(),
+      );
+      expect((failure as Error).message).to.match(/: connecting failed \(unknown\)\.$/);
+    }
+  });
+
   async function warningsOf(url: string, options: EngineOptions = {}): Promise<readonly string[]> {
     const logger = new CapturedLog();
     await using site = await startTestApp({

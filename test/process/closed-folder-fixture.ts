@@ -1,7 +1,6 @@
 /** Starts servers from the folder that it is compiled in, and counts the starts that the data of each has seen. */
 import { Client } from 'pg';
 import { openDatabase as openAtlas } from '../../sample/atlas/database.js';
-import { openDatabase } from '../../sample/support/open-database.js';
 import { OwnPostgres } from '../support/own-postgres.js';
 
 async function count(url: string): Promise<number> {
@@ -15,7 +14,6 @@ async function count(url: string): Promise<number> {
 
 const SERVERS = {
   atlas: () => openAtlas(),
-  sample: () => openDatabase('closed'),
   async test() {
     const server = await OwnPostgres.create('closed');
     return { url: server.url('postgres'), [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };

@@ -1,6 +1,6 @@
 /** Why PostgreSQL could not be connected to, and what to do about it. */
 import { QUERY_TIMEOUT } from '../errors/database-fault.js';
-import { NoHostError } from '../session/choose-host.js';
+import { NoHostError, OtherServerError } from '../session/choose-host.js';
 import { refusalAdvice } from './check-connections.js';
 import type { PostgresAddress } from './connection-string.js';
 
@@ -27,10 +27,10 @@ export function connectionAdvice(error: unknown, shown: PostgresAddress['shown']
   return `${hosts.join(' or ')}, ${as}: ${each.join('; ')}`;
 }
 
-/** Sequelize has the error of pg in its own. */
+/** Sequelize has the error of pg in its own. What code of the user's throws may hold anything. */
 function driverFailure(error: unknown): Failure {
-  const { parent } = error as { readonly parent?: Failure };
-  return parent ?? (error as Failure);
+  if (error instanceof OtherServerError) return error;
+  return (error as { readonly parent?: Failure }).parent ?? {};
 }
 
 function reasonOf(failure: Failure, hasTls: boolean): string {

@@ -61,7 +61,8 @@ export function readConnectionString(
   environment: Environment = process.env,
 ): PostgresAddress {
   const { user, password, hosts = '', path, query } = matchCertain(text);
-  const parameters = Object.fromEntries(new URLSearchParams(query ?? ''));
+  // One without a value is left out.
+  const parameters = Object.fromEntries([...new URLSearchParams(query)].filter(([, value]) => value !== ''));
   for (const [name, instead] of Object.entries(NOT_READ)) {
     if (name in parameters) throw problem(`has the parameter ${name}, which is not read; use ${instead}.`);
   }

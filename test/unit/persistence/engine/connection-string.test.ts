@@ -40,6 +40,7 @@ describe('a connection string', () => {
     ['postgres://:6432/atlas', { host: 'localhost', port: 6432, database: 'atlas' }],
     ['postgres://[2001:db8::1]:6432', { host: '2001:db8::1', port: 6432 }],
     ['postgres://ann%40x:p%3A%2F%40@h/', { host: 'h', port: 5432, username: 'ann@x', password: 'p:/@' }],
+    ['postgres://h/x?host=&port=&sslmode=&user=', { host: 'h', port: 5432, database: 'x' }],
     ['postgres://h/my%20db', { host: 'h', port: 5432, database: 'my db' }],
     ['postgres://h/a%2Fb%3F%23%C3%A4', { host: 'h', port: 5432, database: 'a/b?#ä' }],
     [
