@@ -1,5 +1,8 @@
 /** The options `etag` and `ifMatch` -> what tells the states of a row apart. */
+import type { Endpoint } from '../metadata/endpoint.js';
 import { versionOf, XMIN } from '../model/attribute-notes.js';
+import type { ModelInfo } from '../model/model-info.js';
+import { isLeftOut } from '../model/sequelize-internals.js';
 import { showValue } from '../util/option-problems.js';
 import type { OptionCheck } from './compile-options.js';
 import type { EntityTagPlan, ResourcePlan } from './resource-plan.js';
@@ -28,6 +31,20 @@ export function compileEntityTag({ info, exposure, options, report }: OptionChec
     `${info.name}: etag is 'version', and the model has none; give its @Table version: true, or use 'xmin'.`,
   );
   return null;
+}
+
+/** Why Sequelize could not count the changes of a row; undefined where it can. */
+export function versionProblem(
+  { name, model }: ModelInfo,
+  endpoints: ReadonlySet<Endpoint>,
+): string | undefined {
+  const version = versionOf(model);
+  const isChanged = (['update', 'replace', 'restore'] as const).some((each) => endpoints.has(each));
+  if (version === undefined || !isChanged || !isLeftOut(model, version)) return undefined;
+  return (
+    `${name}: the default scope leaves out ${version}, without which Sequelize changes no row; have the scope read it: ` +
+    '@Exclude() hides it from answers.'
+  );
 }
 
 /** Whether writes need a condition. */

@@ -11,7 +11,7 @@ import { replaceProblems } from './check-replace.js';
 import { compileAccess, type SharedAccess } from './compile-access.js';
 import { bulkProblems, compileBulk, singleEndpoints } from './compile-bulk.js';
 import { compileCount } from './compile-count.js';
-import { compileEntityTag, compileIfMatch } from './compile-entity-tag.js';
+import { compileEntityTag, compileIfMatch, versionProblem } from './compile-entity-tag.js';
 import { compileFilters } from './compile-filters.js';
 import { compileId } from './compile-id.js';
 import {
@@ -119,6 +119,8 @@ export function compileResource(
     ),
   );
   problems.push(...bulkProblems({ ...compiled, entityTag, ifMatch }));
+  const unversioned = versionProblem(info, endpoints);
+  if (unversioned) report(unversioned);
   const claim = { name: compiled.name, prefix: compiled.prefix };
   if (problems.length > 0 || !id.parser || !id.kind) return { plan: null, problems, claim };
   const include = new Map<string, IncludePlan>();

@@ -62,9 +62,14 @@ function undecidedProblem({ model, name: modelName }: RecordInfo, name: string):
   );
 }
 
-/** Whether `@Exclude()` keeps an attribute of any model, served or not, out of answers. */
+/**
+ * Whether `@Exclude()` keeps an attribute of any model, served or not, out of answers; or `@Expose()` with groups, of which answers have
+ * none.
+ */
 export function isHidden(model: object, name: string): boolean {
-  return exclusionOf(model, name, 'read') !== undefined;
+  const { groups, toClassOnly } = transformerStorage.findExposeMetadata(model, name)?.options ?? {};
+  const isGrouped = (groups?.length ?? 0) > 0 && toClassOnly !== true;
+  return isGrouped || exclusionOf(model, name, 'read') !== undefined;
 }
 
 /** The options of the `@Exclude()` that hides an attribute in this direction, if one does. */

@@ -1,6 +1,6 @@
 /** What a model hides from its own records, by its default scope or its `toJSON`, is in no answer, whatever makes it. */
 import { expect } from 'chai';
-import { Exclude } from 'class-transformer';
+import { Exclude, Expose } from 'class-transformer';
 import type { Request, Response } from 'express';
 import { Get, Res } from 'routing-controllers';
 import {
@@ -88,6 +88,17 @@ class Getting extends Owned {
     const { token: _, deletedAt: __, ...others } = values as Record<string, unknown>;
     return others as never;
   }
+}
+
+/** Shows it to groups, of which answers have none. */
+@Crud(OPTIONS as object)
+@Table({ ...TABLE, tableName: 'grouped' })
+class Grouped extends Owned {
+  @Expose({ groups: ['admin'] })
+  declare token: string | null;
+
+  @Exclude({ toPlainOnly: true })
+  declare deletedAt: Date | null;
 }
 
 /** Was given one. */
@@ -207,6 +218,7 @@ const MODELS: readonly (readonly [model: ModelClass, path: string, token: object
   [Formed, '/formeds', {}],
   [Inheriting, '/inheritings', { token: '***' }],
   [Getting, '/gettings', {}],
+  [Grouped, '/groupeds', {}],
   [Mixed, '/mixeds', {}],
 ];
 

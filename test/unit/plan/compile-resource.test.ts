@@ -322,4 +322,20 @@ describe('compileResource', () => {
       );
     });
   });
+
+  it('refuses writes of a version that the default scope leaves out', () => {
+    const made = defineModel(
+      'Log',
+      { name: DataTypes.TEXT },
+      {
+        version: true,
+        defaultScope: { attributes: { exclude: ['version'] } },
+      },
+    );
+    expect(problemsOf(made, {})).to.deep.equal([
+      'Log: the default scope leaves out version, without which Sequelize changes no row; have the scope read it: @Exclude() hides ' +
+        'it from answers.',
+    ]);
+    expect(problemsOf(made, { endpoints: ['list', 'read', 'create'] })).to.deep.equal([]);
+  });
 });
