@@ -12,6 +12,7 @@ import { RowSecurity } from './http/request/row-security.js';
 import { declareResources } from './http/resources/declare-resources.js';
 import { createResources } from './http/resources/resource.js';
 import { type ResourceOptions, resolveSettings } from './http/resources/settings.js';
+import { noteServed, unservedWarnings } from './http/resources/unserved-models.js';
 import { mountResources } from './http/routes/mount-resources.js';
 import { LOOSE, mountBelow, pathMatching } from './http/routes/path-matching.js';
 import {
@@ -45,11 +46,12 @@ import { describeSql } from './persistence/engine/describe-sql.js';
 import { prepareKeyTables } from './persistence/engine/key-tables.js';
 import { pinSettings } from './persistence/session/pin-settings.js';
 import { compilePlan } from './plan/compile-plan.js';
+import { writtenFilterProblems } from './query/written-filters.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
 import { nestedProblems } from './schema/undecorated-classes.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
-import { flagProblems } from './util/option-problems.js';
+import { flagProblems, showValue } from './util/option-problems.js';
 
 /** Options of `bootstrap`. */
 export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
@@ -103,6 +105,10 @@ export interface CrudApplication {
  * same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
+  if (typeof app?.use !== 'function')
+    throw new ConfigError([
+      `bootstrap got ${showValue(app)} as its application; pass it what express() gives.`,
+    ]);
   const matching = pathMatching(app);
   const {
     settings,
@@ -135,7 +141,8 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);
   for (const known of [app, application]) BUILT.set(known, described);
-  for (const line of warnings) settings.logger.warn(line);
+  for (const line of [...warnings, ...(settings.isScan ? [] : unservedWarnings(plans))])
+    settings.logger.warn(line);
   for (const { model } of plans) {
     writeExactly(model);
     if (model.sequelize) pinSettings(model.sequelize);
@@ -214,7 +221,9 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   throwProblems([
     ...(docs ? docsConflicts(documentation, plans, routePrefix) : []),
     ...metricsConflicts(metricsPath(options), plans, routePrefix),
+    ...writtenFilterProblems(plans),
   ]);
+  noteServed(plans);
   const resources = createResources(plans, declarations, { ...settings, features });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);

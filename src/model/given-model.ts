@@ -6,6 +6,9 @@ export function isModelClass(value: unknown): value is ModelClass {
   return typeof value === 'function' && 'getTableName' in value;
 }
 
+/** How a class becomes a model, as the end of a sentence. */
+export const EXTENDS_MODEL = "extends Model, with import { Model } from 'sequelize-typescript'";
+
 /** What was found, as the end of a sentence. */
 export function foundInstead(value: unknown): string {
   if (typeof value === 'function') return `the class ${value.name}`;

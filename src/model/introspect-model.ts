@@ -4,6 +4,7 @@ import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { nameProblems } from './attribute-names.js';
 import { timestampsOf, versionOf } from './attribute-notes.js';
+import { EXTENDS_MODEL, isModelClass } from './given-model.js';
 import { introspectColumnType } from './introspect-column-type.js';
 import type { AttributeInfo, AttributeRole, ModelInfo } from './model-info.js';
 import { tableFacts } from './table-facts.js';
@@ -20,6 +21,10 @@ export function isAttached(model: ModelClass): boolean {
 
 /** Looks at a model once. Never throws for a wrong model: every problem is returned, with what to write instead. */
 export function introspectModel(model: ModelClass): Introspection {
+  if (!isModelClass(model)) {
+    const { name } = model as { readonly name: string };
+    return failure([`${name} has @Crud and is no model; write class ${name} ${EXTENDS_MODEL}.`]);
+  }
   if (!isAttached(model)) {
     return failure([
       `${model.name} is not attached to a Sequelize instance; list it in the engine's models, or in ` +

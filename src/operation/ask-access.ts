@@ -1,4 +1,5 @@
 /** The rules of a resource -> the access of a request. Each rule is asked once. */
+
 import type { Request } from 'express';
 import { type AccessRule, EVERYTHING } from '../metadata/access-options.js';
 import { type Endpoint, RULES_OF } from '../metadata/endpoint.js';
@@ -9,6 +10,7 @@ import { FilterError } from '../query/filter-error.js';
 import { parseFilterValue } from '../query/filter-value.js';
 import { exactText, typeTemplate } from '../query/type-template.js';
 import { BoundedCache } from '../util/bounded-cache.js';
+import { thrownValue } from '../util/describe-error.js';
 import { all, isPromise, type Maybe, then } from '../util/maybe.js';
 import type { Access, AccessForm, ScopeMode } from './access.js';
 import type { ByEndpoint } from './feature.js';
@@ -281,5 +283,7 @@ export function guarded(rule: (request: Request) => unknown, request: Request): 
 
 function fail(thrown: unknown): never {
   if (typeof thrown === 'object' && thrown !== null) throw thrown;
-  throw new TypeError('A rule of access threw something that is not an error.');
+  throw new TypeError(
+    `A rule of access threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`,
+  );
 }

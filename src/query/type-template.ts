@@ -5,6 +5,7 @@ import type { RecordInfo } from '../model/model-info.js';
 import { relationNames } from '../model/relations.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import { FilterError } from './filter-error.js';
 import { type Lexeme, parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 import type { Filter } from './list-query.js';
 import { PATTERN_OPERATORS, typeFilter } from './parse-filter.js';
@@ -36,11 +37,33 @@ export function typeTemplate(
   const issues: RequestIssue[] = [];
   const filter = typeFilter({ filters }, syntax, issues);
   if (filter) return filter;
-  // What is wrong may quote a value.
-  const [problem] = issues;
-  throw new TypeError(
-    `${source} gave a filter that is wrong (${problem?.code}): ${template.texts.join('…')}`,
-  );
+  const told = issues.map((issue) => withoutValues(issue, syntax)).join(' ');
+  throw new TypeError(`${source} gave the filter '${template.texts.join('…')}', which is wrong: ${told}`);
+}
+
+/** What of a problem has names only: whatever else is wrong may quote a value. */
+const ABOUT_NAMES: ReadonlySet<string> = new Set([
+  'q.unknown-field',
+  'q.unknown-operator',
+  'q.operator-not-allowed',
+  'q.to-many',
+  'q.arity',
+]);
+
+function withoutValues({ code, detail, position }: RequestIssue, syntax: SyntaxNode): string {
+  if (ABOUT_NAMES.has(code)) return detail;
+  const name = comparedAt(syntax, position);
+  return name === undefined
+    ? `A value cannot be used (${code}).`
+    : `The value for '${name}' is none that it can have (${code}).`;
+}
+
+/** The name that the value at a position is compared with. */
+function comparedAt(node: SyntaxNode, position: number | undefined): string | undefined {
+  if ('operands' in node)
+    return node.operands.map((each) => comparedAt(each, position)).find((name) => name !== undefined);
+  if (node.kind !== 'comparison') return undefined;
+  return node.values.some((value) => value.position === position) ? node.selector.text : undefined;
 }
 
 const VALUE_TYPES: ReadonlySet<string> = new Set(['string', 'number', 'bigint', 'boolean']);
@@ -64,11 +87,22 @@ export function exactText(type: ColumnType | undefined, value: unknown): string 
 function syntaxOf(texts: TemplateStringsArray, source: string): SyntaxNode {
   let syntax = parsed.get(texts);
   if (syntax === undefined) {
-    syntax = parseFilterSyntax(texts.reduce((text, next, index) => `${text}\uE000${index - 1}\uE001${next}`));
+    syntax = readSyntax(texts, source);
     parsed.set(texts, syntax);
   }
   if (syntax === null) throw new TypeError(`${source} gave an empty filter; use EVERYTHING for all rows.`);
   return syntax;
+}
+
+function readSyntax(texts: TemplateStringsArray, source: string): SyntaxNode | null {
+  try {
+    return parseFilterSyntax(texts.reduce((text, next, index) => `${text}\uE000${index - 1}\uE001${next}`));
+  } catch (error) {
+    if (!(error instanceof FilterError)) throw error;
+    throw new TypeError(
+      `${source} gave the filter '${texts.join('…')}', which cannot be read: ${error.message}`,
+    );
+  }
 }
 
 function fill(info: RecordInfo, node: SyntaxNode, template: FilterTemplate, source: string): SyntaxNode {

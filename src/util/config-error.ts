@@ -14,17 +14,30 @@
  */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+  /** Every problem found, in the order of the models. */
+  declare readonly problems: readonly string[];
 
-  constructor(
-    /** Every problem found, in the order of the models. */
-    readonly problems: readonly string[],
-  ) {
+  constructor(problems: readonly string[]) {
     super(
       problems.length === 1
         ? String(problems[0])
         : `${problems.length} problems:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
     );
+    // Node prints each property of an error that nobody catches, and the message has them.
+    Object.defineProperty(this, 'problems', { value: problems, enumerable: false });
+    this.stack = shortStack(this);
   }
+}
+
+/** Of compiled files, this package's own. */
+const OWN_FILES = __dirname.replace(/util$/, '');
+
+/** The message and the lines of the user's code: it called what found the problems, and how they were found says nothing to him. */
+function shortStack({ message, stack = '' }: Error): string {
+  const frames = stack.split('\n').filter((line) => /^\s+at .*[/\\]/.test(line));
+  const isUsers = (line: string): boolean =>
+    !line.includes(OWN_FILES) && !/node_modules|\bnode:|\(internal/.test(line);
+  return [`ConfigError: ${message}`, ...frames.filter(isUsers)].join('\n');
 }
 
 /** What `parse` gives; where it throws a `ConfigError`, its problems are added to the others and `fallback` is given. */

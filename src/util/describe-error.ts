@@ -3,10 +3,36 @@
 /** Enough to see what an error was made of; a chain can be a ring. */
 const MAX_DEPTH = 3;
 
+/** Characters of a thrown text that a log line has. */
+const LONGEST = 200;
+
+/** What was thrown in the place of an error, as a log may have it: a text, or the message of an object. */
+export function thrownValue(thrown: unknown): string {
+  try {
+    if (typeof thrown === 'object' && thrown !== null) {
+      const { message } = thrown as { readonly message?: unknown };
+      // That of a database quotes values.
+      return typeof message === 'string' && !databaseErrorOf(thrown as Error)
+        ? `an object with the message ${shortText(message)}`
+        : 'an object';
+    }
+    return typeof thrown === 'string' ? `the text ${shortText(thrown)}` : String(thrown);
+  } catch {
+    return 'an object that cannot be read';
+  }
+}
+
+function shortText(text: string): string {
+  return JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+}
+
 /** Describes what was thrown. Never throws itself: reading what was thrown can. */
 export function describeError(error: unknown, depth = MAX_DEPTH): object {
   try {
-    if (!(error instanceof Error)) return { error: `a thrown ${error === null ? 'null' : typeof error}` };
+    if (!(error instanceof Error)) {
+      const type = error === null ? 'null' : typeof error;
+      return { error: `a thrown ${type}`, thrown: thrownValue(error) };
+    }
     const { cause } = error;
     const errors = depth > 0 ? errorsIn(error).slice(0, MAX_DEPTH) : [];
     return {
@@ -41,7 +67,7 @@ function describeOne(error: Error): object {
   return {
     error: error.name,
     code,
-    ...(isSchemaError ? { reason: message } : {}),
+    ...(isSchemaError || source['name'] === 'FullPoolError' ? { reason: message } : {}),
     table,
     column,
     constraint,

@@ -26,6 +26,11 @@ export function flagProblems(name: string, value: unknown): string[] {
   return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
 }
 
+/** What is wrong with an option that is a list. @param members what stands in it, such as `model classes` */
+export function listProblems(name: string, value: unknown, members: string): string[] {
+  return Array.isArray(value) ? [] : [`${name} is ${showValue(value)}; use an array of ${members}.`];
+}
+
 /** Segments of letters, digits and `-._~`: what needs no encoding and means nothing to a router (RFC 3986, 2.3). */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 

@@ -194,7 +194,7 @@ describe('running out', () => {
   });
 
   describe('of connections', () => {
-    const UNAVAILABLE = { detail: 'The database is not available; try again.' };
+    const FULL = { detail: 'Too many requests wait for the database; try again.' };
     let release: () => Promise<void>;
 
     /** Takes every connection of both pools. */
@@ -218,7 +218,7 @@ describe('running out', () => {
         site.agent.delete('/jobs/1'),
       ]);
       for (const answer of answers) {
-        expectProblem(answer, 503, UNAVAILABLE);
+        expectProblem(answer, 503, FULL);
         expect(answer.headers['retry-after']).to.equal('1');
       }
     });

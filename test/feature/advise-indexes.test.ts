@@ -229,6 +229,12 @@ const DEFAULT = `Job: no index serves the order '-made,state,id' (defaultSort); 
 
 const TASK = `Task: no index serves a filter by 'state' (filterAllow); CREATE INDEX ON "tasks" ("state", "id");`;
 
+/** A model with more columns to sort by than the warning names. */
+@Crud({ sortAllow: Array.from({ length: 23 }, (_, index) => `column${index}`) as never })
+@Table({ tableName: 'wide', timestamps: false })
+class Wide extends Model {}
+for (let index = 0; index < 23; index += 1) Column(DataType.INTEGER)(Wide.prototype, `column${index}`);
+
 /** The lines of the one warning about indexes. */
 function advisedIn({ lines }: CapturedLog): string[] {
   const warnings = lines.filter(({ message }) => /^\d+ index(?:es are| is) missing/.test(message));
@@ -241,7 +247,7 @@ describe('advising indexes', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour],
+      models: [Job, Task, Seat, Label, Badge, Room, Guest, StayRoom, Stay, Tour, Wide],
       bootstrap: { models: [Job, Task, Seat], logger: new CapturedLog() },
     });
   });
@@ -286,6 +292,18 @@ describe('advising indexes', () => {
     const quiet = new CapturedLog();
     await buildApp({ models: [Job, Task], logger: quiet, indexAdvice: false });
     expect(quiet.lines).to.deep.equal([]);
+  });
+
+  it('names twenty at most, and where the others are', async () => {
+    const logger = new CapturedLog();
+    await buildApp({ models: [Wide], logger });
+    const advised = (column: number) =>
+      `Wide: no index serves the order 'column${column}' (sortAllow); CREATE INDEX ON "wide" ("column${column}", "id");`;
+    expect(advisedIn(logger)).to.deep.equal([
+      ...Array.from({ length: 20 }, (_, column) => advised(column)),
+      'and 3 more; npx crud-controllers sql prints them with the others.',
+    ]);
+    expect(logger.lines[0]?.message).to.match(/^23 indexes are missing/);
   });
 
   it('advises an index for a filter where none for the order is missing', async () => {

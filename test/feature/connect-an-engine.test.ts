@@ -210,14 +210,21 @@ describe('connecting an engine', () => {
       const app = express();
       const pool = { max: 1, acquire: 1000 };
       await using engine = await engineLifespan(database.url, { models: [Lamp], createAll: true, pool })(app);
-      const logger = { debug() {}, info() {}, warn() {}, error() {} };
-      await bootstrap(app, { models: [Lamp], logger });
+      const lines: unknown[] = [];
+      const error = (_message: string, details: object = {}) =>
+        lines.push((details as { readonly reason?: unknown }).reason);
+      await bootstrap(app, { models: [Lamp], logger: { debug() {}, info() {}, warn() {}, error } });
       const transaction = await engine.sequelize.transaction({ readOnly: true });
       const agent = supertest(app);
       const busy = await agent.get('/lamps/1');
       const refused = await agent.get('/lamps/x');
       await transaction.rollback();
-      expectProblem(busy, 503, { detail: 'The database is not available; try again.' });
+      // Not that it is not available: it is there.
+      expectProblem(busy, 503, { detail: 'Too many requests wait for the database; try again.' });
+      expect(lines).to.deep.equal([
+        'No connection was free for 1000 ms: pool.max is 1, and pool.acquire 1000. Raise pool.max of engineLifespan, or look for what holds ' +
+          'connections so long, such as a lock.',
+      ]);
       expect(busy.headers['retry-after']).to.equal('1');
       expect(refused.status).to.equal(400);
       expect((await agent.get('/lamps/1')).status).to.equal(404);
@@ -346,7 +353,8 @@ describe('connecting an engine', () => {
 
     for (const [dsn, found, encoded = ''] of [
       ['', 'The DSN is empty'],
-      [undefined, 'The DSN is undefined'],
+      [undefined, 'The DSN is undefined: the environment variable that it comes from is not set'],
+      ['undefined', 'The DSN is undefined: the environment variable that it comes from is not set'],
       ['lamps', 'The DSN is not a URL'],
       [`postgres://me:${SECRET}@host:port/lamps`, 'The DSN cannot be read for certain', ENCODED],
       [`mysql://me:${SECRET}@host/lamps`, "The DSN begins with 'mysql:'"],

@@ -288,7 +288,10 @@ describe('loading relations with a repository', () => {
       const wrong = () => books().get(1, { include: { pages: { filter: filter`numbr==1` } } });
       expect(await caughtError(wrong))
         .to.have.property('message')
-        .that.equals('include.pages.filter gave a filter that is wrong (q.unknown-field): numbr==1');
+        .that.equals(
+          "include.pages.filter gave the filter 'numbr==1', which is wrong: Cannot filter by 'numbr'. Did you mean 'number'? " +
+            'Filterable: id, number, text, isSecret, bookId.',
+        );
     });
 
     it('stays within the access of the request, unless that is left', async () => {

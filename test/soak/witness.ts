@@ -11,6 +11,7 @@ export const RECOVERY = 2_000;
 const CALM: ReadonlySet<string> = new Set([
   '503 {"detail":"The database is not available; try again."}',
   '503 {"detail":"The database is busy; try again."}',
+  '503 {"detail":"Too many requests wait for the database; try again."}',
   '504 {"detail":"The database did not answer in time."}',
 ]);
 

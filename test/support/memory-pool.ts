@@ -35,6 +35,10 @@ export class MemoryPool implements QueuedPool {
     });
   }
 
+  get isInUse(): boolean {
+    return this.pool.using > 0;
+  }
+
   get waiting(): number {
     return this.pool.waiting;
   }

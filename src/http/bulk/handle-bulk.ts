@@ -120,7 +120,7 @@ export function compileBulkHandler(
       if (typeof made.body === 'object') checkJson(made.body, response);
       return made;
     });
-    const draft = await commitRequest(action, inSession, work);
+    const draft = await commitRequest(metadata, action, inSession, work);
     return draft ? answer(draft, response, metadata) : response;
   };
 }

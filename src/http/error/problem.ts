@@ -64,6 +64,7 @@ const FAULTS: Readonly<Record<FaultKind, Problem>> = {
   forbidden: { status: 403, detail: 'The database does not allow you to do this.' },
   readOnly: UNAVAILABLE,
   unavailable: UNAVAILABLE,
+  full: { status: 503, detail: 'Too many requests wait for the database; try again.', retryAfter: 1 },
   tooLarge: {
     status: 400,
     detail: 'The answer would be too large; ask for fewer records at once, or for fewer fields of them.',

@@ -1,11 +1,12 @@
 /** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
-import type { Action } from 'routing-controllers';
+import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { hasPlainQueries, runsCodeInWrites } from '../../persistence/customization/plain-queries.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { runWithSettings } from '../../persistence/session/request-settings.js';
 import { runOnSequelize } from '../../persistence/session/session.js';
 import { everyInclude } from '../../plan/resource-plan.js';
+import { thrownValue } from '../../util/describe-error.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { requestSettings } from '../request/row-security.js';
 import { CrudController } from '../resources/crud-controller.js';
@@ -29,11 +30,13 @@ export function onPath(run: RunInSession, { fastPath }: PathSettings): RunInSess
  * shapes an answer undoes it by throwing.
  */
 export async function commitRequest<T>(
+  metadata: ActionMetadata,
   { request, response }: Action,
   run: RunInSession,
   work: () => Promise<T>,
 ): Promise<T> {
   const sessions = requestSessions(request, response);
+  sessions.action = metadata;
   const settings = requestSettings(request);
   try {
     const runWork = () => run(sessions, work);
@@ -102,5 +105,5 @@ function runsUserCode({ controller, repository, plan }: Resource, { method }: Ge
 /** Express takes null, 'route' and 'router' for "no error, go on". */
 function toError(thrown: unknown): object {
   if (typeof thrown === 'object' && thrown !== null) return thrown;
-  return new TypeError('A controller threw something that is not an error.');
+  return new TypeError(`A controller threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`);
 }

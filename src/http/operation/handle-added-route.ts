@@ -22,7 +22,7 @@ export function addedRouteHandler(
   return async (metadata, action, params) => {
     const { request, response } = action;
     shaper.guard(response);
-    const sendAnswer = await commitRequest(action, inSession, async () => {
+    const sendAnswer = await commitRequest(metadata, action, inSession, async () => {
       const result = await controllerFor(action)[metadata.method]?.(...params);
       if (hasAccessRules(request)) await shaper.ready(result, action);
       const answer = shapePage ? await shapePage(result, action) : { result };

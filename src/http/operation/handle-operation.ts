@@ -146,12 +146,14 @@ export function answerWith<I extends RequestArguments>(
   const formatFor = (response: Response) => (isSeen || !writesPlainJson(response) ? 'values' : 'text');
   /** All of it in one session, which is committed or rolled back. */
   const runInSession = (
+    metadata: ActionMetadata,
     action: Action,
     params: readonly unknown[],
     { input, ours, once, isWhole, isConditional }: WholeRequest<I>,
   ): Promise<AnswerDraft | null> => {
     const { request, response } = action;
     return commitRequest(
+      metadata,
       action,
       sessionFor(isWhole),
       runOnce(once, formatFor(response), response, async () => {
@@ -214,7 +216,13 @@ export function answerWith<I extends RequestArguments>(
       if (!once) ours = null;
     }
     const isWhole = isShaped || isConditional || mayDrop || runInRace !== null || once !== null;
-    const draft = await runInSession(action, params, { input, ours, once, isWhole, isConditional });
+    const draft = await runInSession(metadata, action, params, {
+      input,
+      ours,
+      once,
+      isWhole,
+      isConditional,
+    });
     // What routing-controllers takes for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };

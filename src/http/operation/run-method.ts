@@ -5,8 +5,11 @@ import { NotFoundError } from '../../persistence/errors/errors.js';
 import type { Page } from '../../persistence/paging/page.js';
 import { storedText } from '../../persistence/records/record-column.js';
 import { type ResultShaper, releaseJson } from '../answer/result-shaper.js';
+import { requestLogger } from '../request/application-logger.js';
+import { describePath } from '../request/describe-path.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { accessSource } from '../request/reference-access.js';
+import { requestId } from '../request/request-id.js';
 import { hasAccessRules } from '../resources/application-access.js';
 import type { CrudContext } from '../resources/crud-controller.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
@@ -52,6 +55,7 @@ export function compileMethod(
   shaper: ResultShaper,
 ): MethodRunner {
   const instanceFor = controllerFor(resource);
+  let isTold = !['read', 'update', 'restore'].includes(operation);
   const isList = (input: RequestArguments | readonly unknown[]): input is readonly unknown[] =>
     Array.isArray(input);
   return async (action, input) => {
@@ -62,10 +66,23 @@ export function compileMethod(
     if (!resource.isGenerated) shaper.guard(response);
     const result = await instanceFor(action)[method]?.(...values);
     if (result === response || (result === undefined && response.headersSent)) return null;
+    if (result === undefined && !isTold) {
+      isTold = true;
+      tellMissing(resource, method, action);
+    }
     releaseJson(response);
     if (hasAccessRules(action.request)) await shaper.ready(result, action);
     return outcomeOf(resource, operation, result);
   };
+}
+
+/** An override without a `return` is one that has found nothing. Told once, as that may be meant. */
+function tellMissing({ controller }: Resource, method: string, { request }: Action): void {
+  requestLogger(request).warn(
+    `${request.method} ${describePath(request)} is answered with 404, as ${controller.name}.${method} returned nothing, and what it has ` +
+      `written is rolled back; return what super.${method} gives, or null where there is no such record.`,
+    { requestId: requestId(request) },
+  );
 }
 
 /** What a method has returned, as records of an answer. */

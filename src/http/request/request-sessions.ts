@@ -3,6 +3,7 @@
  * the response is written, and rolled back on any error, and at once when the client goes away.
  */
 import type { Request, Response } from 'express';
+import type { ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import {
   joinableSession,
@@ -13,6 +14,7 @@ import {
 } from '../../persistence/records/unit-of-work.js';
 import { currentSession, runInSession } from '../../persistence/session/session.js';
 import { DatabaseSession, SNAPSHOT } from '../../persistence/transactions/database-session.js';
+import { survivable } from '../../util/late-rejections.js';
 import { requestLogger } from './application-logger.js';
 import { requestSettings } from './row-security.js';
 
@@ -39,6 +41,7 @@ export function existingSessions(request: WorkingRequest): RequestSessions | und
 export class ClientGone extends Error {
   constructor(options?: ErrorOptions) {
     super('The client has gone, so what its request has written is rolled back.', options);
+    survivable(this);
   }
 }
 
@@ -49,6 +52,8 @@ export class RequestSessions {
     read: new Map<Sequelize, DatabaseSession>(),
     write: new Map<Sequelize, DatabaseSession>(),
   };
+  /** Of the method that runs. */
+  action: ActionMetadata | null = null;
   /** Units of work that the request is in. What has begun them ends them. */
   readonly #joined = new Set<DatabaseSession>();
 
@@ -150,8 +155,8 @@ export class RequestSessions {
 
   #session(mode: 'get' | 'read' | 'write', sequelize: Sequelize): DatabaseSession {
     const snapshot = mode === 'read' ? SNAPSHOT : {};
-    const own = mode === 'write' ? { logger: requestLogger(this.request) } : snapshot;
-    const options = { ...own, settings: requestSettings(this.request) };
+    const own = { logger: requestLogger(this.request), ...snapshot };
+    const options = { ...own, settings: requestSettings(this.request), owner: () => methodName(this.action) };
     const known = this.#open[mode].get(sequelize);
     const outer = known || mode !== 'write' ? undefined : this.#join(sequelize);
     const session = known ?? outer ?? new DatabaseSession(sequelize, mode, options);
@@ -160,6 +165,11 @@ export class RequestSessions {
     if (this.#isGone) void session.abort(new ClientGone());
     return session;
   }
+}
+
+/** As the user's code calls it: each application has a class of its own, which extends the user's. */
+export function methodName(action: ActionMetadata | null): string {
+  return action ? `${Object.getPrototypeOf(action.target).name}.${action.method}` : 'A middleware';
 }
 
 /** RFC 9110, 9.2.1, of those that reach a controller. */

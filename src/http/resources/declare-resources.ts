@@ -4,7 +4,7 @@ import { declaredOptions } from '../../model/declared-options.js';
 import { isAttached } from '../../model/introspect-model.js';
 import { enginesInUse } from '../../persistence/engine/engine.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
-import { takeoverProblems } from '../../persistence/session/model-owners.js';
+import { closedWarnings, takeoverProblems } from '../../persistence/session/model-owners.js';
 import { showValue } from '../../util/option-problems.js';
 import { declaredParameters, lineageOf } from './controller-metadata.js';
 import { CrudController, type CrudControllerClass, controllerSource } from './crud-controller.js';
@@ -105,7 +105,11 @@ export function declareResources({
   // Where the models are listed, another application of the process may be given the subclass.
   if (isScan)
     problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
-  const warnings = [...(isScan ? [] : forgotten), ...untypedListWarnings(own, routing)];
+  const warnings = [
+    ...(isScan ? [] : forgotten),
+    ...untypedListWarnings(own, routing),
+    ...closedWarnings([...declarations.keys()]),
+  ];
   const unconnected = noEngineProblem([...declarations.keys()]);
   return {
     declarations: unconnected ? [] : [...declarations.values()],

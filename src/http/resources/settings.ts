@@ -12,6 +12,7 @@ import { ConfigError, collectProblems } from '../../util/config-error.js';
 import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
 import {
   flagProblems,
+  listProblems,
   pathProblems,
   showValue,
   unknownOptions,
@@ -171,7 +172,17 @@ export function resolveSettings(
   otherNames: readonly string[] = [],
   otherProblems: readonly string[] = [],
 ): Settings {
-  const { models, controllers = [], routePrefix = '', scope = {}, deny = false, rls = null } = options;
+  const {
+    models: givenModels,
+    controllers: givenControllers = [],
+    routePrefix = '',
+    scope = {},
+    deny = false,
+    rls = null,
+  } = options;
+  // One that is no list is told of, and read as an empty one.
+  const models = givenModels === undefined || Array.isArray(givenModels) ? givenModels : [];
+  const controllers = Array.isArray(givenControllers) ? givenControllers : [];
   const records = models ? models.flatMap(recordsOf) : crudRecords();
   const problems = [
     ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
@@ -181,6 +192,8 @@ export function resolveSettings(
         (model) =>
           `${model?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
       ),
+    ...(givenModels !== undefined ? listProblems('models', givenModels, 'model classes') : []),
+    ...listProblems('controllers', givenControllers, 'classes'),
     ...pathProblems('routePrefix', routePrefix, '/api'),
     ...otherProblems,
     ...flagProblems('deny', deny),

@@ -8,14 +8,18 @@ import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
 import { compilePlan } from '../../plan/compile-plan.js';
+import { writtenFilterProblems } from '../../query/written-filters.js';
 import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure } from '../../schema/model-decorators.js';
+
 import { nestedProblems } from '../../schema/undecorated-classes.js';
+import { throwProblems } from '../../util/config-error.js';
 import { admitThenGoOn } from '../connection/admit-requests.js';
 import { setLogger } from '../request/application-logger.js';
 import { type Declaration, repositoryGuards } from '../resources/declare-resources.js';
 import { createResources } from '../resources/resource.js';
 import { type RouterOptions, resolveRouterOptions } from '../resources/settings.js';
+import { noteServed } from '../resources/unserved-models.js';
 import { mountResources } from './mount-resources.js';
 
 /** Options of `crudRouter`: those of `@Crud`, and those of `bootstrap` that concern a single resource. */
@@ -54,6 +58,8 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const settings = resolveRouterOptions(options, problems);
   problems.push(...takeoverProblems([model]));
   const plans = compilePlan([declaration], { describeExposure, classProperties, nestedProblems }, problems);
+  throwProblems(writtenFilterProblems(plans));
+  noteServed(plans);
   const resources = createResources(plans, [declaration], settings);
   if (logger) for (const resource of resources) setLogger(resource.plan, settings.logger);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice: false });

@@ -21,10 +21,15 @@ import {
   serializeResult,
   transformResult,
 } from '../../response/result-serializer.js';
+
+import { thrownValue } from '../../util/describe-error.js';
 import { setDefaultHeaders } from '../answer/default-headers.js';
 import { checkJson, isBytesOrStream, JsonAnswer, writesPlainJson } from '../answer/json-answer.js';
 import { guardJson, type ResultShaper, releaseJson } from '../answer/result-shaper.js';
-import { existingSessions } from '../request/request-sessions.js';
+import { requestLogger } from '../request/application-logger.js';
+import { describePath } from '../request/describe-path.js';
+import { requestId } from '../request/request-id.js';
+import { existingSessions, methodName } from '../request/request-sessions.js';
 import { answering, askForAnswer } from '../resources/application-access.js';
 import { checkDriver } from '../resources/routing-controllers-internals.js';
 import { type AskedParameter, askedParameter } from './asked-parameter.js';
@@ -50,6 +55,8 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #shaped = new WeakSet<object>();
   /** The parameters that are read here. */
   readonly #asked = new WeakMap<ParamMetadata, AskedParameter>();
+  /** Routes whose method has returned nothing. */
+  readonly #missing = new WeakSet<ActionMetadata>();
   /** Whether the application has middlewares that run after an answer. */
   #hasAfter = false;
 
@@ -135,6 +142,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     const response: Response = options.response;
     const goOn = this.#afterAnswer(action, options);
     const { headersSent } = response;
+    if (result === undefined && !headersSent) this.#tellMissing(action, options);
     if (action.isJsonTyped && result !== response && !headersSent) setDefaultHeaders(response);
     if (result === response && !headersSent) response.once('close', () => goOn());
     // Each member by its name: this is done for each answer.
@@ -179,8 +187,24 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     if (method.isJsonTyped) checkJson(shaped, response);
     // A method may have answered by itself, and an interceptor may make something of nothing.
     const isOpen = this.#isInterceptedFor(method) || response.headersSent;
-    if (!isOpen) refuseMissing(shaped, method, action);
+    if (!isOpen) {
+      if (shaped === undefined) this.#tellMissing(method, action);
+      refuseMissing(shaped, method, action);
+    }
     return this.settle(shaped, method) ? shaped : shown;
+  }
+
+  /** A method that returns nothing is answered with 404 by routing-controllers. Told once, as it may be meant. */
+  #tellMissing(action: ActionMetadata, { request }: Action): void {
+    const { undefinedResultCode, redirect, renderedTemplate, method } = action;
+    if (undefinedResultCode || redirect || renderedTemplate || this.#missing.has(action)) return;
+    this.#missing.add(action);
+    requestLogger(request).warn(
+      `${request.method} ${describePath(request)} is answered with 404, as ${methodName(action)} returned nothing, and what its unit of work has ` +
+        `written is rolled back; return a value, or the response where ${method} answers by itself, or put @OnUndefined(204) on it, or ` +
+        '@OnUndefined(404) where that is meant.',
+      { requestId: requestId(request) },
+    );
   }
 
   settle(shaped: unknown, method: ActionMetadata): boolean {
@@ -249,9 +273,7 @@ function refuseMissing(result: unknown, method: ActionMetadata, action: Action):
 
 function asError(thrown: unknown): object {
   if (typeof thrown === 'object' && thrown !== null) return thrown;
-  return new TypeError(
-    `Something that is not an error was thrown: ${thrown === null ? 'null' : typeof thrown}.`,
-  );
+  return new TypeError(`${thrownValue(thrown)} was thrown, which is no error; throw new Error(…).`);
 }
 
 type MiddlewareClass = new () => ExpressMiddlewareInterface;

@@ -6,6 +6,7 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
+import { fullPool } from '../errors/full-pool.js';
 import type { PooledClient } from './pooled-client.js';
 import { SharedConnections } from './shared-connections.js';
 
@@ -19,6 +20,8 @@ export interface QueuedPool {
   readonly waiting: number;
   /** Whether everybody has to ask the pool for himself: it is closing, or has to see each use. */
   readonly bypassesQueue: boolean;
+  /** Whether any connection is in use, so that the database is there. */
+  readonly isInUse: boolean;
   /** Whether a connection may be used again. */
   isSound(client: PooledClient): boolean;
   acquire(): Promise<PooledClient>;
@@ -276,7 +279,9 @@ export class ConnectionQueue {
     while (this.#waiting[0] && this.#waiting[0].deadline <= now) {
       const waiter = this.#waiting.shift()?.waiter;
       if (!waiter?.isGone?.()) {
-        waiter?.fail(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
+        const { size, acquireTimeout, isInUse } = this.#pool;
+        const reason = isInUse ? fullPool(size, acquireTimeout) : new Error('Operation timeout');
+        waiter?.fail(new ConnectionAcquireTimeoutError(reason));
       }
     }
   }

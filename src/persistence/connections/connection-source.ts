@@ -96,6 +96,9 @@ export class ConnectionSource {
       get bypassesQueue() {
         return bypassesQueue();
       },
+      get isInUse() {
+        return pool.using > 0;
+      },
       isSound: validate,
       acquire: () => this.acquire(destination),
       release: (client) => this.release(client),

@@ -1,6 +1,7 @@
 /** A connection of one of Sequelize's pools, and whether it can be used. */
 import { ConnectionError } from 'sequelize';
 import { isQueryTimeout } from '../errors/database-fault.js';
+import { lateQuery } from '../errors/late-query.js';
 import type { DriverClient } from '../protocol/pg-internals.js';
 import type { MarkedClient, TransactionState } from '../session/connection-internals.js';
 
@@ -22,13 +23,10 @@ export function markBroken(client: PooledClient, error: Error | null): void {
  * @throws what Sequelize says where it has ended, or its connection is in doubt
  */
 export function soundClient(
-  { finished, id, connection }: TransactionState<PooledClient>,
+  { finished, connection }: Pick<TransactionState<PooledClient>, 'finished' | 'connection'>,
   sql: string,
 ): PooledClient {
-  if (finished) {
-    const message = `${finished} has been called on this transaction(${id}), you can no longer use it. (The rejected query is attached as the 'sql' property of this error)`;
-    throw Object.assign(new Error(message), { sql });
-  }
+  if (finished) throw lateQuery(finished, sql);
   if (!connection || connection._invalid) {
     throw new ConnectionError(new Error('Connection terminated before the query'));
   }

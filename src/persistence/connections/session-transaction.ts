@@ -146,7 +146,7 @@ export class SessionTransaction extends Transaction {
   }
 
   #soundClient(text: string, finished?: 'commit' | 'rollback'): PooledClient {
-    return soundClient({ id: this.id, finished, connection: this.#client }, text);
+    return soundClient({ finished, connection: this.#client }, text);
   }
 
   /** Runs a statement with the BEGIN. When it fails, it is not known whether it has begun; the next one begins alone, then. */

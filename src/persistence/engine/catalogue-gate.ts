@@ -158,6 +158,7 @@ function modelsOf(plan: ResourcePlan): ModelClass[] {
 /** What another attempt may not meet. */
 const PASSING: ReadonlySet<FaultKind> = new Set([
   'unavailable',
+  'full',
   'timeout',
   'locked',
   'concurrent',

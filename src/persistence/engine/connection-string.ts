@@ -5,7 +5,7 @@
 import { isIPv6 } from 'node:net';
 import { ConfigError } from '../../util/config-error.js';
 import { type HostedServer, isSessionAttributes, SESSION_ATTRIBUTES } from '../session/choose-host.js';
-import { urlProblem } from './connection-url.js';
+import { unsetProblem, urlProblem } from './connection-url.js';
 import { modeAdvice, tlsOptions } from './tls-options.js';
 
 /** Where to connect, and as whom. */
@@ -56,7 +56,7 @@ const NOT_READ = { hostaddr: 'host', service: 'host, port, user and dbname' };
  * @throws ConfigError where it is none, or cannot be read for certain; the message holds no part that may be secret
  */
 export function readConnectionString(
-  text: string,
+  text: string | undefined,
   defaults: AddressDefaults = {},
   environment: Environment = process.env,
 ): PostgresAddress {
@@ -107,12 +107,29 @@ function problem(end: string): ConfigError {
   return new ConfigError([`The DSN ${end}`]);
 }
 
-function matchCertain(text: string): Partial<Record<string, string>> {
+/** Of the parts of a string, for people. */
+const NAMES: Readonly<Record<string, string>> = {
+  user: 'user',
+  password: 'password',
+  hosts: 'host',
+  path: 'database',
+  query: 'parameters',
+};
+
+function matchCertain(text: string | undefined): Partial<Record<string, string>> {
+  const unset = unsetProblem(text, EXAMPLE);
+  if (unset !== null) throw problem(unset);
   if (typeof text !== 'string' || text === '')
     throw problem(`is ${text === '' ? 'empty' : typeof text}; use ${EXAMPLE}.`);
   const found = urlProblem(text, ['postgres:', 'postgresql:'], EXAMPLE, (each) => CERTAIN.test(each));
   if (found !== null) throw problem(found);
-  return CERTAIN.exec(text)?.groups ?? {};
+  const parts = CERTAIN.exec(text)?.groups ?? {};
+  const [name] = Object.entries(parts).find(([, part]) => part === 'undefined') ?? [];
+  if (name !== undefined)
+    throw problem(
+      `has 'undefined' as its ${NAMES[name]}: an environment variable that it is made of is not set.`,
+    );
+  return parts;
 }
 
 function decoded(part: string | undefined): string {

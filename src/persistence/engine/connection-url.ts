@@ -24,10 +24,21 @@ export function urlProblem(
   example: string,
   isCertain: (text: string) => boolean = (each) => CERTAIN.test(each) && URL.canParse(each),
 ): string | null {
+  const unset = unsetProblem(text, example);
+  if (unset !== null) return unset;
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) return `is not a URL; use ${example}.`;
   if (!isCertain(text) || !canDecode(text)) return `cannot be read for certain; use ${example}, ${ENCODED}.`;
   return schemes.includes(scheme) ? null : `begins with '${scheme}'; use ${example}.`;
+}
+
+/**
+ * What is wrong where a variable of the environment is not set: its value is undefined, or a text that was made of that. As the end
+ * of a sentence; null where it is set.
+ */
+export function unsetProblem(value: unknown, example: string): string | null {
+  if (value !== undefined && value !== null && value !== 'undefined' && value !== 'null') return null;
+  return `is ${String(value)}: the environment variable that it comes from is not set; use ${example}.`;
 }
 
 /** Whether each `%` begins an encoded character: parsers leave others as they are, or throw. */

@@ -6,7 +6,7 @@ import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-type
 import { crudRecords } from '../../metadata/crud.js';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
-import { flagProblems } from '../../util/option-problems.js';
+import { flagProblems, listProblems } from '../../util/option-problems.js';
 import { dealReads } from '../connections/deal-reads.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';
 import { chooseHosts } from '../session/choose-host.js';
@@ -19,6 +19,7 @@ import { connectionAdvice } from './connection-advice.js';
 import { type AddressDefaults, type PostgresAddress, readConnectionString } from './connection-string.js';
 import { checkParts, type Engine, openEngine } from './engine.js';
 import { createOwnTables } from './key-tables.js';
+import { modelProblems } from './model-problems.js';
 import { untilConnected } from './optional-client.js';
 
 /** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
@@ -99,7 +100,10 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * engine in use has, and when the server cannot be reached, refuses the credentials or has no such
  * database, or a pooler refuses the timeouts. The message never holds the password.
  */
-export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?: Express) => Promise<Engine> {
+export function engineLifespan(
+  dsn: string | undefined,
+  options: EngineOptions = {},
+): (app?: Express) => Promise<Engine> {
   return async () => {
     checkParts(options);
     const { sequelize, primary } = createSequelize(dsn, options);
@@ -124,7 +128,7 @@ export function engineLifespan(dsn: string, options: EngineOptions = {}): (app?:
   };
 }
 
-function createSequelize(dsn: string, options: EngineOptions) {
+function createSequelize(dsn: string | undefined, options: EngineOptions) {
   const {
     models = crudRecords().map(({ model }) => model),
     createAll = false,
@@ -137,7 +141,9 @@ function createSequelize(dsn: string, options: EngineOptions) {
   } = options;
   throwProblems([
     ...flagProblems('createAll', createAll),
+    // It may be a DSN, and hold a password.
     ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
+    ...listProblems('The engine option models', models, 'model classes'),
   ]);
   const defaults = forwarded as AddressDefaults;
   const primary = readConnectionString(dsn, defaults);
@@ -164,16 +170,40 @@ function createSequelize(dsn: string, options: EngineOptions) {
   if (replicas.length > 1) dealReads(sequelize);
   for (const text of new Set(all.flatMap(({ advice }) => advice))) warnOf(sequelize, text);
   const classes = loadModels([...new Set(models)], forwarded.modelMatch);
+  throwProblems(modelProblems(classes));
   throwProblems(ownerProblems(sequelize, classes));
-  // sequelize-typescript types models as its own subclass of Sequelize's Model; at run time both are accepted.
-  sequelize.addModels(classes as unknown as ModelCtor[]);
+  // sequelize-typescript has a type of its own for its models.
+  addModels(sequelize, classes as unknown as ModelCtor[]);
   return { sequelize, primary };
+}
+
+const NO_KEY = /^Foreign key for "(.+)" is missing on "(.+)"\.$/;
+
+function addModels(sequelize: EngineSequelize, models: ModelCtor[]): void {
+  try {
+    sequelize.addModels(models);
+  } catch (error) {
+    const [, target, model] = NO_KEY.exec((error as Error).message) ?? [];
+    if (model === undefined) throw error;
+    throw new ConfigError([
+      `${model} has no foreign key to ${target}, and an association between both needs one; put @ForeignKey(() => ${target}) on an ` +
+        `attribute of ${model}, or name the attribute as the second argument of the association.`,
+    ]);
+  }
 }
 
 /** As `addModels` does it, before anything is attached: a class that belongs to another engine must stay there. */
 function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['modelMatch']): ModelClass[] {
   const byName = match ?? ((file: string, member: string) => file === member);
-  return getModels(models as unknown as (ModelCtor | string)[], byName) as unknown as ModelClass[];
+  const loaded = models.flatMap((each) => {
+    if (typeof each !== 'string') return [each];
+    const found = getModels([each], byName) as unknown as ModelClass[];
+    if (found.length > 0) return found;
+    throw new ConfigError([
+      `The engine option models has the path '${each}', where there is no file of a model.`,
+    ]);
+  });
+  return [...new Set(loaded)];
 }
 
 /** A replica has the user and the database of the primary where its string names none. */

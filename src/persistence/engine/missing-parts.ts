@@ -2,6 +2,7 @@
  * Where the models and the database differ, told once at the start: tables, columns and indexes that the database lacks, and
  * columns that a model would have to write and does not know.
  */
+import type { ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { quotedTable } from '../sql/quoted-table.js';
@@ -29,21 +30,29 @@ export function adviceLines(
   tables: Tables,
   indexAdvice: boolean,
 ): readonly string[] {
-  const lines = indexAdvice
-    ? adviseIndexes(plans.flatMap(indexNeeds), (model) => (tables.has(model) ? indexesOf(model) : undefined))
-    : [];
+  // A view has no indexes, and those of the tables behind it are nobody's to name here.
+  const ownIndexes = (model: ModelClass) => (tables.get(model)?.facts.isTable ? indexesOf(model) : undefined);
+  const lines = indexAdvice ? adviseIndexes(plans.flatMap(indexNeeds), ownIndexes) : [];
   return [
-    ...(lines.length > 0 ? [[missingIndexes(lines.length), ...lines].join('\n  ')] : []),
+    ...(lines.length > 0 ? [indexWarning(lines)] : []),
     ...plans.flatMap((plan) => adviseUnique(plan, tables.get(plan.model)?.indexes ?? [])),
   ];
 }
 
-function missingIndexes(count: number): string {
+/** As many are worth a place in a log. */
+const MAX_ADVICE = 20;
+
+function indexWarning(lines: readonly string[]): string {
+  const count = lines.length;
   const [are, them] = count === 1 ? ['index is', 'it'] : ['indexes are', 'them'];
-  return (
+  const shown = lines.slice(0, MAX_ADVICE);
+  const rest = count - shown.length;
+  return [
     `${count} ${are} missing, and requests without ${them} read a whole table; create ${them}, or set indexAdvice: false in ` +
-    'bootstrap where the tables are small:'
-  );
+      'bootstrap where the tables are small:',
+    ...shown,
+    ...(rest > 0 ? [`and ${rest} more; npx crud-controllers sql prints them with the others.`] : []),
+  ].join('\n  ');
 }
 
 function missingParts({ name, model, attributes }: RecordInfo, found: CatalogueTable | undefined): string[] {

@@ -11,6 +11,7 @@ import {
   ValidationError,
 } from 'sequelize';
 import { quotesValue } from '../../util/quoted-value.js';
+import { isFullPool } from './full-pool.js';
 
 /** What is wrong, in terms a client or an operator can act on. */
 export type FaultKind =
@@ -24,6 +25,7 @@ export type FaultKind =
   | 'forbidden'
   | 'readOnly'
   | 'unavailable'
+  | 'full'
   | 'timeout'
   | 'tooLarge'
   | 'noMemory'
@@ -148,7 +150,7 @@ export function describeFault(error: unknown): DatabaseFault | null {
 function readFault(error: unknown): DatabaseFault | null {
   if (error instanceof OptimisticLockError) return fault('concurrent');
   // Before the driver's own error in it, which for a full pool or a slow connect is a plain `Error` without a code.
-  if (error instanceof ConnectionError) return fault('unavailable');
+  if (error instanceof ConnectionError) return fault(isFullPool(error.parent) ? 'full' : 'unavailable');
   const driver = driverError(error);
   if (driver) return driverFault(driver);
   if (error instanceof ValidationError) return { ...fault('invalid'), violations: violationsOf(error) };

@@ -10,6 +10,7 @@ import type { CursorPage, CursorPageRequest, OffsetPage, PageRequest } from '../
 import { withOrigin } from '../paging/page-origin.js';
 import { checkPurge, isPurgeOptions, type PurgeOptions } from '../paging/purge-options.js';
 import type { RelationsToLoad } from '../paging/relations-to-load.js';
+import { currentSession } from '../session/session.js';
 import { BoundRepository } from './bound-repository.js';
 import { guardRecords } from './guarded-record.js';
 import { keysOfRelations, loadRelations } from './load-relations.js';
@@ -290,6 +291,34 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   private missing(): never {
     throw noSuchRecord({ name: this.model.name, key: this.model.primaryKeyAttribute });
   }
+}
+
+const OPERATIONS = [
+  'get',
+  'find',
+  'one',
+  'list',
+  'page',
+  'cursorPage',
+  'create',
+  'update',
+  'delete',
+  'restore',
+  'purge',
+] as const;
+
+/** A session is told of each call, so that it does not end before one that nobody has awaited. */
+for (const name of OPERATIONS) {
+  const run = Repository.prototype[name] as (...values: unknown[]) => Promise<unknown>;
+  const noted = function (this: Repository, ...values: unknown[]): Promise<unknown> {
+    const session = currentSession(this.model.sequelize);
+    const promise = Reflect.apply(run, this, values);
+    if (!session) return promise;
+    session.note(promise, `${name} of ${this.model.name}`);
+    // Another one, which Node tells of where nothing has awaited it.
+    return promise.then((value) => value);
+  };
+  Object.defineProperty(Repository.prototype, name, { value: noted, writable: true, configurable: true });
 }
 
 /** Whether a repository has no class, transaction, method or anything else of its own. */

@@ -21,6 +21,7 @@ export interface Pool<Client> {
   readonly _availableObjects: { readonly resource: Client }[];
   readonly _inUseObjects: readonly { readonly resource: Client }[];
   readonly _factory: { create(): Promise<Client>; validate(client: Client): boolean };
+  acquire(): Promise<Client>;
   _createResource(): void;
   /** Gives the first who waits the last of what is available, or opens a connection. */
   _dispense(): void;

@@ -17,6 +17,7 @@ import { Sequelize, type SequelizeOptions } from 'sequelize-typescript';
 import { statementChannel } from '../../diagnostics/channels.js';
 import { traceQuery } from '../../diagnostics/trace-statement.js';
 import { ambientTransactions } from '../../model/sequelize-internals.js';
+import { lateQuery } from '../errors/late-query.js';
 import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
@@ -55,12 +56,19 @@ export class EngineSequelize extends Sequelize {
 
   // `Promise<never>` is what all the overloads of the base have in common; the value is theirs, unchanged.
   override async query(sql: SqlText, options: QueryOptions = {}): Promise<never> {
-    if (!statementChannel.hasSubscribers) return this.#query(sql, options);
-    return traceQuery(typeof sql === 'string' ? sql : sql.query, () => this.#query(sql, options));
+    const session = currentSession(this);
+    try {
+      if (!statementChannel.hasSubscribers) return await this.#query(sql, options);
+      return await traceQuery(typeof sql === 'string' ? sql : sql.query, () => this.#query(sql, options));
+    } catch (error) {
+      session?.forgive(error);
+      throw error;
+    }
   }
 
   async #query(sql: SqlText, options: QueryOptions): Promise<never> {
     const joined = await this.#joinSession(options);
+    refuseLate(joined, sql);
     await opened(joined.transaction);
     refuseDoubtful(joined.transaction);
     const settings = this.#isAlone(joined) ? currentSettings() : null;
@@ -169,6 +177,13 @@ async function opened(transaction: Transaction | null | undefined): Promise<void
 }
 
 /** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */
+/** What ends a transaction is a query of it, too. */
+function refuseLate({ transaction, ...options }: QueryOptions, sql: SqlText): void {
+  const { finished } = (transaction ?? {}) as { readonly finished?: string };
+  if (finished === undefined || 'completesTransaction' in options) return;
+  throw lateQuery(finished, typeof sql === 'string' ? sql : sql.query);
+}
+
 function refuseDoubtful(transaction: Transaction | null | undefined): void {
   if (!transaction || !connectionOf<MarkedClient>(transaction)._invalid) return;
   throw new ConnectionError(new Error('Connection terminated before the query'));

@@ -9,8 +9,15 @@
 import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
+import { fullPool } from '../errors/full-pool.js';
 import { takeTurns } from '../protocol/query-turns.js';
-import { type ConnectionManager, knownManager, type ServerConfig } from './connection-internals.js';
+import {
+  type ConnectionManager,
+  knownManager,
+  type Pool,
+  poolsOf,
+  type ServerConfig,
+} from './connection-internals.js';
 import { pinSettings } from './pin-settings.js';
 
 /** A pg client, as far as pools know it. */
@@ -39,7 +46,19 @@ export function guardConnections(sequelize: Sequelize): void {
   manager.connect = (settings) => connectOrClose(settings, connect);
   // Who connects closes what is not in a pool.
   pool.destroy = (connection) => (connection.queryType ? destroy(connection) : undefined);
+  const { read, write } = poolsOf(manager);
+  for (const each of new Set([read, write])) tellFull(each);
   closeUseless(sequelize);
+}
+
+/** A pool that is full says so in the place of a timeout. */
+function tellFull(pool: Pool<Connection>): void {
+  const acquire = pool.acquire.bind(pool);
+  pool.acquire = () =>
+    acquire().catch((error: Error) => {
+      const isFull = error.name === 'TimeoutError' && pool.using > 0;
+      throw isFull ? fullPool(pool.maxSize, pool.acquireTimeoutMillis, error) : error;
+    });
 }
 
 /** Managers that do what is next. */

@@ -54,6 +54,16 @@ export function takeoverProblems(models: readonly ModelClass[]): string[] {
     .map((model) => lostProblem(model, 'belongs to an engine in use'));
 }
 
+/** A line about the models whose instance is closed. */
+export function closedWarnings(models: readonly ModelClass[]): string[] {
+  const names = models.filter(({ sequelize }) => sequelize && isClosed(sequelize)).map(({ name }) => name);
+  if (names.length === 0) return [];
+  return [
+    `The engine of ${names.join(', ')} was disposed, so no request can be answered; write await engineLifespan(dsn)(app) before bootstrap, and ` +
+      'dispose the engine when the application ends.',
+  ];
+}
+
 /**
  * To be called before each use of a model by what was built on it while `sequelize` had it.
  *

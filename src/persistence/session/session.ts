@@ -9,6 +9,10 @@ export interface SessionScope {
   readonly isReadOnly: boolean;
   /** The transaction for a query, begun when one first needs it; null for a query that needs none. */
   transactionFor(query: 'select' | 'other'): Promise<Transaction | null>;
+  /** Notes a call that is part of it: it does not end before. @param call what was called, for people */
+  note(promise: Promise<unknown>, call: string): void;
+  /** Has the process go on where nothing has awaited what failed with this error. */
+  forgive(error: unknown): void;
 }
 
 /** Work whose queries share one transaction, as far as a repository is concerned. */

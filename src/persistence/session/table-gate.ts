@@ -3,6 +3,7 @@
  * shortly for a lock, so a table that is locked, by a migration say, may have all read connections but one.
  */
 import { ConnectionAcquireTimeoutError } from 'sequelize';
+import { fullPool } from '../errors/full-pool.js';
 
 /** Reads of one table. */
 interface TableReads {
@@ -55,7 +56,7 @@ export class TableGate {
       };
       const timer = setTimeout(() => {
         waiting.delete(begin);
-        reject(new ConnectionAcquireTimeoutError(new Error('Operation timeout')));
+        reject(new ConnectionAcquireTimeoutError(fullPool(this.#limit + 1, this.#patience)));
       }, this.#patience);
       waiting.add(begin);
     });

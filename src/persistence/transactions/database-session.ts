@@ -1,6 +1,7 @@
 /** A transaction that begins when it is first needed, and ends once. */
 import { AsyncResource } from 'node:async_hooks';
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { survivable } from '../../util/late-rejections.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import { runCallbacks } from '../session/commit-callbacks.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
@@ -25,6 +26,8 @@ export interface DatabaseSessionOptions extends TransactionOptions {
   readonly logger?: Logger;
   /** Of the request that it is part of. Default: those of the running code. */
   readonly settings?: RequestSettings | null;
+  /** Whose code runs in it, as a log names it. Default: a unit of work. */
+  readonly owner?: () => string;
 }
 
 /** A session of one Sequelize instance. */
@@ -34,6 +37,9 @@ export class DatabaseSession implements SessionScope {
   readonly #options: TransactionOptions;
   readonly #logger: Logger;
   #settings: RequestSettings | null;
+  readonly #owner: () => string;
+  /** Calls that are under way. */
+  readonly #calls = new Map<Promise<unknown>, string>();
   readonly #callbacks: (() => unknown)[] = [];
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
@@ -50,7 +56,12 @@ export class DatabaseSession implements SessionScope {
   constructor(
     sequelize: Sequelize,
     mode: SessionMode,
-    { logger = defaultLogger, settings = currentSettings(), ...options }: DatabaseSessionOptions = {},
+    {
+      logger = defaultLogger,
+      settings = currentSettings(),
+      owner = () => 'A unit of work',
+      ...options
+    }: DatabaseSessionOptions = {},
   ) {
     this.sequelize = sequelize;
     this.#mode = mode;
@@ -58,6 +69,30 @@ export class DatabaseSession implements SessionScope {
     this.#options = options;
     this.#logger = logger;
     this.#settings = settings;
+    this.#owner = owner;
+  }
+
+  note(promise: Promise<unknown>, call: string): void {
+    if (!this.#isEnded) this.#calls.set(promise, call);
+    const end = () => void this.#calls.delete(promise);
+    promise.then(end, (error: unknown) => {
+      end();
+      this.forgive(error);
+    });
+  }
+
+  forgive(error: unknown): void {
+    // Nothing is asked of it: it may be a proxy that throws.
+    if (typeof error === 'object' && error !== null) survivable(error, this.#logger);
+  }
+
+  /** Waits for calls that the work has not awaited: without them half of it would be committed, or nothing and told as done. */
+  async #settle(): Promise<void> {
+    const calls = [...new Set(this.#calls.values())].join(', ');
+    this.#logger.error(
+      `${this.#owner()} returned while ${calls} was under way, and is held until that has ended; put await before the call.`,
+    );
+    while (this.#calls.size > 0) await Promise.all(this.#calls.keys());
   }
 
   get isReadOnly(): boolean {
@@ -160,6 +195,7 @@ export class DatabaseSession implements SessionScope {
    */
   async commit(): Promise<void> {
     if (this.#abortion) throw this.#abortion;
+    if (this.#calls.size > 0 && !this.#isEnded) await this.#settle();
     if (this.#failure && !this.#isEnded) {
       await this.rollback(this.#failure.cause);
       this.#refuseFailure();
@@ -174,7 +210,8 @@ export class DatabaseSession implements SessionScope {
 
   /** Rolls back what has begun. Never throws: whoever rolls back has a better error to tell. */
   async rollback(cause?: unknown): Promise<void> {
-    if (this.#mode === 'write' && !this.#isCommitted) this.#undone ??= lateWrite(cause);
+    if (this.#mode === 'write' && !this.#isCommitted)
+      this.#undone ??= survivable(lateWrite(cause), this.#logger);
     if (!this.#take()) return;
     const transaction = await this.#begun?.catch(() => null);
     if (transaction) await rollbackTransaction(transaction, cause);

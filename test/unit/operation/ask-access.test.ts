@@ -224,11 +224,18 @@ describe('the rules of a resource', () => {
       });
       expect(await refusal(throwing(error))).to.equal(error);
       expect(await refusal({ can: { list: () => Promise.reject(error) } })).to.equal(error);
-      for (const thrown of [null, undefined, 'text']) {
+      for (const [thrown, told] of [
+        [null, 'null'],
+        [undefined, 'undefined'],
+        ['text', 'the text "text"'],
+      ]) {
         for (const options of [throwing(thrown), { can: { list: () => Promise.reject(thrown) } }]) {
           expect(await refusal(options))
             .to.be.instanceOf(TypeError)
-            .with.property('message', 'A rule of access threw something that is not an error.');
+            .with.property(
+              'message',
+              `A rule of access threw ${told}, which is no error; throw new Error(…).`,
+            );
         }
       }
     });

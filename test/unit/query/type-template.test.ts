@@ -56,7 +56,7 @@ describe('typeTemplate', () => {
     [
       'a value of another type, without the value',
       filter`isCapital==${'secret'}`,
-      'visible of City gave a filter that is wrong (q.type): isCapital==…',
+      "visible of City gave the filter 'isCapital==…', which is wrong: The value for 'isCapital' is none that it can have (q.type).",
     ],
   ] as const) {
     it(`refuses ${label}`, () => {

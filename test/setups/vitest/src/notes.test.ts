@@ -5,7 +5,7 @@ import { createApp } from './app.js';
 let notes: Awaited<ReturnType<typeof createApp>>;
 
 beforeAll(async () => {
-  notes = await createApp(String(process.env.DATABASE_URL));
+  notes = await createApp(process.env.DATABASE_URL);
 });
 
 afterAll(() => notes.engine[Symbol.asyncDispose]());

@@ -21,6 +21,7 @@ function lineOfOne() {
     acquireTimeout: SHORT,
     waiting: 0,
     bypassesQueue: false,
+    isInUse: false,
     isSound: () => true,
     // Not connected: a queue only hands it on.
     acquire: async () => new Client() as unknown as PooledClient,
