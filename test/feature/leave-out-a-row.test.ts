@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { Crud, type CrudContext, crudController, type UpdateValues } from '../../src/index.js';
+import { Crud, type CrudContext, crudController, Repository, type UpdateValues } from '../../src/index.js';
 import { except, OF_MANY } from '../support/combination.js';
 import { expectNothing, expectProblem } from '../support/expect-answer.js';
 import { freshDatabase } from '../support/postgres.js';
@@ -50,6 +50,11 @@ class CalledController extends crudController(Called) {
   }
 }
 
+/** Its rules write nothing. */
+@Crud({ prefix: '/ruled' })
+@Table({ tableName: 'ruled', timestamps: false })
+class Ruled extends Kept {}
+
 /** Over a view that hides the table. */
 @Crud({ prefix: '/seen' })
 @Table({ tableName: 'seen', timestamps: false })
@@ -82,7 +87,7 @@ describe('a row that the database leaves out', () => {
 
   before(async () => {
     site = await startTestApp({
-      models: [Plain, Soft, Hooked, Called],
+      models: [Plain, Soft, Hooked, Called, Ruled],
       bootstrap: { controllers: [CalledController] },
     });
     await query(`
@@ -176,6 +181,30 @@ describe('a row that the database leaves out', () => {
     await expectLeftOut(await agent.post('/soft/3/restore'), 'soft');
     await expectLeftOut(await agent.delete('/soft/2/purge'), 'soft', 'delete');
     expect((await agent.post('/soft/1/restore')).status).to.equal(200);
+  });
+
+  it('is an error of a job that purges', async () => {
+    const { agent } = site;
+    await query(
+      `ALTER TABLE soft DISABLE TRIGGER leaving; UPDATE soft SET "deletedAt" = now() - interval '1 day'`,
+    );
+    await query(`ALTER TABLE soft ENABLE TRIGGER leaving`);
+    const failure = await new Repository(Soft).purge({ before: new Date() }).catch((error: unknown) => error);
+    expect(failure).to.have.property(
+      'message',
+      'The database did not delete the record, and nothing was done.',
+    );
+    expect((await agent.post('/soft/1/restore')).status).to.equal(200);
+  });
+
+  it('is 409 where a rule does nothing instead', async () => {
+    const { agent } = site;
+    await query("INSERT INTO ruled (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same')");
+    for (const each of ['INSERT', 'UPDATE', 'DELETE'])
+      await query(`CREATE RULE no_${each} AS ON ${each} TO ruled DO INSTEAD NOTHING`);
+    await expectLeftOut(await agent.post('/ruled').send({ id: 9, name: 'new' }), 'ruled');
+    await expectLeftOut(await agent.patch('/ruled/1').send({ name: 'new' }), 'ruled');
+    await expectLeftOut(await agent.delete('/ruled/1'), 'ruled', 'delete');
   });
 
   it('is 409 behind a view', async () => {

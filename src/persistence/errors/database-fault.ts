@@ -118,6 +118,9 @@ const FAULT_BY_CLASS: Readonly<Record<string, FaultKind>> = {
  */
 const ROW_REFUSALS: ReadonlySet<unknown> = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
 
+/** Where PostgreSQL finds that a rule writes something else, and gives no row (0A000). */
+const RULES = 'RewriteQuery';
+
 /** Errors of pg and of Node that carry no SQLSTATE: the connection is gone, or never came to be. */
 const CONNECTION_MESSAGES = [
   'Connection terminated',
@@ -176,6 +179,12 @@ export function isRefusal(error: unknown): boolean {
 /** Whether what has failed came into the way of something else, so that a read may succeed elsewhere or a little later. */
 export function isBusy({ kind, isRetryable }: DatabaseFault): boolean {
   return kind === 'locked' || isRetryable;
+}
+
+/** Whether a rule of the table writes something else than the statement says, so that no row could come back. */
+export function isRuledOut(error: unknown): boolean {
+  const { code, routine } = driverError(error) ?? {};
+  return code === '0A000' && routine === RULES;
 }
 
 function fault(kind: FaultKind): DatabaseFault {

@@ -3,7 +3,6 @@ import {
   type Attributes,
   type CreationAttributes,
   type DestroyOptions,
-  EmptyResultError,
   type FindOptions,
   InstanceError,
   literal,
@@ -65,7 +64,10 @@ import { bothHold, RowFinder } from './row-finder.js';
 import type { Id, KeyOptions } from './row-records.js';
 import { checkReferences } from './scoped-values.js';
 import { updateUnseen } from './unseen-changes.js';
-import { isPlainWrite, modelTriggers, needsLock, type WriteOptions } from './update-record.js';
+import { insertRecord, isPlainWrite, modelTriggers, needsLock, type WriteOptions } from './update-record.js';
+
+/** A condition on rows. */
+type Rows<M extends Model> = WhereOptions<Attributes<M>>;
 
 /** The transaction of a query, as an option. */
 type TransactionOption = Pick<WriteOptions, 'transaction'>;
@@ -141,21 +143,11 @@ export class SequelizeRecords<M extends Model> {
     const row = values as CreationAttributes<M>;
     const { model, options: left } = leavingToTable(this.#model, this.#info, values);
     const whole = { ...options, ...left };
-    if (!this.provesWrites) return this.#insert(model, row, whole);
+    if (!this.provesWrites) return insertRecord(model, row, whole);
     const pins = this.#pinsOf(values);
-    const record = await this.#insert(pinningModel(model, pins), row, whole);
+    const record = await insertRecord(pinningModel(model, pins), row, whole);
     // Its references have been looked at, and its scope is still to be.
     return this.#prove(record, without(values, [...pins.keys()]), pins, options);
-  }
-
-  /** @throws NotStoredError */
-  async #insert(model: ModelClass<M>, row: CreationAttributes<M>, options: WriteOptions): Promise<M> {
-    try {
-      return await model.create(row, options);
-    } catch (error) {
-      const isDropped = error instanceof EmptyResultError && (await this.#mayDrop('insert', options));
-      throw isDropped ? notStored('insert') : error;
-    }
   }
 
   /** Changes a row. @throws NotFoundError @throws ConcurrentModificationError */
@@ -174,7 +166,6 @@ export class SequelizeRecords<M extends Model> {
     if (this.#isKeyTrusted) await this.#findByKey(id, options);
     const count = await this.#destroy(this.#byId(id), options);
     if (count > 1) this.#several();
-    await this.#checkGone(id, this.#model.options.paranoid ? 'update' : 'delete', options);
     return count;
   }
 
@@ -184,7 +175,7 @@ export class SequelizeRecords<M extends Model> {
     const write = async (record: M) => {
       await record.restore(options);
       return record.reload(options).catch(async (error: unknown) => {
-        if (error instanceof InstanceError) await this.#checkGone(id, 'update', options, 'only');
+        if (error instanceof InstanceError) await this.#checkGone(this.#byId(id), 'update', options, 'only');
         throw error;
       });
     };
@@ -194,22 +185,20 @@ export class SequelizeRecords<M extends Model> {
   /** Removes a soft-deleted row. @throws NotFoundError @throws NotDeletedError */
   async purge(id: Id, options: WriteOptions): Promise<number> {
     await this.findDeleted(id, options);
-    const count = await this.#destroy(this.#byId(id), options, 'only');
-    await this.#checkGone(id, 'delete', options, 'only');
-    return count;
+    return this.#destroy(this.#byId(id), options, 'only');
   }
 
   /** Removes rows that were soft-deleted before a moment, by key, but for those that something else is changing; how many. */
   async purgeBefore({ before, limit }: Required<PurgeOptions>, options: WriteOptions): Promise<number> {
     const { primaryKeyAttribute: key } = this.#model;
     const old = { [markOf(this.#info)]: { [Op.lt]: before } };
-    const where = old as WhereOptions<Attributes<M>>;
+    const where = old as Rows<M>;
     const finder = new RowFinder(this.#model, { where, deleted: 'only' }, options, this.#within);
     const locked = { ...this.#lock, skipLocked: true };
     const found = await finder.find(finder.terms(), null, { attributes: [key], limit, ...locked });
     if (found.length === 0) return 0;
     const keys = found.map(({ dataValues }) => dataValues[key]);
-    return this.#destroy({ ...old, [key]: keys } as WhereOptions<Attributes<M>>, options, 'only');
+    return this.#destroy({ ...old, [key]: keys } as Rows<M>, options, 'only');
   }
 
   /** The record of a soft-deleted row, which nothing else may change until the transaction has ended. */
@@ -222,17 +211,26 @@ export class SequelizeRecords<M extends Model> {
   }
 
   /** @throws NotStoredError where a row is there as before its write, and the table may leave it out */
-  async #checkGone(id: Id, write: RowWrite, options: WriteOptions, deleted?: Deleted): Promise<void> {
+  async #checkGone(rows: Rows<M>, write: RowWrite, options: WriteOptions, deleted?: Deleted): Promise<void> {
     if (!(await this.#mayDrop(write, options))) return;
-    if (await this.#findByKey(id, options, deleted)) throw notStored(write);
+    const where = this.#where(rows, this.#aliased, deleted) ?? rows;
+    if (await this.#model.findOne({ where, ...options, ...withGone(this.#info, deleted) }))
+      throw notStored(write);
   }
 
   async #mayDrop(write: RowWrite, options: WriteOptions): Promise<boolean> {
     return (await modelTriggers(this.#model, options)).dropped.has(write);
   }
 
+  async #destroy(rows: Rows<M>, options: WriteOptions, deleted?: 'only'): Promise<number> {
+    const count = await this.#destroyRows(rows, options, deleted);
+    const isMarked = this.#model.options.paranoid === true && deleted === undefined;
+    await this.#checkGone(rows, isMarked ? 'update' : 'delete', options, deleted);
+    return count;
+  }
+
   /** The static form reports how many there were; the instance's does not where it only marks rows. */
-  #destroy(rows: WhereOptions<Attributes<M>>, options: WriteOptions, deleted?: 'only'): Promise<number> {
+  #destroyRows(rows: Rows<M>, options: WriteOptions, deleted?: 'only'): Promise<number> {
     const where = this.#where(rows, this.#bare, deleted);
     const asked = { ...(where ? { where } : {}), ...(deleted ? { force: true } : {}), ...options };
     if (destroysRecords(this.#model, deleted === 'only')) {
@@ -247,13 +245,13 @@ export class SequelizeRecords<M extends Model> {
 
   /** @param changed the options, with what hooks have made of them */
   async #destroyEach(
-    rows: WhereOptions<Attributes<M>>,
+    rows: Rows<M>,
     options: WriteOptions,
     changed: StatementOptions,
     deleted?: 'only',
   ): Promise<number> {
     const { where, individualHooks: _each, type: _type, model: _model, ...own } = changed;
-    const aliased = { ...where, ...this.#where(rows, this.#aliased, deleted) } as WhereOptions<Attributes<M>>;
+    const aliased = { ...where, ...this.#where(rows, this.#aliased, deleted) } as Rows<M>;
     const query = { where: aliased, ...this.#lock, ...options, ...withGone(this.#info, deleted) };
     const found = await this.#model.findAll(query);
     const destroy = async (record: M) => {
@@ -308,7 +306,7 @@ export class SequelizeRecords<M extends Model> {
   #keepWithin(record: M, pins: Pins, deleted: Deleted | undefined): () => void {
     const state = { ...(deleted ? {} : aliveCondition(this.#model)), ...startVersion(record) };
     const release = pinRow(this.#info, record, pins, (byKey) =>
-      this.#where({ ...byKey, ...state } as WhereOptions<Attributes<M>>, this.#bare),
+      this.#where({ ...byKey, ...state } as Rows<M>, this.#bare),
     );
     return () => {
       release();
@@ -339,16 +337,12 @@ export class SequelizeRecords<M extends Model> {
     return second ? this.#several() : record;
   }
 
-  #byId(id: Id): WhereOptions<Attributes<M>> {
-    return { [this.#model.primaryKeyAttribute]: id } as WhereOptions<Attributes<M>>;
+  #byId(id: Id): Rows<M> {
+    return { [this.#model.primaryKeyAttribute]: id } as Rows<M>;
   }
 
   /** A condition, that of the request and that of soft-deleted rows, all of which must hold. */
-  #where(
-    where: WhereOptions<Attributes<M>> | undefined,
-    column: ColumnSql,
-    deleted?: Deleted,
-  ): WhereOptions<Attributes<M>> | undefined {
+  #where(where: Rows<M> | undefined, column: ColumnSql, deleted?: Deleted): Rows<M> | undefined {
     const gone = goneSql(this.#info, column, deleted);
     const within = this.#within ? compilePredicate(this.#within, column) : gone;
     if (!within) return where;

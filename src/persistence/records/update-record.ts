@@ -1,7 +1,9 @@
-/** Changes a record, and has it hold the row as it is afterwards, with as few statements as that takes. */
+/** Writes a record, and has it hold the row as it is afterwards, with as few statements as that takes. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Attributes,
+  type CreationAttributes,
+  EmptyResultError,
   InstanceError,
   type Model,
   type QueryOptionsWithType,
@@ -17,6 +19,7 @@ import { storedAttributes } from '../customization/hydrate-record.js';
 import { classBlockers } from '../customization/model-fast-path-blockers.js';
 import { hasPlainQueries } from '../customization/plain-queries.js';
 import { NO_TRIGGERS, type TableTriggers, tableTriggers } from '../customization/table-triggers.js';
+import { isRuledOut } from '../errors/database-fault.js';
 import { notStored } from '../errors/errors.js';
 import { quotedTable } from '../sql/quoted-table.js';
 
@@ -177,4 +180,19 @@ export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
     model.primaryKeyAttributes.length === 1 &&
     classBlockers(describeModel(model as unknown as ModelClass), 'create', true).length === 0
   );
+}
+
+/** Inserts a row. @throws NotStoredError where the table leaves it out */
+export async function insertRecord<M extends Model>(
+  model: ModelClass<M>,
+  row: CreationAttributes<M>,
+  options: WriteOptions,
+): Promise<M> {
+  try {
+    return await model.create(row, options);
+  } catch (error) {
+    const isEmpty = error instanceof EmptyResultError;
+    const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');
+    throw isDropped || isRuledOut(error) ? notStored('insert') : error;
+  }
 }

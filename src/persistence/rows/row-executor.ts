@@ -16,6 +16,7 @@ import { valueAsked } from '../../operation/predicates.js';
 import { type Maybe, then } from '../../util/maybe.js';
 import type { StatementTarget } from '../connections/statement-target.js';
 import type { RowWrite } from '../customization/table-triggers.js';
+import { isRuledOut } from '../errors/database-fault.js';
 import { ConcurrentModificationError, notStored } from '../errors/errors.js';
 import { missingReference } from '../errors/missing-reference.js';
 import { findCursorPage } from '../paging/find-cursor-page.js';
@@ -172,7 +173,9 @@ export class RowExecutor {
     const filled = joinSlots(slots, NO_SLOTS);
     const statement = this.#insertOf(operation, filled);
     if (!statement) return null;
-    const written = await this.#writeShared(statement, filled, null, on);
+    const written = await this.#writeShared(statement, filled, null, on).catch((error: unknown) => {
+      throw isRuledOut(error) ? notStored('insert') : error;
+    });
     if (written.rows.length > 0) return written;
     if (references.length > 0) {
       const { rows: marks } = await write(on, this.#compiler.check(references), filled);
