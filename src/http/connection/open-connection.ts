@@ -22,8 +22,21 @@ const SMALL = MAX_UNSENT / MAX_OPEN;
 /** The part of the process's budget for connections over their limit. The rest is for others. */
 const SHARE = 0.5;
 
-/** Bytes of the largest answer of this process: any request under way may have such a one. */
-let largest = SMALL;
+/** Bytes of the largest answer of a server: any of its requests under way may have such a one. */
+interface Sizes {
+  largest: number;
+}
+
+const sizes = new WeakMap<object, Sizes>();
+
+/** Node says which server has accepted a connection. */
+function sizesOf(socket: Socket & { readonly server?: object }): Sizes {
+  const { server = socket } = socket;
+  const known = sizes.get(server) ?? { largest: SMALL };
+  sizes.set(server, known);
+  return known;
+}
+
 /** Requests that are executed, or whose answers are being sent. */
 let executing = 0;
 /** Requests that wait for those before them on their connections. */
@@ -60,6 +73,7 @@ export class OpenConnection {
   readonly open: ServerResponse[] = [];
   /** The response after which the connection ends. */
   last: ServerResponse | null = null;
+  readonly sizes: Sizes;
   readonly #socket: Socket;
   /** The executions of the last open responses, which wait for those before. */
   readonly #waiting: (() => void)[] = [];
@@ -68,6 +82,7 @@ export class OpenConnection {
 
   constructor(socket: Socket) {
     this.#socket = socket;
+    this.sizes = sizesOf(socket);
     socket.once('close', () => this.#abandon());
   }
 
@@ -136,6 +151,7 @@ export class OpenConnection {
     if (this.#socket.destroyed) return false;
     const count = this.open.length - this.#waiting.length;
     if (count === 0) return true;
+    const { largest } = this.sizes;
     if (count >= MAX_OPEN || executing >= MAX_EXECUTING || !isWithin(executing * largest)) return false;
     let bytes = this.#unsent + largest;
     for (const { writableEnded } of this.#executed()) if (!writableEnded) bytes += largest;
@@ -181,6 +197,7 @@ function endInherited(this: ServerResponse, ...given: unknown[]): ServerResponse
 /** In the place of a large answer for which there is no room, it sends a problem. What a write has done is not denied. */
 function endCounted(response: ServerResponse, end: End, given: unknown[]): ServerResponse {
   const connection = connectionOf(response.req.socket);
+  const { sizes } = connection;
   const [chunk, encoding] = given;
   if ((typeof chunk === 'string' || chunk instanceof Uint8Array) && chunk.length > SMALL) {
     const isSafe = SAFE_METHODS.has(response.req.method ?? '');
@@ -188,7 +205,7 @@ function endCounted(response: ServerResponse, end: End, given: unknown[]): Serve
       refuseAnswer(response);
       return response;
     }
-    if (chunk.length > largest) largest = chunk.length;
+    sizes.largest = Math.max(sizes.largest, chunk.length);
     // A text that waits for its turn would be in V8's heap.
     if (response.socket === null && typeof chunk === 'string') {
       given[0] = Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8');
@@ -196,7 +213,7 @@ function endCounted(response: ServerResponse, end: End, given: unknown[]): Serve
   }
   Reflect.apply(end, response, given);
   const { writableLength } = response;
-  if (writableLength > largest) largest = writableLength;
+  if (writableLength > sizes.largest) sizes.largest = writableLength;
   if (writableLength > 0 || connection.open.length > 1) connection.ended();
   return response;
 }

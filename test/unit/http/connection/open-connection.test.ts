@@ -102,7 +102,7 @@ describe('a connection whose client takes no answers', () => {
       await untilAtRest();
       const { socket } = open[0]?.req ?? {};
       const now = performance.now();
-      endSilent(now + 50_000);
+      for (const later of [0, 50_000]) endSilent(now + later);
       expect(socket?.destroyed).to.equal(false);
       endSilent(now + 61_000);
       expect(socket?.destroyed).to.equal(true);
