@@ -25,6 +25,7 @@ import {
 import { errorType } from './diagnostics/error-type.js';
 import { setOperationScope } from './diagnostics/trace-operation.js';
 import { problemOf } from './http/error/exception-handler.js';
+import { requestId } from './http/request/request-id.js';
 import { isTraced } from './persistence/protocol/traced-batch.js';
 
 const NAME = 'crud-controllers';
@@ -80,6 +81,8 @@ function traceOperations(tracer: Tracer): () => void {
       'crud.resource': resource,
       'crud.operation': operation,
       'http.route': route,
+      // Its lines in the log have it, too.
+      'crud.request.id': requestId(request),
       ...(server ? {} : { 'http.request.method': request.method }),
     };
     const kind = server ? SpanKind.INTERNAL : SpanKind.SERVER;

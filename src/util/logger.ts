@@ -73,7 +73,7 @@ function takesObjectFirst({ bindings, levels, fields, streams, addSerializers }:
   return isPino || isBunyan;
 }
 
-/** Writes warnings and errors to standard error as JSON lines, and nothing else. */
+/** Writes warnings and errors to standard error as JSON lines with their time, and nothing else. */
 export const defaultLogger: Logger = adaptLogger({
   debug: () => {},
   info: () => {},
@@ -84,9 +84,14 @@ export const defaultLogger: Logger = adaptLogger({
 /** Writes what is known, and nothing is wrong with. The default logger has no lines of this kind, so they go to standard output. */
 export function tell(logger: Logger, message: string, details: object = {}): void {
   if (logger !== defaultLogger) logger.info(message, details);
-  else process.stdout.write(`${JSON.stringify({ level: 'info', message, ...details })}\n`);
+  else process.stdout.write(lineOf('info', message, details));
 }
 
 function write(level: string, message: string, details: object = {}): void {
-  process.stderr.write(`${JSON.stringify({ level, message, ...details })}\n`);
+  process.stderr.write(lineOf(level, message, details));
+}
+
+/** With the time in UTC (RFC 3339), by which lines of several processes can be put in order. */
+function lineOf(level: string, message: string, details: object): string {
+  return `${JSON.stringify({ level, time: new Date().toISOString(), message, ...details })}\n`;
 }

@@ -225,7 +225,8 @@ describe('handling exceptions by hand', () => {
     const { result, lines } = await captureStderr(() => agent.get('/town?secret=1'));
     expectProblem(result, 500, { detail: 'Internal Server Error' });
     expect(lines).to.have.lengthOf(1);
-    const { stack, requestId, ...line } = JSON.parse(String(lines[0]));
+    const { stack, requestId, time, ...line } = JSON.parse(String(lines[0]));
+    expect(new Date(time).toISOString()).to.equal(time);
     expect(stack).to.match(/^ +at /);
     expect(requestId).to.equal(result.headers['x-request-id']);
     expect(line).to.deep.equal({

@@ -118,13 +118,14 @@ describe('Tracing with OpenTelemetry', () => {
   const parentOf = (span: ReadableSpan) => span.parentSpanContext?.spanId;
 
   it('has a span for each request below that of the server, and its statements within', async () => {
-    await app.agent.post('/quasars').set('x-server', 'yes').send({ name: '3C 273' }).expect(201);
+    const { headers } = await app.agent.post('/quasars').set('x-server', 'yes').send({ name: '3C 273' });
     const [server, operation, statement] = [named('POST'), named('Quasar.create'), named('INSERT quasars')];
     expect(parentOf(operation)).to.equal(server.spanContext().spanId);
     expect(parentOf(statement)).to.equal(operation.spanContext().spanId);
     expect(operation.attributes).to.include({
       'crud.resource': 'Quasar',
       'crud.operation': 'create',
+      'crud.request.id': headers['x-request-id'],
       'http.route': '/quasars',
     });
     expect(statement.kind).to.equal(SpanKind.CLIENT);

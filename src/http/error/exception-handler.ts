@@ -99,8 +99,8 @@ export function logFailure(
   reason: unknown,
   logger = requestLogger(request),
 ): void {
-  const message = `${request.method} ${describePath(request)} failed`;
-  failureLog(logger).add({ message, requestId: requestId(request), status, reason });
+  const route = `${request.method} ${describePath(request)}`;
+  failureLog(logger).add({ route, requestId: requestId(request), status, reason });
 }
 
 /**

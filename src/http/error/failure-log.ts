@@ -1,74 +1,118 @@
 /**
- * Lines about requests that have failed. While the database is away each request fails for the same reason: the first is told at
- * once, with its stack, and the others as a number, once a second. What fails for a reason of its own is always told.
+ * Lines about requests that have failed. While the database is away, or a column of it is, each request fails for the same reason:
+ * the first of a kind is logged at once, with its stack, and the others as a number, once a second.
  */
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 
 /** Milliseconds. */
 const INTERVAL = 1_000;
+/** Routes that a line names. */
+const MAX_ROUTES = 5;
+/** Kinds that are counted at once. What comes beside them is logged request by request. */
+const MAX_KINDS = 500;
 
-/** The statuses by which a dependency is known to have failed: it is unreachable, or takes too long. */
+/** The statuses by which a dependency has failed, wherever it was called: it is unreachable, or takes too long. */
 const OF_DEPENDENCIES: readonly number[] = [503, 504];
 
 /** A failed request. */
 export interface Failure {
-  /** The method and the route. */
-  readonly message: string;
+  /** The method and the path of the route. */
+  readonly route: string;
   readonly requestId: string;
   readonly status: number;
   readonly reason: unknown;
 }
 
-/** A reason that was told lately. */
-interface Told {
-  /** Requests that have failed for it since. */
-  count: number;
+/** An error as the log describes it. */
+interface Described {
+  readonly error?: string;
+  readonly code?: string;
+  readonly reason?: string;
+  readonly stack?: string;
+  readonly table?: string;
+  readonly column?: string;
+  readonly constraint?: string;
+  readonly cause?: Described;
 }
 
 /** Writes to one logger. */
 export class FailureLog {
   readonly #logger: Logger;
-  readonly #told = new Map<string, Told>();
+  /** Requests by their route that have failed since the last line, for each kind. */
+  readonly #counts = new Map<string, Map<string, number>>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
   }
 
-  /** Tells of a failed request. */
-  add({ message, requestId, status, reason }: Failure): void {
-    const described = describeError(reason);
-    const tell = (): void => this.#logger.error(message, { requestId, status, ...described });
-    if (!OF_DEPENDENCIES.includes(status)) {
-      tell();
-      return;
-    }
-    const { error, code } = described as { readonly error?: string; readonly code?: string };
-    const kind = { status, error, ...(code === undefined ? {} : { code }) };
-    const key = JSON.stringify(kind);
-    const known = this.#told.get(key);
+  /** Logs a failed request, or counts it. */
+  add({ route, requestId, status, reason }: Failure): void {
+    const described: Described = describeError(reason);
+    const key = kindOf(status, route, described);
+    const known = this.#counts.get(key);
     if (known) {
-      known.count += 1;
+      known.set(route, (known.get(route) ?? 0) + 1);
       return;
     }
-    const told: Told = { count: 0 };
-    this.#told.set(key, told);
-    tell();
+    this.#logger.error(`${route} failed`, { requestId, status, ...described });
+    if (this.#counts.size < MAX_KINDS) this.#count(key, status, described);
+  }
+
+  #count(key: string, status: number, described: Described): void {
+    const routes = new Map<string, number>();
+    this.#counts.set(key, routes);
+    const { error, code } = described;
+    const message = messageOf(described);
+    const details = {
+      status,
+      error,
+      ...(code === undefined ? {} : { code }),
+      ...(message === '' ? {} : { reason: message }),
+    };
     const timer = setInterval(() => {
-      if (told.count === 0) {
+      if (routes.size === 0) {
         clearInterval(timer);
-        this.#told.delete(key);
+        this.#counts.delete(key);
         return;
       }
-      this.#logger.error(
-        `${told.count} more ${told.count === 1 ? 'request' : 'requests'} failed in a second`,
-        { ...kind, count: told.count },
-      );
-      told.count = 0;
+      const count = [...routes.values()].reduce((sum, each) => sum + each);
+      const requests = count === 1 ? 'request' : 'requests';
+      this.#logger.error(`${namesOf(routes)}: ${count} more ${requests} failed in a second`, {
+        ...details,
+        count,
+      });
+      routes.clear();
     }, INTERVAL);
     // It keeps no process alive.
     timer.unref();
   }
+}
+
+const FRAME = /^\s+at /;
+
+/** The message of an error, as far as it may be logged. Without one, a stack begins with its frames. */
+function messageOf({ error, reason, stack }: Described): string {
+  const [first = ''] = stack?.split('\n') ?? [];
+  return reason ?? (FRAME.test(first) ? '' : first.slice(`${error}: `.length));
+}
+
+/** An outage is the same on all routes. A mistake is known by its route, its place and its message without numbers. */
+function kindOf(status: number, route: string, described: Described): string {
+  const { error, code, stack, table, column, constraint, cause } = described;
+  if (OF_DEPENDENCIES.includes(status)) return JSON.stringify([status, error, code]);
+  const place = stack?.split('\n').find((line) => FRAME.test(line));
+  const message = messageOf(described).replace(/\d+/g, '#');
+  const inner = cause && kindOf(status, route, cause);
+  return JSON.stringify([status, route, error, code, message, table, column, constraint, place, inner]);
+}
+
+/** The routes that failed most often, with their numbers. */
+function namesOf(routes: ReadonlyMap<string, number>): string {
+  const sorted = [...routes].sort(([, one], [, other]) => other - one);
+  const names = sorted.slice(0, MAX_ROUTES).map(([route, count]) => `${route} (${count})`);
+  const rest = sorted.length - names.length;
+  return names.join(', ') + (rest > 0 ? ` and ${rest} more ${rest === 1 ? 'route' : 'routes'}` : '');
 }
 
 const logs = new WeakMap<Logger, FailureLog>();

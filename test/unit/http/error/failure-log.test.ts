@@ -21,7 +21,7 @@ class Refused extends Error {
 }
 
 describe('the log of failed requests', () => {
-  const failure = { message: 'GET /towns failed', requestId: 'a', status: 503, reason: new Refused() };
+  const failure = { route: 'GET /towns', requestId: 'a', status: 503, reason: new Refused() };
 
   it('tells the first of a kind at once, with its stack, and the others as a number once a second', async () => {
     using clock = new FakeClock();
@@ -32,7 +32,10 @@ describe('the log of failed requests', () => {
     expect(lines[0]?.[1]['stack']).to.be.a('string');
     await clock.advance(1_000);
     expect(lines.slice(1)).to.deep.equal([
-      ['999 more requests failed in a second', { status: 503, error: 'ConnectionRefusedError', count: 999 }],
+      [
+        'GET /towns (999): 999 more requests failed in a second',
+        { status: 503, error: 'ConnectionRefusedError', count: 999 },
+      ],
     ]);
   });
 
@@ -46,9 +49,9 @@ describe('the log of failed requests', () => {
     }
     expect(lines.map(([message]) => message)).to.deep.equal([
       'GET /towns failed',
-      '1 more request failed in a second',
-      '2 more requests failed in a second',
-      '2 more requests failed in a second',
+      'GET /towns (1): 1 more request failed in a second',
+      'GET /towns (2): 2 more requests failed in a second',
+      'GET /towns (2): 2 more requests failed in a second',
     ]);
     await clock.advance(1_000);
     log.add(failure);
@@ -70,10 +73,48 @@ describe('the log of failed requests', () => {
     expect(lines).to.have.lengthOf(5);
   });
 
-  it('tells each request that fails by a mistake', () => {
-    using _clock = new FakeClock();
+  it('names the routes of an outage, those that failed most often first', async () => {
+    using clock = new FakeClock();
     const { log, lines } = writing();
-    for (let index = 0; index < 5; index += 1) log.add({ ...failure, status: 500 });
-    expect(lines).to.have.lengthOf(5);
+    const reason = new Error('connect ECONNREFUSED');
+    for (let route = 0; route < 8; route += 1)
+      for (let count = 0; count <= route; count += 1) log.add({ ...failure, route: `GET /${route}`, reason });
+    await clock.advance(1_000);
+    expect(lines.slice(1)).to.deep.equal([
+      [
+        'GET /7 (8), GET /6 (7), GET /5 (6), GET /4 (5), GET /3 (4) and 2 more routes: 35 more requests failed in a second',
+        { status: 503, error: 'Error', reason: 'connect ECONNREFUSED', count: 35 },
+      ],
+    ]);
+  });
+
+  it('counts what fails by the same mistake on the same route, and tells its reason', async () => {
+    using clock = new FakeClock();
+    const { log, lines } = writing();
+    const dropped = Object.assign(new Error('column "name" does not exist'), {
+      severity: 'ERROR',
+      code: '42703',
+    });
+    const other = new TypeError('nothing is a function');
+    for (const route of ['GET /towns', 'POST /towns'])
+      for (const reason of [dropped, other])
+        for (let count = 0; count < 4; count += 1) log.add({ ...failure, status: 500, route, reason });
+    // The first of each kind, with its stack.
+    expect(lines.map(([message]) => message)).to.deep.equal([
+      'GET /towns failed',
+      'GET /towns failed',
+      'POST /towns failed',
+      'POST /towns failed',
+    ]);
+    await clock.advance(1_000);
+    const details = { status: 500, count: 3 };
+    const column = { ...details, error: 'Error', code: '42703', reason: 'column "name" does not exist' };
+    const mistake = { ...details, error: 'TypeError', reason: 'nothing is a function' };
+    expect(lines.slice(4)).to.deep.equal([
+      ['GET /towns (3): 3 more requests failed in a second', column],
+      ['GET /towns (3): 3 more requests failed in a second', mistake],
+      ['POST /towns (3): 3 more requests failed in a second', column],
+      ['POST /towns (3): 3 more requests failed in a second', mistake],
+    ]);
   });
 });
