@@ -1,12 +1,13 @@
 /** `Location`: the address of what was created (RFC 9110, 15.3.2). */
 import type { FeatureFactory, HeaderDescription, Presenter } from '../operation/feature.js';
+import { publicBase } from '../operation/public-base.js';
 
 /** A header of what creates. */
 export const location: FeatureFactory = ({ plan }) => {
-  const present: Presenter = (draft, result, { baseUrl }) => {
+  const present: Presenter = (draft, result, request) => {
     const id = result.key();
     if (id === undefined || id === null) return draft;
-    const path = `${baseUrl}${plan.prefix}/${encodeURIComponent(String(id))}`;
+    const path = `${publicBase(request)}${plan.prefix}/${encodeURIComponent(String(id))}`;
     return { ...draft, headers: { ...draft.headers, Location: path } };
   };
   return {

@@ -4,6 +4,7 @@ import express, { type Request, type Response, type Router } from 'express';
 import { closePaths } from '../http/routes/allowed-methods.js';
 import type { PathMatching } from '../http/routes/path-matching.js';
 import type { LazyDocument } from '../openapi/lazy-document.js';
+import { publicBase } from '../operation/public-base.js';
 import { describeLanding, type Landing, type LandingLinks, landingBelow } from './landing.js';
 import { hasOwnRoute } from './landing-conflicts.js';
 import { landingPage } from './landing-page.js';
@@ -34,7 +35,7 @@ function send(request: Request, response: Response, path: string, landing: Landi
   response.vary('Accept').set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
   // Who accepts neither is told in JSON, as by every other route.
   if (request.accepts(['json', 'html']) !== 'html') {
-    response.json(landingBelow(request.baseUrl, landing));
+    response.json(landingBelow(publicBase(request), landing));
     return;
   }
   const [place = ''] = request.originalUrl.split('?');

@@ -4,6 +4,7 @@ import express, { type Request, type Response, type Router } from 'express';
 import { writesPlainJson } from '../http/answer/json-answer.js';
 import { closePaths } from '../http/routes/allowed-methods.js';
 import type { PathMatching } from '../http/routes/path-matching.js';
+import { publicBase } from '../operation/public-base.js';
 import { escapeHtml } from '../util/escape-html.js';
 import type { ResolvedDocs } from './docs-options.js';
 import type { LazyDocument } from './lazy-document.js';
@@ -53,8 +54,8 @@ export function docsRouter(
 function documentSender() {
   let kept: { readonly url: string; readonly bytes: Buffer; readonly tag: string | undefined } | null = null;
   return (request: Request, response: Response, document: OpenAPIObject): void => {
-    // Where the application is mounted in another one, its paths are under that place.
-    const url = request.baseUrl || '/';
+    // Its paths are under the place where the application is mounted, and where a proxy has it.
+    const url = publicBase(request) || '/';
     const whole = () => ({ ...document, servers: [{ ...document.servers[0], url }] });
     response.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
     if (!writesPlainJson(response)) {

@@ -56,6 +56,11 @@ export class FixtureProcess implements AsyncDisposable {
     return fixture;
   }
 
+  /** The same, without what the default logger has written. */
+  get words(): string {
+    return this.output.replace(/^\{"level".*\}\n/gm, '');
+  }
+
   get port(): number {
     return Number(/listening (\d+)/.exec(this.output)?.[1]);
   }

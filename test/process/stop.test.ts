@@ -9,6 +9,9 @@ import { FixtureProcess } from './fixture-process.js';
 
 /** Milliseconds within which a process has ended that waits for nothing: far below the deadlines of `serve`. */
 const SOON = 10_000;
+/** The lines of a process that had nothing under way. */
+const STOPPED =
+  /^.*\nlistening \d+\n\{"level":"info","time":"[^"]+","message":"Stopping at SIG(?:TERM|INT)","requests":0,.*\}\nnothing is left\n$/;
 /** What the fixture prints last when it ends because nothing is left to do, and not because it is forced to. */
 const BY_ITSELF = 'nothing is left\n';
 
@@ -28,14 +31,14 @@ describe('a process that is told to stop', () => {
   });
 
   for (const name of wholeOr(['SIGTERM'] as const, ['SIGTERM', 'SIGINT'] as const)) {
-    it(`ends with 0, at once and without a word, at ${name}`, async () => {
+    it(`ends with 0, at once, at ${name}, and says only that it stops`, async () => {
       await using fixture = await FixtureProcess.start();
       const start = performance.now();
       fixture.signal(name);
       const { code, took } = await fixture.untilEnded(start);
       expect(code).to.equal(0);
       expect(took).to.be.below(SOON);
-      expect(fixture.output).to.match(/^.*\nlistening \d+\nnothing is left\n$/);
+      expect(fixture.output).to.match(STOPPED);
     });
   }
 
@@ -192,7 +195,7 @@ describe('a process that is told to stop', () => {
       expect(await answer).to.include({ status: 200 });
       expect(await fixture.untilEnded()).to.include({ code: 0 });
       expect(during).to.not.include('disposed');
-      expect(fixture.output).to.match(/working\ndisposed\nnothing is left\n$/);
+      expect(fixture.words).to.match(/working\ndisposed\nnothing is left\n$/);
     });
 
     it('stops the one that begins to listen after the signal', async () => {
@@ -317,7 +320,7 @@ describe('a process that is told to stop', () => {
     fixture.signal();
     await answer;
     expect(await fixture.untilEnded()).to.include({ code: 0 });
-    expect(fixture.output).to.match(/^.*\nlistening \d+\nworking\ndisposed\nnothing is left\n$/);
+    expect(fixture.words).to.match(/^listening \d+\nworking\ndisposed\nnothing is left\n$/);
   });
 
   it('ends with 1 when that fails', async () => {

@@ -1,5 +1,5 @@
 /** What the server uses of Node that is not documented: how a response says that bytes wait for their turn. */
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
 
@@ -29,4 +29,17 @@ interface HandledSocket {
 export function pendingBytes(socket: Socket): number {
   const { _handle: handle, _parent: parent } = socket as unknown as HandledSocket;
   return (parent?._handle ?? handle)?.writeQueueSize ?? socket.writableLength;
+}
+
+/** A server, as far as the system has a queue of connections for it. */
+interface QueueingServer {
+  readonly _handle?: { listen?(backlog: number): number } | null;
+}
+
+/**
+ * Has the system accept no connections beside those that wait already, but for one: it leaves others without an answer. They
+ * are refused, or accepted elsewhere, when they are tried again. Nothing happens where Node has no such handle.
+ */
+export function narrowQueue(server: Server): void {
+  (server as unknown as QueueingServer)._handle?.listen?.(0);
 }

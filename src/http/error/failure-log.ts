@@ -107,8 +107,8 @@ function kindOf(status: number, route: string, described: Described): string {
   return JSON.stringify([status, route, error, code, message, table, column, constraint, place, inner]);
 }
 
-/** The routes that failed most often, with their numbers. */
-function namesOf(routes: ReadonlyMap<string, number>): string {
+/** Routes with their numbers, the highest first, and how many more there are. */
+export function namesOf(routes: ReadonlyMap<string, number>): string {
   const sorted = [...routes].sort(([, one], [, other]) => other - one);
   const names = sorted.slice(0, MAX_ROUTES).map(([route, count]) => `${route} (${count})`);
   const rest = sorted.length - names.length;

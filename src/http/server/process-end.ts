@@ -1,5 +1,5 @@
 /** The end of a process that serves: signals stop all its servers, and what they share ends with the last of them. */
-import { disposeEngine } from '../../persistence/engine/engine.js';
+import { closeBusyConnections, disposeEngine, enginesInUse } from '../../persistence/engine/engine.js';
 import { describeError } from '../../util/describe-error.js';
 import { endsInTime } from '../../util/ends-in-time.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
@@ -14,7 +14,8 @@ export interface Stopped {
 
 /** A server that ends with the process. */
 export interface Service {
-  stop(): Promise<Stopped>;
+  /** @param cause the signal, or the message of a process manager */
+  stop(cause: string): Promise<Stopped>;
   /** Disposes what it had to itself, when no other service runs any more either: they may have used it. */
   dispose(): Promise<void>;
   readonly logger: Logger;
@@ -26,9 +27,12 @@ const DISPOSE_TIMEOUT = 2_000;
 const ENGINE_TIMEOUT = 1_000;
 /** Milliseconds until the process is ended, should something else keep it. */
 const EXIT_GRACE = 1_000;
+/** Milliseconds that work gets whose request was cut off, before its connections to the database are closed. */
+const CUT_GRACE = 250;
 
 const running = new Set<Service>();
 const stopped = new Map<Service, Stopped>();
+let cause = '';
 let phase: 'serving' | 'stopping' | 'ended' = 'serving';
 let finished: Promise<void> | undefined;
 
@@ -38,26 +42,46 @@ let finished: Promise<void> | undefined;
  * @returns takes the service out again, for when it has ended by other means
  */
 export function endWithProcess(service: Service): () => void {
-  if (running.size === 0 && phase === 'serving') for (const signal of SIGNALS) process.on(signal, onSignal);
+  if (running.size === 0 && phase === 'serving') {
+    for (const signal of SIGNALS) process.on(signal, onSignal);
+    if (isManaged()) process.on('message', onMessage);
+  }
   running.add(service);
   // It was still starting when the signal came.
   if (phase !== 'serving') void end(service);
   return () => {
     if (phase !== 'serving' || !running.delete(service) || running.size > 0) return;
     for (const signal of SIGNALS) process.removeListener(signal, onSignal);
+    process.removeListener('message', onMessage);
   };
 }
 
+/** Has the process manager send requests here, and stop the process before this one, where it waits for that. */
+export function announceReady(): void {
+  if (isManaged()) process.send?.('ready');
+}
+
+/** pm2 runs this process. Other parents are sent nothing, because they have messages of their own. */
+function isManaged(): boolean {
+  return process.env['pm_id'] !== undefined && process.send !== undefined;
+}
+
+/** pm2 sends this where signals do not arrive, and with `shutdown_with_message`. */
+function onMessage(message: unknown): void {
+  if (message === 'shutdown') onSignal('the message shutdown');
+}
+
 /** Stays hooked until the process is gone, so that a signal that comes again cannot turn a clean end into a kill. */
-function onSignal(): void {
+function onSignal(name: string): void {
   if (phase === 'ended') process.exit();
   if (phase === 'stopping') process.exit(1);
   phase = 'stopping';
+  cause = name;
   for (const service of running) void end(service);
 }
 
 async function end(service: Service): Promise<void> {
-  stopped.set(service, await service.stop());
+  stopped.set(service, await service.stop(cause));
   running.delete(service);
   if (running.size > 0) return;
   finished ??= finish();
@@ -69,6 +93,10 @@ async function finish(): Promise<void> {
   const ends = [...stopped.values()];
   const rest = Math.max(...ends.map(({ deadline }) => deadline)) - performance.now();
   const services = [...stopped.keys()];
+  const wasCut = !ends.every(({ wasClean }) => wasClean);
+  const engines = enginesInUse();
+  // They would be waited for, and nobody waits for the work any more.
+  if (wasCut) setTimeout(() => engines.forEach(closeBusyConnections), CUT_GRACE).unref();
   const areDisposed = await Promise.all(
     services.map((service) =>
       isDoneIn(Math.max(rest, DISPOSE_TIMEOUT), () => service.dispose(), service.logger),
@@ -77,10 +105,12 @@ async function finish(): Promise<void> {
   // Also where a lifespan hangs; its own engine is not among those in use any more.
   const logger = services[0]?.logger ?? defaultLogger;
   const isEngineDisposed = await isDoneIn(ENGINE_TIMEOUT, disposeEngine, logger);
-  const wasClean = ends.every((each) => each.wasClean) && areDisposed.every(Boolean) && isEngineDisposed;
+  const wasClean = !wasCut && areDisposed.every(Boolean) && isEngineDisposed;
   phase = 'ended';
   process.exitCode = wasClean ? 0 : 1;
-  setTimeout(() => process.exit(), EXIT_GRACE).unref();
+  process.removeListener('message', onMessage);
+  // Work that was cut off is not waited for.
+  setTimeout(() => process.exit(), wasCut ? CUT_GRACE : EXIT_GRACE).unref();
 }
 
 /** Whether something was disposed in time. Work that was cut off may hold what it waits for. */

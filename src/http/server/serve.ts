@@ -3,14 +3,17 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Express } from 'express';
+import type { Express, Request } from 'express';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { tell } from '../../util/logger.js';
+import { namesOf } from '../error/failure-log.js';
 import { loggerOf } from '../request/application-logger.js';
+import { describePath } from '../request/describe-path.js';
 import { createExpressServer } from './create-express-server.js';
 import { startDraining } from './draining.js';
-import { endWithProcess } from './process-end.js';
+import { announceReady, endWithProcess } from './process-end.js';
 import { type ServeOptions, serveProblems, shutdownTimes } from './serve-options.js';
+import type { CutOff } from './served-connections.js';
 
 /**
  * Listens, tells the logger of `bootstrap` where, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
@@ -40,21 +43,45 @@ export async function serve(app: Express, options: ServeOptions): Promise<Server
     await dispose();
     throw error;
   }
-  tell(loggerOf(app), `Listening on ${addressOf(server)}`);
+  const logger = loggerOf(app);
+  tell(logger, `Listening on ${addressOf(server)}`);
   const { drainDelay, shutdownTimeout } = shutdownTimes(options);
   const leave = endWithProcess({
-    async stop() {
+    async stop(cause) {
+      const { length: requests } = connections.open;
+      tell(logger, `Stopping at ${cause}`, { requests, drainDelay, shutdownTimeout });
       startDraining(app);
       connections.announceEnd();
       await delay(drainDelay);
       const deadline = performance.now() + shutdownTimeout;
-      return { wasClean: await connections.close(shutdownTimeout), deadline };
+      const cut = await connections.close(shutdownTimeout);
+      const wasClean = cut.requests.length + cut.connections === 0;
+      if (!wasClean) logger.warn(`Cut off after shutdownTimeout: ${describeCut(cut)}`, { shutdownTimeout });
+      return { wasClean, deadline };
     },
     dispose,
-    logger: loggerOf(app),
+    logger,
   });
   server.once('close', leave);
+  announceReady();
   return server;
+}
+
+/** The routes of requests that were cut off, and the number of other connections. */
+function describeCut({ requests, connections }: CutOff): string {
+  const routes = new Map<string, number>();
+  for (const { req } of requests) {
+    const route = 'app' in req ? describePath(req as Request) : 'of a listener';
+    const name = `${req.method} ${route}`;
+    routes.set(name, (routes.get(name) ?? 0) + 1);
+  }
+  const { length } = requests;
+  return [
+    ...(length > 0 ? [`${length} ${length === 1 ? 'request' : 'requests'}: ${namesOf(routes)}`] : []),
+    ...(connections > 0
+      ? [`${connections} ${connections === 1 ? 'connection' : 'connections'} without one`]
+      : []),
+  ].join('; ');
 }
 
 async function listen(server: Server, port: number, host: string | undefined): Promise<void> {

@@ -2,11 +2,25 @@
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { endsInTime } from '../../util/ends-in-time.js';
+import { narrowQueue } from '../connection/node-internals.js';
 import { admit, connectionOf, type OpenConnection } from '../connection/open-connection.js';
 
 /** Milliseconds that a client gets to close its side after the server has closed its own. */
 const LINGER = 1_000;
+
+/** Milliseconds that a server which is to be closed goes on accepting, at most. */
+const MAX_WAIT = 1_000;
+/** Turns of the event loop in which it goes on at least. */
+const TURNS = 3;
+
+/** What had to be cut off, because it took too long. */
+export interface CutOff {
+  readonly requests: readonly ServerResponse[];
+  /** Those without a request: nothing came on them, or half of one, or they were upgraded. */
+  readonly connections: number;
+}
 
 /** The connections of one server, those too that are no longer HTTP. */
 export class ServedConnections {
@@ -14,12 +28,14 @@ export class ServedConnections {
   readonly #sockets = new Set<Socket>();
   readonly #run: (response: ServerResponse) => void;
   #isSweepDue = false;
+  #accepted = 0;
 
   /** @param run executes the request of a response */
   constructor(server: Server, run: (response: ServerResponse) => void) {
     this.#server = server;
     this.#run = run;
     server.on('connection', (socket) => {
+      this.#accepted += 1;
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
@@ -66,23 +82,43 @@ export class ServedConnections {
     }
   }
 
+  /** Requests under way. */
+  get open(): readonly ServerResponse[] {
+    return this.#all().flatMap(({ open }) => open);
+  }
+
   /**
    * Closes the server: accepts no connection any more, ends the idle ones, and the others after what is under way on them.
    *
    * @param timeout milliseconds after which what is left is cut off
-   * @returns whether no answer was cut off
    */
-  async close(timeout: number): Promise<boolean> {
+  async close(timeout: number): Promise<CutOff> {
+    await this.#acceptWaiting(Math.min(timeout, MAX_WAIT));
     const closed = once(this.#server, 'close');
     // HTTP's own method would also end the connections that it takes for idle, and it is wrong about some.
     TcpServer.prototype.close.call(this.#server);
-    for (const { open } of this.#all()) for (const response of open) response.once('close', this.#sweep);
+    for (const response of this.open) response.once('close', this.#sweep);
     this.announceEnd();
     this.#endIdle();
     const wasClean = await endsInTime(closed, timeout);
-    const wereSent = this.#cut();
+    const rest = this.#cut();
     await closed;
-    return wasClean || wereSent;
+    return wasClean ? { requests: [], connections: 0 } : rest;
+  }
+
+  /**
+   * Accepts the connections and reads the requests that the system has received before this process does. Closing the server would
+   * reset the first, and ending a connection would lose the others.
+   */
+  async #acceptWaiting(timeout: number): Promise<void> {
+    const end = performance.now() + timeout;
+    narrowQueue(this.#server);
+    // Node accepts as little as one in each turn of the event loop.
+    for (let turn = 1; performance.now() < end; turn += 1) {
+      const before = this.#accepted;
+      await nextTurn();
+      if (turn > TURNS && this.#accepted === before) return;
+    }
   }
 
   /**
@@ -97,18 +133,12 @@ export class ServedConnections {
     return [...this.#sockets].map(connectionOf);
   }
 
-  /**
-   * Cuts every connection; Node's own method leaves those alone that were upgraded, such as WebSockets.
-   *
-   * @returns whether all answers had been sent
-   */
-  #cut(): boolean {
-    const rest = [...this.#sockets];
-    const wereSent = rest.every(
-      (socket) => socket.writableFinished && connectionOf(socket).open.length === 0,
-    );
-    for (const socket of rest) socket.destroy();
-    return wereSent;
+  /** Cuts every connection; Node's own method leaves those alone that were upgraded, such as WebSockets. */
+  #cut(): CutOff {
+    const rest = [...this.#sockets].map((socket) => ({ socket, open: [...connectionOf(socket).open] }));
+    const silent = rest.filter(({ socket, open }) => open.length === 0 && !socket.writableFinished);
+    for (const { socket } of rest) socket.destroy();
+    return { requests: rest.flatMap(({ open }) => open), connections: silent.length };
   }
 
   /** Node tells nobody which connections are idle; it only destroys them. */

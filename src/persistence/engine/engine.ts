@@ -5,6 +5,7 @@ import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { flagProblems } from '../../util/option-problems.js';
 import { groupWrites, keepNoStatements } from '../connections/statement-runner.js';
 import { callbacksUnderWay } from '../session/commit-callbacks.js';
+import { knownManager, poolsOf } from '../session/connection-internals.js';
 import { closeUseless } from '../session/guard-connections.js';
 import { holdInstance, modelsOf, ownerProblems } from '../session/model-owners.js';
 import { pinSettings } from '../session/pin-settings.js';
@@ -141,6 +142,17 @@ export function currentEngine(): Engine {
 /** All engines in use, in the order in which they were configured. @internal */
 export function enginesInUse(): Engine[] {
   return [...engines];
+}
+
+/** Closes the connections that something has, which would be waited for. Their transactions are rolled back. @internal */
+export function closeBusyConnections({ sequelize }: Engine): void {
+  const manager = knownManager<object>(sequelize);
+  if (!manager) return;
+  const { read, write } = poolsOf(manager);
+  for (const { resource } of new Set([...read._inUseObjects, ...write._inUseObjects])) {
+    // Somebody else may have closed it.
+    new Promise((resolve) => resolve(manager.pool.destroy(resource))).catch(() => {});
+  }
 }
 
 /**
