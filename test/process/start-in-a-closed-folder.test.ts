@@ -17,7 +17,9 @@ const TOLD = /^PostgreSQL runs as user \d+, who cannot use (.+): its programs an
 // Another account than root runs the servers itself, and reaches what it has made.
 const suite = process.getuid?.() === 0 ? describe : describe.skip;
 
-suite('a checkout that is closed to other accounts', () => {
+suite('a checkout that is closed to other accounts', function () {
+  // It makes two clusters on the disk.
+  this.timeout(180_000);
   const parents: string[] = [];
   let home = '';
 
