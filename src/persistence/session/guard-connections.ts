@@ -10,7 +10,6 @@ import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { BaseError, ConnectionError, type Sequelize } from 'sequelize';
 import { fullPool } from '../errors/full-pool.js';
-import { takeTurns } from '../protocol/query-turns.js';
 import {
   type ConnectionManager,
   knownManager,
@@ -66,7 +65,7 @@ const closing = new WeakSet<ConnectionManager<Connection>>();
 
 /**
  * Has a connection closed, instead of used again, that the server ends, or that is for writes and has refused one because
- * it is read-only (25006). One of the pool for reads refuses every write, and stays. Each connection executes one query at a time.
+ * it is read-only (25006). One of the pool for reads refuses every write, and stays.
  */
 export function closeUseless(sequelize: Sequelize): void {
   // An instance that is no working one is the user's own to find out about: health probes report it.
@@ -78,7 +77,6 @@ export function closeUseless(sequelize: Sequelize): void {
   const useless = new WeakSet<Connection>();
   manager.connect = async (settings) => {
     const client = await connect(settings);
-    takeTurns(client);
     client.connection?.on('errorMessage', ({ severity, code }: ServerError) => {
       const isStandby = code === '25006' && client.queryType !== 'read';
       // It is said before the socket is closed, and the next one would find out in between.

@@ -4,6 +4,7 @@
  * among them: Sequelize sets it by its option `timezone`, and moments are read with their offset.
  */
 import type { Sequelize } from 'sequelize';
+import { takeTurns } from '../protocol/query-turns.js';
 import { type ConnectionManager, knownManager } from './connection-internals.js';
 import { type ParsingClient, parseExactly } from './exact-parsers.js';
 
@@ -41,8 +42,8 @@ export const UNREPORTED: Readonly<Record<string, string>> = Object.fromEntries(
 const pinning = new WeakSet<ConnectionManager<Connection>>();
 
 /**
- * Has the settings pinned on each new connection. A connection that was opened before is closed at its next use, and a new one is
- * opened in its place.
+ * Has the settings pinned on each new connection, which executes one query at a time from then on. A connection that was opened
+ * before is closed at its next use, and a new one is opened in its place.
  */
 export function pinSettings(sequelize: Sequelize): void {
   const manager = knownManager<Connection>(sequelize);
@@ -53,6 +54,7 @@ export function pinSettings(sequelize: Sequelize): void {
   const pinned = new WeakSet<Connection>();
   manager.connect = async (settings) => {
     const client = await connect(settings);
+    takeTurns(client);
     try {
       await client.query(SET_PINNED);
     } catch (error) {
