@@ -75,6 +75,11 @@ export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
    * not have. `npx crud-controllers sql` prints them, too. Default: true.
    */
   indexAdvice?: boolean;
+  /**
+   * Whether a column that has another type than its attribute is a `ConfigError`: BOOLEAN over `smallint`, labels of an enum that
+   * differ. Default: false, one warning for each at the start.
+   */
+  strictTypes?: boolean;
 }
 
 /** What `bootstrap` made. */
@@ -195,11 +200,12 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     notFound,
     landing = false,
     indexAdvice = true,
+    strictTypes = false,
     ...resourceOptions
   } = options;
   const settings = resolveSettings(
     resourceOptions,
-    ['health', 'docs', 'notFound', 'landing', 'indexAdvice', ...OBSERVE_OPTIONS],
+    ['health', 'docs', 'notFound', 'landing', 'indexAdvice', 'strictTypes', ...OBSERVE_OPTIONS],
     [
       ...(health ? healthProblems(health) : []),
       ...(docs ? docsProblems(docs) : []),
@@ -207,6 +213,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
       ...flagProblems('notFound', notFound ?? false),
       ...flagProblems('landing', landing),
       ...flagProblems('indexAdvice', indexAdvice),
+      ...flagProblems('strictTypes', strictTypes),
     ],
   );
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
@@ -227,7 +234,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   const resources = createResources(plans, declarations, { ...settings, features });
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
-  const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice });
+  const catalogue = new CatalogueGate(plans, { logger: settings.logger, indexAdvice, strictTypes });
   const { router, ...mounted } = mountResources({
     ...settings,
     rls,

@@ -51,20 +51,29 @@ export interface TableFacts {
 interface Known {
   readonly sequelize: Sequelize | undefined;
   readonly facts: TableFacts;
+  readonly hasOtherTypes: boolean;
 }
 
 const known = new WeakMap<ModelClass, Known>();
 
-/** Remembers the table of a model; undefined where there is none. */
-export function setTableFacts(model: ModelClass, facts: TableFacts | undefined): void {
-  if (facts) known.set(model, { sequelize: model.sequelize, facts });
+/**
+ * Remembers the table of a model; undefined where there is none.
+ *
+ * @param hasOtherTypes whether the type of a column is another one than that of its attribute
+ */
+export function setTableFacts(model: ModelClass, facts: TableFacts | undefined, hasOtherTypes = false): void {
+  if (facts) known.set(model, { sequelize: model.sequelize, facts, hasOtherTypes });
   else known.delete(model);
 }
 
 /** The table of a model; undefined as long as its database was not read, and where it has no such table. */
 export function tableFacts(model: ModelClass): TableFacts | undefined {
+  return knownOf(model)?.facts;
+}
+
+function knownOf(model: ModelClass): Known | undefined {
   const found = known.get(model);
-  return found && found.sequelize === model.sequelize ? found.facts : undefined;
+  return found && found.sequelize === model.sequelize ? found : undefined;
 }
 
 /** Whether no two rows can have the same values of these columns. */
@@ -78,4 +87,9 @@ export function isUniqueKey({ uniqueKeys }: TableFacts, columns: readonly string
 export function isKeyTrusted(model: ModelClass): boolean {
   const facts = tableFacts(model);
   return facts !== undefined && (!facts.isTable || facts.isInherited);
+}
+
+/** Whether a column has another type than its attribute, so that only Sequelize reads and writes the rows. */
+export function hasOtherTypes(model: ModelClass): boolean {
+  return knownOf(model)?.hasOtherTypes === true;
 }

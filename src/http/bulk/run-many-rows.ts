@@ -1,7 +1,7 @@
 /** Writes many records with one statement of ours, where no code of the user's has to see each. */
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { rivalAttributes } from '../../model/rival-attributes.js';
-import { isKeyTrusted } from '../../model/table-facts.js';
+import { hasOtherTypes, isKeyTrusted } from '../../model/table-facts.js';
 import type { Access } from '../../operation/access.js';
 import type {
   DeleteOperation,
@@ -108,8 +108,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     return matching.update({ where, set, unseen, ...referred([each]), maximum }, access.slots, on);
   };
   return async ({ items, each, inputs, access }, limit, on) => {
-    // One after the other they are refused where a key is that of several rows.
-    if (single !== 'create' && isKeyTrusted(info.model)) return null;
+    // One after the other, each is read first.
+    if (hasOtherTypes(info.model) || (single !== 'create' && isKeyTrusted(info.model))) return null;
     if (items) {
       const wanted = items.flatMap(({ input }) => input ?? []);
       if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;

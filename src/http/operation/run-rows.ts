@@ -4,7 +4,7 @@ import type { Sequelize } from 'sequelize';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import { hasQueryHooks } from '../../model/model-hooks.js';
-import { isKeyTrusted } from '../../model/table-facts.js';
+import { hasOtherTypes, isKeyTrusted } from '../../model/table-facts.js';
 import type { Access } from '../../operation/access.js';
 import {
   alreadyThere,
@@ -159,7 +159,11 @@ export function compileRowRunners(resource: Resource): (endpoint: Endpoint) => R
     const writes = ROW_WRITES[endpoint === 'delete' && mark !== undefined ? 'restore' : endpoint] ?? [];
     const isByKey = kind === 'write' && endpoint !== 'create';
     return {
-      isOpen: () => !hasQueryHooks(model, kind) && !hasScope(model) && !(isByKey && isKeyTrusted(model)),
+      isOpen: () =>
+        !hasQueryHooks(model, kind) &&
+        !hasScope(model) &&
+        !hasOtherTypes(model) &&
+        !(isByKey && isKeyTrusted(model)),
       ...(writes.length > 0 ? { mayDrop: (on?: StatementTarget) => executor.mayDrop(writes, on) } : {}),
       async run(input, on) {
         const request = ask(input);

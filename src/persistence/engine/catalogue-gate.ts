@@ -1,7 +1,10 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
 import { ConnectionError } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
+import type { AttributeInfo, RecordInfo } from '../../model/model-info.js';
 import { setTableFacts } from '../../model/table-facts.js';
+import { typeDifference } from '../../model/type-difference.js';
+import { describeRecords } from '../../plan/describe-model.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { describeError } from '../../util/describe-error.js';
@@ -20,6 +23,8 @@ export interface CatalogueOptions {
   readonly logger: Logger;
   /** Whether missing indexes are logged. */
   readonly indexAdvice: boolean;
+  /** Whether the type of a column has to be that of its attribute. Default: a warning names what differs. */
+  readonly strictTypes?: boolean;
 }
 
 /**
@@ -105,12 +110,14 @@ export class CatalogueGate {
     for (const model of models) {
       const table = tables.get(model);
       setTableFacts(model, table?.facts);
+      setTableFacts(model, table?.facts, hasOtherTypes(describeRecords(model)));
       setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
     }
     const problems = new Set<string>();
     for (const plan of waiting) {
       const read = tablesRead(plan);
-      const own = [...keyProblems(plan), ...read.flatMap(({ model }) => joinProblems(model))];
+      const types = this.#options.strictTypes ? read.flatMap(typeLines) : [];
+      const own = [...keyProblems(plan), ...read.flatMap(({ model }) => joinProblems(model)), ...types];
       for (const each of own) problems.add(each);
       if (own.length > 0) this.#refused.add(plan);
       else if (read.every(({ model }) => tables.has(model))) this.#open.add(plan);
@@ -138,6 +145,7 @@ export class CatalogueGate {
   #advise(plans: readonly ResourcePlan[], tables: Tables): void {
     for (const line of missingLines(plans, tables)) this.#log('error', line);
     for (const line of unknownLines(plans, tables)) this.#log('warn', line);
+    for (const line of plans.flatMap(tablesRead).flatMap(typeLines)) this.#log('warn', line);
     for (const line of plans.flatMap(({ model }) => constraintLines(model))) this.#log('warn', line);
     for (const line of adviceLines(plans, tables, this.#options.indexAdvice)) this.#log('warn', line);
   }
@@ -148,6 +156,30 @@ export class CatalogueGate {
     this.#logged.add(line);
     this.#options.logger[level](line);
   }
+}
+
+/** A line for each attribute whose column has another type. */
+function typeLines({ name, attributes }: RecordInfo): string[] {
+  return [...attributes.values()].flatMap((attribute) => {
+    const difference = typeDifference(attribute);
+    return difference ? [`${name}.${attribute.name} is ${kindOf(attribute)}, and ${difference.text}`] : [];
+  });
+}
+
+/** Whether values of a column are read or written otherwise than those of its attribute. */
+function hasOtherTypes({ attributes }: RecordInfo): boolean {
+  return [...attributes.values()].some((attribute) => typeDifference(attribute)?.isAlike === false);
+}
+
+/** Its type as Sequelize has it in SQL. */
+function kindOf({ type }: AttributeInfo): string {
+  const names: Readonly<Record<string, string>> = {
+    string: 'a text',
+    integer: 'an INTEGER',
+    enum: 'an ENUM',
+    array: 'an ARRAY',
+  };
+  return names[type.kind] ?? `a ${type.kind.toUpperCase()}`;
 }
 
 /** The models whose tables are read for a resource, and for what is checked of it. */

@@ -7,7 +7,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { AttributeInfo, ModelInfo } from '../../model/model-info.js';
 import { attributesVersion } from '../../model/sequelize-internals.js';
-import { isKeyTrusted } from '../../model/table-facts.js';
+import { hasOtherTypes, isKeyTrusted } from '../../model/table-facts.js';
 import type { Access } from '../../operation/access.js';
 import { countOf } from '../../operation/count.js';
 import type { ListOperation, Operation, Predicate } from '../../operation/operation.js';
@@ -246,6 +246,7 @@ export class RowRecords<M extends Model = Model> {
       this.#isPlain.set(kind, isPlain);
     }
     const { model } = this.#info;
+    if (hasOtherTypes(model)) return false;
     // A write of several rows is to be undone.
     if (kind !== 'list' && kind !== 'create' && isKeyTrusted(model)) return false;
     return isPlain && hasPlainQueries(model, kind === 'list' ? 'read' : 'write');

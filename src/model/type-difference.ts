@@ -1,0 +1,117 @@
+/** Where the type of an attribute is another one than that of its column: bodies are checked by the one, and rows hold the other. */
+import type { ColumnType } from './column-type.js';
+import type { AttributeInfo } from './model-info.js';
+import type { ColumnFacts } from './table-facts.js';
+
+const TEXTS = ['text', 'character varying', 'character', 'citext', 'name', '"char"'];
+const WHOLE = ['smallint', 'integer'];
+const FLOATS = ['real', 'double precision'];
+
+/** The types of columns that hold just the values of an attribute; a shorter text or fewer digits are the database's to refuse. */
+const FITTING: Readonly<Partial<Record<ColumnType['kind'], readonly string[]>>> = {
+  string: TEXTS,
+  enum: TEXTS,
+  integer: WHOLE,
+  bigint: ['bigint', ...WHOLE],
+  decimal: ['numeric'],
+  float: FLOATS,
+  boolean: ['boolean'],
+  // One without a zone has local texts.
+  date: ['timestamp with time zone', 'timestamp without time zone'],
+  dateonly: ['date'],
+  time: ['time without time zone'],
+  uuid: ['uuid'],
+  json: ['json', 'jsonb'],
+  blob: ['bytea'],
+};
+
+/** What Sequelize calls the types of columns. */
+const DECLARED: Readonly<Record<string, string>> = {
+  text: 'TEXT',
+  'character varying': 'STRING',
+  character: 'CHAR',
+  citext: 'CITEXT',
+  smallint: 'SMALLINT',
+  integer: 'INTEGER',
+  bigint: 'BIGINT',
+  numeric: 'DECIMAL',
+  real: 'REAL',
+  'double precision': 'DOUBLE',
+  boolean: 'BOOLEAN',
+  'timestamp with time zone': 'DATE',
+  date: 'DATEONLY',
+  'time without time zone': 'TIME',
+  uuid: 'UUID',
+  json: 'JSON',
+  jsonb: 'JSONB',
+  bytea: 'BLOB',
+};
+
+/** A column of another type than its attribute. */
+export interface TypeDifference {
+  /** The type of the column, and what follows, as the end of a sentence. */
+  readonly text: string;
+  /** Whether its values are read and written as those of the attribute's own type all the same. */
+  readonly isAlike: boolean;
+}
+
+/** How the types of an attribute and of its column differ; null where they agree, and where nothing is known of the column. */
+export function typeDifference({ type, found }: AttributeInfo): TypeDifference | null {
+  return found ? differenceOf(type, found, found.baseType) : null;
+}
+
+function differenceOf(
+  type: ColumnType,
+  { labels, type: shown }: Pick<ColumnFacts, 'labels' | 'type'>,
+  base: string,
+): TypeDifference | null {
+  const { kind } = type;
+  if (kind === 'array' && base.endsWith('[]')) {
+    const element = differenceOf(type.element, { labels, type: shown }, base.slice(0, -2));
+    return (
+      element && {
+        ...element,
+        text: element.text.replace(/DataType\.(.+)\.$/, 'DataType.ARRAY(DataType.$1).'),
+      }
+    );
+  }
+  // What only PostgreSQL has a type for, a text may stand for.
+  if (kind === 'virtual' || kind === 'other' || (kind === 'string' && !isKnown(base, labels))) return null;
+  if (kind === 'enum' && labels) return labelDifference(type.values, labels, shown);
+  if (FITTING[kind]?.includes(base)) return null;
+  const declared = labels ? `ENUM(${labels.map((label) => `'${label}'`).join(', ')})` : DECLARED[base];
+  const mend = declared ? `; declare it as DataType.${declared}` : '';
+  if (kind === 'integer' && base === 'bigint') {
+    const text = `the column is ${shown}: larger numbers are refused in bodies, and those beyond 2^53 are rounded by clients${mend}.`;
+    return { text, isAlike: true };
+  }
+  const text =
+    `the column is ${shown}: bodies and filters are checked as what the model says, and PostgreSQL stores and compares the other, so that ` +
+    `requests may fail, and answers have values of another type${mend}.`;
+  return { text, isAlike: false };
+}
+
+function isKnown(base: string, labels: readonly string[] | null): boolean {
+  return labels !== null || base in DECLARED || base.endsWith('[]') || base.startsWith('timestamp');
+}
+
+function labelDifference(
+  values: readonly string[],
+  labels: readonly string[],
+  shown: string,
+): TypeDifference | null {
+  const lacking = values.filter((value) => !labels.includes(value));
+  const unknown = labels.filter((label) => !values.includes(label));
+  if (lacking.length + unknown.length === 0) return null;
+  const parts = [
+    ...(lacking.length > 0 ? [`PostgreSQL refuses ${quoted(lacking)}, which it lacks`] : []),
+    ...(unknown.length > 0
+      ? [`rows may have ${quoted(unknown)}, which bodies and filters refuse, as the model lacks it`]
+      : []),
+  ];
+  return { text: `the column is ${shown} with other labels: ${parts.join('; ')}.`, isAlike: true };
+}
+
+function quoted(labels: readonly string[]): string {
+  return labels.map((label) => `'${label}'`).join(', ');
+}
