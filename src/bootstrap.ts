@@ -47,9 +47,9 @@ import { prepareKeyTables } from './persistence/engine/key-tables.js';
 import { pinSettings } from './persistence/session/pin-settings.js';
 import { compilePlan } from './plan/compile-plan.js';
 import { writtenFilterProblems } from './query/written-filters.js';
+import { decoratorProblems, nestedProblems } from './schema/attribute-decorators.js';
 import { classProperties } from './schema/class-properties.js';
 import { describeExposure } from './schema/model-decorators.js';
-import { nestedProblems } from './schema/undecorated-classes.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { flagProblems, showValue } from './util/option-problems.js';
 
@@ -219,7 +219,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   const { declarations, handWritten, problems, warnings } = declareResources(settings);
   const plans = compilePlan(
     declarations,
-    { describeExposure, classProperties, nestedProblems },
+    { describeExposure, classProperties, nestedProblems, decoratorProblems },
     problems,
     settings.access,
   );

@@ -40,6 +40,8 @@ export interface DecoratorReader {
   classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
   /** Why every object in a nested property of a body would be refused. */
   nestedProblems(schema: Class): readonly string[];
+  /** Why no value of an attribute would ever meet its decorators. */
+  decoratorProblems(info: ModelInfo, attributes: ReadonlySet<string>): readonly string[];
 }
 
 /** The path that a resource would have. */
@@ -154,7 +156,7 @@ function bodyProblems(
     explicitSchemas,
     access,
   }: Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>,
-  { nestedProblems }: DecoratorReader,
+  { nestedProblems, decoratorProblems }: DecoratorReader,
 ): string[] {
   const problems: string[] = [];
   const creates = endpoints.has('create') || endpoints.has('replace');
@@ -165,6 +167,10 @@ function bodyProblems(
   }
   if (!creates && !endpoints.has('update')) return problems;
   problems.push(...nestedProblems(info.model as unknown as Class).map(nested));
+  const isDerived =
+    (creates && !explicitSchemas.create) || (endpoints.has('update') && !explicitSchemas.update);
+  const written = [...info.attributes.keys()].filter((name) => !exposure.unwritable.has(name));
+  if (isDerived) problems.push(...decoratorProblems(info, new Set(written)));
   for (const { name, type } of info.attributes.values()) {
     if (exposure.unwritable.has(name)) continue;
     if (isArrayOfBlobs(type)) {

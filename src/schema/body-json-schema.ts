@@ -3,11 +3,13 @@ import type { AccessRule } from '../metadata/access-options.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../model/model-info.js';
 import type { AccessPlan, FieldPlan } from '../plan/access-plan.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
+import { isViewed } from './attribute-decorators.js';
 import { classJsonSchema, objectSchema } from './class-json-schema.js';
 import { attributeRules, type ColumnRule, columnRules } from './column-rules.js';
 import { type BodyKind, presenceOf, writableAttributes } from './derive-body-class.js';
 import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-schema.js';
 import { declaredType, hasTransform } from './model-decorators.js';
+import type { Presence } from './synthesize-class.js';
 import { propertyRules } from './validator-schema.js';
 
 /** What a body of a resource may hold. */
@@ -59,12 +61,15 @@ export function withComment(schema: JsonSchema, { model }: ModelInfo, name: stri
   return description === undefined ? schema : { description, ...schema };
 }
 
+/** Where null may pass. */
+const NULLABLE: ReadonlySet<Presence> = new Set<Presence>(['nullable', 'decided', 'decidedWhereGiven']);
+
 /** What an attribute is in a body. */
 export function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: BodyKind): JsonProperty {
-  const presence = presenceOf(attribute, kind);
+  const presence = presenceOf(info, attribute, kind);
   const schema = valueSchema(info, attribute);
   return {
-    schema: withComment(presence === 'nullable' ? orNull(schema) : schema, info, attribute.name),
+    schema: withComment(NULLABLE.has(presence) ? orNull(schema) : schema, info, attribute.name),
     isRequired: presence === 'required',
   };
 }
@@ -76,7 +81,10 @@ function valueSchema(info: ModelInfo, attribute: AttributeInfo): JsonSchema {
   const isTransformed = hasTransform(info, name, 'write') || declaredType(info.model, name) !== undefined;
   const schema = isTransformed
     ? {}
-    : bothSchemas(schemaOf(attributeRules(attribute)), propertyRules(info.model, name).schema);
+    : bothSchemas(
+        schemaOf(attributeRules(attribute)),
+        propertyRules(info.model, name, (each) => isViewed(attribute.type, each)).schema,
+      );
   return schema.type === undefined && !isTransformed ? { ...schema, not: { type: 'null' } } : schema;
 }
 

@@ -92,7 +92,7 @@ export function bodySchema(
     nested: new Set([...properties].filter((name) => isNested(target, name))),
     hasRules: hasValidators(target),
     ...names,
-    read: explicit ? readNothing : compileBodyReader(target as SchemaClass, attributes, kind),
+    read: explicit ? readNothing : compileBodyReader(plan.info, target as SchemaClass, attributes, kind),
   });
 }
 

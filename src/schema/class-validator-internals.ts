@@ -34,7 +34,8 @@ withFields(
 );
 
 type Storage = ValidationExecutor['metadataStorage'];
-type Decorator = ReturnType<Storage['getTargetValidationMetadatas']>[number];
+/** A decorator, as class-validator keeps it. */
+export type Decorator = ReturnType<Storage['getTargetValidationMetadatas']>[number];
 
 interface ClassDecorators {
   /** Those of the class and of what it extends, repeated ones included: the storage only ever gains some. */

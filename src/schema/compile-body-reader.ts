@@ -3,7 +3,7 @@
  * class-validator. It only accepts: whatever it is not sure of, the class decides and words.
  */
 import { ValidationTypes } from 'class-validator';
-import type { AttributeInfo } from '../model/model-info.js';
+import type { AttributeInfo, ModelInfo } from '../model/model-info.js';
 import { choosesProperties, validatorsOf } from './class-properties.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 import { attributeRules } from './column-rules.js';
@@ -23,14 +23,17 @@ export const readNothing: BodyReader = () => null;
 
 /** Compiles the reader of a class that was derived from these attributes. */
 export function compileBodyReader(
+  info: ModelInfo,
   target: SchemaClass,
   attributes: readonly AttributeInfo[],
   kind: BodyKind,
 ): BodyReader {
   if (choosesProperties(target)) return readNothing;
-  if (attributes.some((attribute) => hasCondition(target, attribute, kind))) return readNothing;
+  if (attributes.some((each) => hasCondition(target, each, presenceOf(info, each, kind)))) return readNothing;
   const properties = new Map(
-    attributes.map((attribute) => [attribute.name, compileProperty(target, attribute, kind)] as const),
+    attributes.map(
+      (each) => [each.name, compileProperty(target, each, presenceOf(info, each, kind))] as const,
+    ),
   );
   const required = [...properties.values()].filter(({ isRequired }) => isRequired).length;
   const initial: Readonly<Record<string, unknown>> = { ...new target() };
@@ -51,16 +54,16 @@ export function compileBodyReader(
 }
 
 /** A `@ValidateIf` of the user's is asked about absent values too, and may throw. */
-function hasCondition(target: SchemaClass, attribute: AttributeInfo, kind: BodyKind): boolean {
+function hasCondition(target: SchemaClass, attribute: AttributeInfo, presence: Presence): boolean {
   const conditions = validatorsOf(target, attribute.name).filter(
     ({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION,
   );
-  return conditions.length > (presenceOf(attribute, kind) === 'required' ? 0 : 1);
+  const isOurs = presence !== 'required' && presence !== 'decided';
+  return conditions.length > (isOurs ? 1 : 0);
 }
 
 /** What the class makes of an attribute. */
-function compileProperty(target: SchemaClass, attribute: AttributeInfo, kind: BodyKind) {
-  const presence = presenceOf(attribute, kind);
+function compileProperty(target: SchemaClass, attribute: AttributeInfo, presence: Presence) {
   // Without a value, no other decorator is asked; with one, the user's are.
   const read: ValueReader = isBare(target, attribute, presence)
     ? compileValue(attribute, presence)

@@ -1,9 +1,12 @@
 /** The class of a create or update body, derived from a model. */
 import { Transform } from 'class-transformer';
+import type { Class } from '../metadata/crud-options.js';
 import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../model/model-info.js';
 import type { Exposure } from '../plan/resource-plan.js';
+import { copyValidators } from './attribute-decorators.js';
+import { type Decorator, decoratorsOf } from './class-validator-internals.js';
 import { holdsColumnRules } from './column-rules.js';
-import { copyType, copyValidators, copyWriteTransforms } from './model-decorators.js';
+import { copyType, copyWriteTransforms } from './model-decorators.js';
 import {
   applyColumnRules,
   derivedClass,
@@ -40,14 +43,14 @@ export function shapeBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyKi
   return (target) => {
     for (const attribute of attributes) {
       const { type } = attribute;
-      applyColumnRules(target, attribute, presenceOf(attribute, kind));
+      applyColumnRules(target, attribute, presenceOf(info, attribute, kind));
       copyWriteTransforms(info, attribute.name, target.prototype, (value) => holdsColumnRules(type, value));
       // Last, because class-transformer runs first what was added last: the user's transforms get the parsed value.
       applyParsing(info, attribute, target);
     }
     copyValidators(info, new Set(attributes.map((attribute) => attribute.name)), target);
     // The catalogue may be read when the class is there already.
-    return () => (kind === 'create' ? nullDefaults(attributes) : {});
+    return () => (kind === 'create' ? nullDefaults(info, attributes) : {});
   };
 }
 
@@ -68,15 +71,45 @@ function applyParsing(info: ModelInfo, { name, type }: AttributeInfo, derived: S
 }
 
 /** Nullable attributes without a default are null in a new row, and say so. */
-function nullDefaults(attributes: readonly AttributeInfo[]): Record<string, null> {
-  const optional = attributes.filter(
-    (attribute) => attribute.nullable && !isFilled(attribute) && attribute.type.kind !== 'virtual',
-  );
+function nullDefaults(info: ModelInfo, attributes: readonly AttributeInfo[]): Record<string, null> {
+  const optional = attributes.filter((attribute) => {
+    const isAsked = presenceOf(info, attribute, 'create') === 'required';
+    return attribute.nullable && !isFilled(attribute) && attribute.type.kind !== 'virtual' && !isAsked;
+  });
   return Object.fromEntries(optional.map(({ name }) => [name, null]));
 }
 
 /** What an attribute does in a body when it is absent, and when it is null. */
-export function presenceOf(attribute: AttributeInfo, kind: BodyKind): Presence {
-  if (attribute.nullable) return 'nullable';
-  return kind === 'update' || isFilled(attribute) ? 'optional' : 'required';
+export function presenceOf({ model }: ModelInfo, attribute: AttributeInfo, kind: BodyKind): Presence {
+  const mayMiss = kind === 'update' || isFilled(attribute);
+  const demand = attribute.nullable ? demandOf(model, attribute.name) : 'always';
+  if (demand === null) return 'nullable';
+  if (demand === 'perhaps') return mayMiss ? 'decidedWhereGiven' : 'decided';
+  return mayMiss ? 'optional' : 'required';
+}
+
+/** `perhaps` is where a `@ValidateIf` of the user's decides. */
+type Demand = 'always' | 'perhaps' | null;
+
+/** What decorators like `@IsDefined()` and `@IsNotEmpty()` ask of an attribute; `@IsOptional()` takes it back. */
+function demandOf(model: object, attribute: string): Demand {
+  const found = decoratorsOf(model as Class).byProperty.get(attribute) ?? [];
+  if (found.some(({ name }) => name === 'isOptional') || !found.some(refusesNull)) return null;
+  return found.some(({ type }) => type === 'conditionalValidation') ? 'perhaps' : 'always';
+}
+
+/** About there being a value. Any other decorator refuses null as well, and says nothing of that. */
+const ABOUT_PRESENCE: ReadonlySet<string> = new Set([
+  'isDefined',
+  'isNotEmpty',
+  'arrayNotEmpty',
+  'isNotEmptyObject',
+]);
+
+function refusesNull({ name = '', constraints, each }: Decorator): boolean {
+  // Those of the items.
+  if (each) return false;
+  const [first]: readonly unknown[] = constraints ?? [];
+  if (name === 'isNotIn') return Array.isArray(first) && first.includes(null);
+  return ABOUT_PRESENCE.has(name) || (name === 'notEquals' && first === null);
 }

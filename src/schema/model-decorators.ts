@@ -3,14 +3,12 @@
  * of the two libraries.
  */
 import { type ExcludeOptions, Transform, type TransformFnParams, Type } from 'class-transformer';
-import { getMetadataStorage } from 'class-validator';
 import type { Class } from '../metadata/crud-options.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../model/model-info.js';
 import { isLeftOut } from '../model/sequelize-internals.js';
 import type { Exposure } from '../plan/resource-plan.js';
 import { copyProblem } from './class-transformer-copies.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
-import { decoratorsOf, noteCopy } from './class-validator-internals.js';
 
 /** Which way values go: out in answers, or in from bodies. */
 type Direction = keyof typeof DIRECTIONS;
@@ -185,22 +183,4 @@ export function copyType(info: ModelInfo, attribute: string, target: object): bo
   // class-transformer's own types allow only functions that return a class.
   if (metadata) Type(metadata.typeFunction as () => () => unknown, metadata.options)(target, attribute);
   return metadata !== undefined;
-}
-
-/**
- * Gives a derived class the class-validator decorators of the model's attributes. `@IsOptional` is left out: it skips
- * null as well as undefined, while whether null is allowed is the column's business.
- */
-export function copyValidators(
-  info: ModelInfo,
-  attributes: ReadonlySet<string>,
-  target: new () => object,
-): void {
-  const storage = getMetadataStorage();
-  for (const metadata of decoratorsOf(info.model).all) {
-    if (!attributes.has(metadata.propertyName) || metadata.name === 'isOptional') continue;
-    const copy = Object.assign(Object.create(Object.getPrototypeOf(metadata)), metadata, { target });
-    noteCopy(copy, metadata);
-    storage.addValidationMetadata(copy);
-  }
 }

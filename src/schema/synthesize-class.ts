@@ -88,7 +88,11 @@ export type Presence =
   /** Absent is fine, null is an error. `@IsOptional` cannot say this: it skips null too. */
   | 'optional'
   /** Both are fine. */
-  | 'nullable';
+  | 'nullable'
+  /** A condition of the user's decides about both. */
+  | 'decided'
+  /** Absent is fine, and a condition of the user's decides about null. */
+  | 'decidedWhereGiven';
 
 /** Adds the rules of an attribute's column to a class. */
 export function applyColumnRules(target: SchemaClass, attribute: AttributeInfo, presence: Presence): void {
@@ -103,6 +107,8 @@ export function columnDecorators(attribute: AttributeInfo, presence: Presence): 
 
 function presenceDecorators(presence: Presence): readonly PropertyDecorator[] {
   const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+  if (presence === 'decided') return [];
+  if (presence === 'decidedWhereGiven') return [ValidateIf((_object, value) => value !== undefined)];
   if (presence === 'nullable') return [ValidateIf((_object, value) => isGiven(value))];
   const isDefined = ValidateBy({
     name: 'isDefined',

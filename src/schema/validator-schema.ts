@@ -95,9 +95,13 @@ function isObject(value: unknown): value is object {
 
 type Metadata = ReturnType<typeof validatorsOf>[number];
 
-/** What the decorators of a class say of one of its properties. */
-export function propertyRules(target: Class, property: string): PropertyRules {
-  const found = validatorsOf(target, property);
+/** What the decorators of a class say of one of its properties, but for those that see another value than the body has. */
+export function propertyRules(
+  target: Class,
+  property: string,
+  isLeftOut: (decorator: Metadata) => boolean = () => false,
+): PropertyRules {
+  const found = validatorsOf(target, property).filter((each) => !isLeftOut(each));
   const isOptional = found.some(({ name }) => name === 'isOptional');
   const nested = found.find(({ type }) => type === 'nestedValidation');
   // A condition, or a group, decides whether any of the others is asked.

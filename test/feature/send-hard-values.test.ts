@@ -68,6 +68,7 @@ class Hard extends Model {
   @Column(DataType.STRING)
   declare email: string | null;
 
+  @IsOptional()
   @IsNotEmptyObject()
   @Column(DataType.JSONB)
   declare settings: object | null;

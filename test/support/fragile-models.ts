@@ -288,6 +288,7 @@ export class Piece extends Model {
   @Column(DataType.INTEGER)
   declare rank: number | null;
 
+  @IsOptional()
   @IsNotEmptyObject()
   @Column(DataType.JSONB)
   declare settings: object | null;

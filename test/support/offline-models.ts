@@ -6,13 +6,18 @@ import { introspectModel } from '../../src/model/introspect-model.js';
 import type { ModelInfo } from '../../src/model/model-info.js';
 import { compileResource, type DecoratorReader } from '../../src/plan/compile-resource.js';
 import type { ResourcePlan } from '../../src/plan/resource-plan.js';
+import { decoratorProblems, nestedProblems } from '../../src/schema/attribute-decorators.js';
 import { classProperties } from '../../src/schema/class-properties.js';
 import { describeExposure } from '../../src/schema/model-decorators.js';
-import { nestedProblems } from '../../src/schema/undecorated-classes.js';
 import { ConfigError } from '../../src/util/config-error.js';
 
 /** What the phases before the schemas are given of them. */
-export const decoratorReader: DecoratorReader = { describeExposure, classProperties, nestedProblems };
+export const decoratorReader: DecoratorReader = {
+  describeExposure,
+  classProperties,
+  nestedProblems,
+  decoratorProblems,
+};
 
 /** Defines a model without decorators; without timestamps unless asked for. */
 export function defineModel(

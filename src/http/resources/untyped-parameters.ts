@@ -4,7 +4,7 @@
  * an array the type of its items is never emitted.
  */
 import type { Class } from '../../metadata/crud-options.js';
-import { undecoratedProblems } from '../../schema/undecorated-classes.js';
+import { undecoratedProblems } from '../../schema/attribute-decorators.js';
 import { askedType } from './asked-type.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
 import { routeNamed, routePath } from './generated-routes.js';

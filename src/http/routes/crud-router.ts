@@ -9,10 +9,9 @@ import { resolveSource, type Source } from '../../persistence/records/resolve-so
 import { takeoverProblems } from '../../persistence/session/model-owners.js';
 import { compilePlan } from '../../plan/compile-plan.js';
 import { writtenFilterProblems } from '../../query/written-filters.js';
+import { decoratorProblems, nestedProblems } from '../../schema/attribute-decorators.js';
 import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure } from '../../schema/model-decorators.js';
-
-import { nestedProblems } from '../../schema/undecorated-classes.js';
 import { throwProblems } from '../../util/config-error.js';
 import { admitThenGoOn } from '../connection/admit-requests.js';
 import { setLogger } from '../request/application-logger.js';
@@ -57,7 +56,11 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);
   problems.push(...takeoverProblems([model]));
-  const plans = compilePlan([declaration], { describeExposure, classProperties, nestedProblems }, problems);
+  const plans = compilePlan(
+    [declaration],
+    { describeExposure, classProperties, nestedProblems, decoratorProblems },
+    problems,
+  );
   throwProblems(writtenFilterProblems(plans));
   noteServed(plans);
   const resources = createResources(plans, [declaration], settings);

@@ -99,7 +99,7 @@ function subjectOf(model: ModelClass, kind: BodyKind) {
   const plan = planOf(model, { idType: (raw: string) => raw });
   const schema = bodySchema(plan, kind);
   const attributes = writableAttributes(plan.info, plan.exposure, kind);
-  const right = rightBody(attributes, (attribute) => presenceOf(attribute, kind) !== 'required');
+  const right = rightBody(attributes, (attribute) => presenceOf(plan.info, attribute, kind) !== 'required');
   const wrong = mutatedBody(
     right,
     attributes.map(({ name }) => name),
