@@ -65,3 +65,64 @@ export function toExpandedYear(text: string): string {
   if (year >= 0 && year <= 9999) return `${String(year).padStart(4, '0')}${rest}`;
   return `${year < 0 ? '-' : '+'}${String(Math.abs(year)).padStart(6, '0')}${rest}`;
 }
+
+/**
+ * What a column without a zone has: the text of a clock, with all digits. As a `Date` it is the moment at which that clock shows it in
+ * the zone of Sequelize's option `timezone`, in which Sequelize writes.
+ */
+export class LocalDate extends Date {
+  /** As answers have it; undefined for a copy. */
+  readonly text: string | undefined;
+  readonly #time: number;
+
+  constructor(milliseconds: number, text?: string) {
+    super(milliseconds);
+    this.#time = this.getTime();
+    this.text = text;
+  }
+
+  /** The text, unless the moment was changed since. */
+  get current(): string | undefined {
+    return this.getTime() === this.#time ? this.text : undefined;
+  }
+}
+
+const LOCAL = /^([+-]?\d{4,})-(\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:\.(\d+))?( BC)?$/;
+
+/** The clock of a text that a body or PostgreSQL has; undefined for any other text. */
+export function localDate(text: string, zone: string): LocalDate | undefined {
+  const [, year, day, time, fraction = '', era = ''] = LOCAL.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  const digits = fraction
+    .slice(0, 6)
+    .padEnd(3, '0')
+    .replace(/^(\d{3}\d*?)0+$/, '$1');
+  const wire = `${toExpandedYear(`${year}-${day}${era}`)}T${time}.${digits}`;
+  const clock = Date.parse(`${wire}Z`);
+  return new LocalDate(clock - offsetOf(zone, clock - offsetOf(zone, clock)), wire);
+}
+
+/** What the clock of a zone shows, as answers have it. */
+export function localText(moment: Date, zone: string): string {
+  const own = moment instanceof LocalDate ? moment.current : undefined;
+  if (own !== undefined) return own;
+  const time = moment.getTime();
+  return new Date(time + offsetOf(zone, time)).toISOString().slice(0, -1);
+}
+
+const FIXED = /^([+-])(\d\d):?(\d\d)$/;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Milliseconds that the clocks of a zone are ahead of UTC. */
+function offsetOf(zone: string, time: number): number {
+  if (Number.isNaN(time) || zone === '+00:00') return 0;
+  const [, sign, hours, minutes] = FIXED.exec(zone) ?? [];
+  if (sign !== undefined) return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  const format =
+    formats.get(zone) ?? new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+  formats.set(zone, format);
+  const name = format.formatToParts(time).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+  // `GMT` alone is UTC. Old offsets have seconds.
+  const [, before, hour = 0, minute = 0, second = 0] = /^GMT([+-])(\d+):(\d+)(?::(\d+))?$/.exec(name) ?? [];
+  return (before === '-' ? -1 : 1) * ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000;
+}

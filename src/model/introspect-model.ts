@@ -4,9 +4,11 @@ import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { nameProblems } from './attribute-names.js';
 import { timestampsOf, versionOf } from './attribute-notes.js';
+import type { ColumnType } from './column-type.js';
 import { EXTENDS_MODEL, isModelClass } from './given-model.js';
 import { introspectColumnType } from './introspect-column-type.js';
 import type { AttributeInfo, AttributeRole, ModelInfo } from './model-info.js';
+import { instanceOptions } from './sequelize-internals.js';
 import { tableFacts } from './table-facts.js';
 
 /** Either the description, or everything that is wrong with the model. */
@@ -67,8 +69,8 @@ function describeAttribute(
   name: string,
   options: ModelAttributeColumnOptions,
 ): AttributeInfo {
-  const type = Object.freeze(introspectColumnType(options.type));
   const column = options.field ?? name;
+  const type = withZone(introspectColumnType(options.type), model, column);
   return Object.freeze({
     name,
     column,
@@ -81,6 +83,19 @@ function describeAttribute(
       return tableFacts(model)?.columns.get(column);
     },
   });
+}
+
+/** The catalogue is read when plans are there already. */
+function withZone(type: ColumnType, model: ModelClass, column: string): ColumnType {
+  if (type.kind === 'array')
+    return Object.freeze({ ...type, element: withZone(type.element, model, column) });
+  if (type.kind !== 'date') return Object.freeze(type);
+  const zoneOf = (): string | undefined => {
+    const found = tableFacts(model)?.columns.get(column)?.baseType;
+    if (!found?.startsWith('timestamp without time zone')) return undefined;
+    return instanceOptions(model.sequelize as object).timezone ?? '+00:00';
+  };
+  return Object.freeze(Object.defineProperty({ ...type }, 'zone', { get: zoneOf }));
 }
 
 function attributeRole(model: ModelClass, name: string): AttributeRole {

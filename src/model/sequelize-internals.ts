@@ -283,6 +283,7 @@ export interface InstanceOptions {
   readonly hooks?: Hooks;
   readonly logging?: unknown;
   readonly typeValidation?: boolean;
+  readonly timezone?: string;
   readonly query?: object;
   readonly retry?: { readonly match?: unknown };
   readonly omitNull?: boolean;

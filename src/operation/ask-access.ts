@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { type AccessRule, EVERYTHING } from '../metadata/access-options.js';
 import { type Endpoint, RULES_OF } from '../metadata/endpoint.js';
 import { FilterTemplate } from '../metadata/filter-template.js';
+import { localDate } from '../model/exact-time.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { AccessPlan } from '../plan/access-plan.js';
 import { FilterError } from '../query/filter-error.js';
@@ -212,14 +213,15 @@ function textOf(info: RecordInfo, attribute: string, value: unknown): string {
 
 /** The value that a record of the model has, whatever form the application gave it in. */
 function recordValue({ attributes }: RecordInfo, attribute: string, text: string): unknown {
-  switch (attributes.get(attribute)?.type.kind) {
+  const type = attributes.get(attribute)?.type;
+  switch (type?.kind) {
     case 'integer':
     case 'float':
       return Number(text);
     case 'boolean':
       return text === 'true';
     case 'date':
-      return new Date(text);
+      return type.zone === undefined ? new Date(text) : localDate(text, type.zone);
     default:
       return text;
   }

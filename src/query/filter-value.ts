@@ -8,6 +8,7 @@ import {
   isUuid,
   parseDay,
   parseInstant,
+  parseLocalText,
 } from '../schema/wire-value.js';
 import { FilterError } from './filter-error.js';
 import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
@@ -61,6 +62,11 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
     case 'boolean':
       return text === 'true' || text === 'false' ? text : wrongType('true or false');
     case 'date':
+      if (type.zone !== undefined)
+        return (
+          parseLocalText(text, type.zone) ??
+          wrongType('a date and time without an offset, such as 2026-01-31T08:00:00')
+        );
       return (
         parseInstant(text) ??
         wrongType('an RFC 3339 date and time with an offset, such as 2026-01-31T08:00:00Z')

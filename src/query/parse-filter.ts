@@ -1,6 +1,6 @@
 /** The `q` parameter -> a typed filter: names from the allowlist, operators of the column, values of its type. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
-import { comparedType } from '../model/column-type.js';
+import { type ColumnType, comparedType } from '../model/column-type.js';
 import {
   canonicalOperator,
   LIST_OPERATORS,
@@ -109,7 +109,11 @@ class FilterTyping {
     checkArity(operator, syntax);
     const values = Object.freeze(syntax.values.map((value) => parseOperand(attribute, operator, value)));
     const { jsonType } = filter;
-    const inside = jsonType ? { jsonType } : {};
+    const inside = jsonType
+      ? { jsonType }
+      : isShortened(filter.type, operator)
+        ? { toMilliseconds: true as const }
+        : {};
     return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
   }
 
@@ -172,6 +176,13 @@ function checkRelationOperator(
     allowed,
   });
 }
+
+/** Whether an answer may show less digits of a value than an equality compares. */
+function isShortened(type: ColumnType, operator: CanonicalFilterOperator): boolean {
+  return type.kind === 'date' && type.zone === undefined && EQUALITY.has(operator);
+}
+
+const EQUALITY: ReadonlySet<CanonicalFilterOperator> = new Set(['==', '!=', '=in=', '=out=']);
 
 /** A condition on the row behind some relations to one. */
 function behind(hops: readonly RelationFilter[], filter: NamedFilter): NamedFilter {

@@ -1,6 +1,7 @@
 /** A `filter` of the application's own -> a typed one, over all attributes of a model. */
 import type { FilterTemplate } from '../metadata/filter-template.js';
 import { type ColumnType, comparedType } from '../model/column-type.js';
+import { localText } from '../model/exact-time.js';
 import type { RecordInfo } from '../model/model-info.js';
 import { relationNames } from '../model/relations.js';
 import { canonicalOperator, operatorsOf } from '../plan/filter-operators.js';
@@ -79,6 +80,9 @@ export function valueText(value: unknown): string | undefined {
 
 /** The same for an attribute of a type: a number beyond 2^53 may be a rounded one, and name the row of another tenant. */
 export function exactText(type: ColumnType | undefined, value: unknown): string | undefined {
+  if (type?.kind === 'date' && type.zone !== undefined && value instanceof Date) {
+    return Number.isNaN(value.getTime()) ? undefined : localText(value, type.zone);
+  }
   const isRounded = Number.isInteger(value) && !Number.isSafeInteger(value) && type?.kind !== 'float';
   return isRounded ? undefined : valueText(value);
 }

@@ -71,7 +71,7 @@ function isAccessor({ prototype }: Class, name: string): boolean {
 function wireSchema(type: ColumnType): JsonSchema {
   switch (type.kind) {
     case 'date':
-      return { type: 'string', format: 'date-time' };
+      return type.zone === undefined ? { type: 'string', format: 'date-time' } : columnSchema(type);
     case 'time':
     case 'decimal':
       return { type: 'string' };

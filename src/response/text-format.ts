@@ -49,8 +49,8 @@ interface Direct {
 }
 
 /** The short cut for a kind of column, if it has one; what it cannot write goes the long way. */
-function directFormat({ kind }: ColumnType): ((throughValue: TextFormat) => Direct) | undefined {
-  switch (kind) {
+function directFormat(type: ColumnType): ((throughValue: TextFormat) => Direct) | undefined {
+  switch (type.kind) {
     case 'integer':
       // A table may have floats where the model has integers: `NaN`, `1e+20` and `-0` look otherwise in JSON.
       return (throughValue) => ({
@@ -73,6 +73,11 @@ function directFormat({ kind }: ColumnType): ((throughValue: TextFormat) => Dire
     case 'enum':
       return () => ({ format: stringJson, probes: ['', 'a "b" \\ \n', '\u{1f600}', '12', 't', '{1}'] });
     case 'date':
+      if (type.zone !== undefined)
+        return (throughValue) => ({
+          format: (text) => localJson(text) ?? throughValue(text),
+          probes: ['2026-01-31 08:00:00', '0099-12-31 23:59:59.9999', '2026-01-31 08:00:00.12'],
+        });
       return (throughValue) => ({
         format: (text) => timestampJson(text) ?? throughValue(text),
         probes: ['2026-01-31 08:00:00+00', '0099-12-31 23:59:59.9999+00', '2026-01-31 08:00:00.001999+00'],
@@ -113,6 +118,14 @@ const numberJson: TextFormat = (text) => {
 const stringJson: TextFormat = (text) => (NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes (RFC 8259, section 7)
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
+
+/** What PostgreSQL writes of a clock without a zone. */
+const LOCAL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?$/;
+
+function localJson(text: string): string | undefined {
+  if (!LOCAL.test(text)) return undefined;
+  return `"${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20).padEnd(3, '0')}"`;
+}
 
 function timestampJson(text: string): string | undefined {
   if (!TIMESTAMP.test(text)) return undefined;

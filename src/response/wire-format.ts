@@ -1,6 +1,6 @@
 /** Values of a record -> JSON values, by column type. */
 import type { ColumnType } from '../model/column-type.js';
-import { infinityText, toDatabaseYear, toExpandedYear } from '../model/exact-time.js';
+import { infinityText, LocalDate, localText, toDatabaseYear, toExpandedYear } from '../model/exact-time.js';
 
 /** Turns one value into what JSON can say; null and undefined stay. */
 export type WireFormat = (value: unknown) => unknown;
@@ -13,6 +13,10 @@ const asString: WireFormat = (value) => (typeof value === 'string' ? value : Str
 function asTimestamp(value: unknown): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
   return typeof value === 'number' ? (infinityText(value) ?? null) : value;
+}
+
+function isMoment(value: unknown): value is Date {
+  return value instanceof Date && !Number.isNaN(value.getTime());
 }
 
 function asDay(value: unknown): unknown {
@@ -36,11 +40,16 @@ function asNull(value: unknown): unknown {
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
-  if (value instanceof Date)
-    return Number.isNaN(value.getTime()) ? null : toDatabaseYear(value.toISOString());
+  if (value instanceof Date) return isMoment(value) ? databaseMoment(value) : null;
   if (isInterval(value)) return intervalText(value);
   if (isPoint(value)) return pointText(value);
   return asNumber(value);
+}
+
+/** Of a column without a zone, its clock. */
+function databaseMoment(value: Date): string {
+  const local = value instanceof LocalDate ? value.current : undefined;
+  return toDatabaseYear(local ?? value.toISOString());
 }
 
 interface Point {
@@ -110,7 +119,9 @@ export function wireFormat(type: ColumnType): WireFormat {
     case 'float':
       return asNumber;
     case 'date':
-      return presentOnly(asTimestamp);
+      return presentOnly((value) =>
+        type.zone !== undefined && isMoment(value) ? localText(value, type.zone) : asTimestamp(value),
+      );
     case 'dateonly':
       return asDay;
     case 'uuid':

@@ -188,6 +188,16 @@ function depthOf(values: readonly unknown[], depth = 1): string | undefined {
   return shapes.size === 1 && shape !== undefined ? `${values.length},${shape}` : undefined;
 }
 
+/** PostgreSQL would drop the offset, so that another clock is stored than is sent. */
+const LOCAL_RULES = Object.freeze([
+  rule(
+    'isDateTime',
+    'must be a date and time without an offset and with at most microseconds, such as "2026-01-31T08:00:00.000"',
+    (value) => (value instanceof Date ? !Number.isNaN(value.getTime()) : infiniteOf(value) !== undefined),
+    { type: 'string', pattern: WIRE_PATTERNS.local },
+  ),
+]);
+
 /** The rules of a column type, most basic first. */
 export function columnRules(type: ColumnType): readonly ColumnRule[] {
   switch (type.kind) {
@@ -234,6 +244,7 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       return formRule('isDecimal', text, fits, schema, { precision, scale });
     }
     case 'date': {
+      if (type.zone !== undefined) return LOCAL_RULES;
       const digits = type.isPrecise ? 'microseconds' : 'milliseconds';
       const pattern = type.isPrecise ? WIRE_PATTERNS.preciseTimestamp : WIRE_PATTERNS.timestamp;
       return [

@@ -1,10 +1,11 @@
 /** How values of a body are written, by column type: strict, without guessing, and independent of the machine's zone. */
 import type { ColumnType } from '../model/column-type.js';
-import { infiniteOf, preciseDate, toDatabaseYear } from '../model/exact-time.js';
+import { infiniteOf, localDate, localText, preciseDate, toDatabaseYear } from '../model/exact-time.js';
 
 /** With an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =
   /^(\d{4}|[+-]\d{6})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
+const LOCAL = /^(\d{4}|[+-]\d{6})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?$/;
 const DATE_ONLY = /^(\d{4}|[+-]\d{6,7})-(\d{2})-(\d{2})$/;
 const TIME = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|24:00(?::00(?:\.0{1,6})?)?)$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
@@ -23,10 +24,15 @@ export const WIRE_PATTERNS = Object.freeze({
   preciseTimestamp: timestampPattern('[0-9]{1,6}0*'),
   day: '^(?:(?:[0-9]{4}|[+-][0-9]{6,7})-[0-9]{2}-[0-9]{2}|-?infinity)$',
   time: '^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?|24:00(?::00(?:\\.0{1,6})?)?)$',
+  local: localPattern(),
   nonFinite: '^(?:NaN|-?Infinity)$',
   segment: '^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])',
   base64: '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$',
 });
+
+function localPattern(): string {
+  return '^(?:(?:[0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.[0-9]{1,6}0*)?|-?infinity)$';
+}
 
 function timestampPattern(fraction: string): string {
   const day = '(?:[0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}';
@@ -72,9 +78,13 @@ function isCalendarDay(year: string, month: string, day: string): boolean {
   return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
 }
 
-/** The fraction of the seconds of an RFC 3339 date-time with an offset, or undefined for anything else. */
-function timestampFraction(value: string): string | undefined {
-  const match = TIMESTAMP.exec(value);
+/**
+ * The fraction of the seconds of an RFC 3339 date-time with an offset, or undefined for anything else.
+ *
+ * @param form that of another date-time
+ */
+function timestampFraction(value: string, form = TIMESTAMP): string | undefined {
+  const match = form.exec(value);
   if (!match) return undefined;
   const [, year = '', month = '', day = '', hour, minute, second, fraction = ''] = match;
   const isClock = Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
@@ -98,7 +108,22 @@ function parsePrecise(value: string): Date | undefined {
   return instant && preciseDate(instant.getTime(), fraction as string);
 }
 
+/** The same without an offset: what a clock shows that is in no zone. */
+function parseLocal(value: string, zone: string): Date | undefined {
+  const fraction = timestampFraction(value, LOCAL);
+  const isExact = fraction !== undefined && /^(?:\d{1,6}0*)?$/.test(fraction);
+  const local = isExact ? localDate(value, zone) : undefined;
+  return local && !Number.isNaN(local.getTime()) ? local : undefined;
+}
+
 /** The same as text that PostgreSQL reads. */
+export function parseLocalText(value: string, zone: string): string | undefined {
+  if (infiniteOf(value) !== undefined) return value;
+  const local = parseLocal(value, zone);
+  return local && toDatabaseYear(localText(local, zone));
+}
+
+/** An RFC 3339 date-time with an offset, as text that PostgreSQL reads. */
 export function parseInstant(value: string): string | undefined {
   if (infiniteOf(value) !== undefined) return value;
   return /\.\d{7}/.test(value) ? undefined : parsePrecise(value) && toDatabaseYear(value.toUpperCase());
@@ -199,6 +224,7 @@ export function parseColumnValue(type: ColumnType, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   switch (type.kind) {
     case 'date':
+      if (type.zone !== undefined) return parseLocal(value, type.zone) ?? value;
       return (type.isPrecise ? parsePrecise(value) : parseTimestamp(value)) ?? value;
     case 'blob':
       return parseBase64(value) ?? value;

@@ -18,7 +18,16 @@ const byFloat: Comparator = (a, b) => {
   if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
   return Number(x > y) - Number(x < y);
 };
-const byMoment: Comparator = (a, b) => byInteger(microseconds(a), microseconds(b));
+/** A value without microseconds is equal to all moments of its millisecond. */
+const byMoment: Comparator = Object.assign(
+  (a: string, b: string) => byInteger(microseconds(a), microseconds(b)),
+  {
+    isEqual: (value: string, other: string) => {
+      const [own, asked] = [BigInt(microseconds(value)), BigInt(microseconds(other))];
+      return own === asked || (asked % 1000n === 0n && own - asked >= 0n && own - asked < 1000n);
+    },
+  },
+);
 const byTime: Comparator = (a, b) => byText(wholeTime(a), wholeTime(b));
 
 function scaled(decimal: string): string {

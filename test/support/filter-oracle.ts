@@ -14,7 +14,11 @@ export type Expression =
     };
 
 /** Tells which of two values of a type is the larger; the sign is the answer. */
-export type Comparator = (a: string, b: string) => number;
+export interface Comparator {
+  (a: string, b: string): number;
+  /** Whether a value is equal to the one of a filter, where that is not the same. */
+  readonly isEqual?: (value: string, other: string) => boolean;
+}
 
 /** True, false, or null for unknown. */
 type Truth = boolean | null;
@@ -49,11 +53,12 @@ interface Operands {
 }
 
 function holds(operator: string, value: string, { first, second, values, compare }: Operands): boolean {
+  const { isEqual = (a, b) => compare(a, b) === 0 } = compare;
   switch (operator) {
     case '==':
-      return compare(value, first) === 0;
+      return isEqual(value, first);
     case '!=':
-      return compare(value, first) !== 0;
+      return !isEqual(value, first);
     case '=lt=':
       return compare(value, first) < 0;
     case '=le=':
@@ -63,9 +68,9 @@ function holds(operator: string, value: string, { first, second, values, compare
     case '=ge=':
       return compare(value, first) >= 0;
     case '=in=':
-      return values.some((each) => compare(value, each) === 0);
+      return values.some((each) => isEqual(value, each));
     case '=out=':
-      return values.every((each) => compare(value, each) !== 0);
+      return values.every((each) => !isEqual(value, each));
     case '=contains=':
       return values.every((each) => hasElement(value, each, compare));
     case '=overlaps=':

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DataType } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ColumnType } from '../../model/column-type.js';
-import { infiniteOf, PreciseDate } from '../../model/exact-time.js';
+import { infiniteOf, LocalDate, PreciseDate } from '../../model/exact-time.js';
 import { introspectColumnType } from '../../model/introspect-column-type.js';
 import { changeTypes, type WritingType } from '../../model/sequelize-internals.js';
 import { isNonFinite } from '../../schema/wire-value.js';
@@ -17,8 +17,10 @@ const changed = new WeakSet<object>();
 
 /** Changes how the attributes of a model are written. */
 export function writeExactly(model: ModelClass): void {
-  if (changed.has(model)) return;
-  changed.add(model);
+  // Another instance that takes the model makes its attributes anew.
+  const attributes = model.getAttributes();
+  if (changed.has(attributes)) return;
+  changed.add(attributes);
   changeTypes(model, (type) => {
     const column = introspectColumnType(type as object as DataType);
     if (changed.has(type) || !['date', 'dateonly', 'float', 'array'].includes(column.kind)) return;
@@ -47,6 +49,13 @@ function adaptType(type: WritingType, column: ColumnType): void {
   }
   if (column.kind === 'dateonly') {
     type._isChanged = (value, original) => dayText(value) !== dayText(original);
+  }
+  const { _isChanged: isChanged } = type;
+  if (column.kind === 'date' && isChanged) {
+    type._isChanged = (value, original) =>
+      value instanceof LocalDate && original instanceof LocalDate
+        ? value.current !== original.current
+        : isChanged.call(type, value, original);
   }
   if (column.kind === 'float') {
     type._isChanged = (value, original) => !isSameFloat(numberOf(value), numberOf(original));
@@ -79,7 +88,7 @@ function isOdd(type: ColumnType, value: unknown): boolean {
       if (!(value instanceof Date)) return infiniteOf(value) !== undefined;
       const year = value.getUTCFullYear();
       // Sequelize writes in the zone of its own option.
-      return value instanceof PreciseDate || year < 2 || year > 9998;
+      return value instanceof PreciseDate || value instanceof LocalDate || year < 2 || year > 9998;
     }
     case 'dateonly':
       return typeof value === 'string' && (ODD_DAY.test(value) || infiniteOf(value) !== undefined);

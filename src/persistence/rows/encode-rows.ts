@@ -1,6 +1,8 @@
 /** Values of rows as JavaScript has them -> texts in slots. Knows no instances, hooks and setters. */
 
 import { timestampsOf } from '../../model/attribute-notes.js';
+import type { ColumnType } from '../../model/column-type.js';
+import { localText } from '../../model/exact-time.js';
 import { type AttributeInfo, isFilled, isGenerated, type ModelInfo } from '../../model/model-info.js';
 import { defaultValues } from '../../model/sequelize-internals.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
@@ -101,12 +103,16 @@ export class RowEncoder {
       shape += own === undefined && isTimestamp ? 'n' : '1';
       // A timestamp of ours is a text already.
       const isText = isTimestamp && typeof value === 'string';
-      const text = isText ? value : encodeParameter(attribute.type, value);
+      const text = isText ? ownMoment(attribute.type, value) : encodeParameter(attribute.type, value);
       if (text === undefined) return null;
       take(column, text, value);
     }
     return shape;
   }
+}
+
+function ownMoment(type: ColumnType, moment: string): string {
+  return type.kind === 'date' && type.zone !== undefined ? localText(new Date(moment), type.zone) : moment;
 }
 
 /** Takes the text of a value. */

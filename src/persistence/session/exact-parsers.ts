@@ -1,8 +1,8 @@
 /**
  * How a connection reads texts of which the driver's own parsers would lose a part: microseconds of moments in arrays, and infinite
- * intervals. Parsers that the user has set with `pg.types.setTypeParser` stay.
+ * intervals; and clocks without a zone, which it would read in the zone of the process. Parsers that the user has set with `pg.types.setTypeParser` stay.
  */
-import { preciseDate } from '../../model/exact-time.js';
+import { localDate, preciseDate } from '../../model/exact-time.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 
 /** A client of the driver. Another one than pg's may have no parsers of its own. */
@@ -12,10 +12,16 @@ export interface ParsingClient {
 }
 
 /** Types by their numbers, which are the same in every PostgreSQL (`pg_type.dat`). */
-const OID = Object.freeze({ interval: 1186, intervals: 1187, moments: 1185 });
+const OID = Object.freeze({ interval: 1186, intervals: 1187, moments: 1185, local: 1114, locals: 1115 });
 
-/** Gives the connection its parsers. */
-export function parseExactly(client: ParsingClient): void {
+/**
+ * Gives the connection its parsers.
+ *
+ * @param zone the one that Sequelize writes in; the driver would read a clock without a zone in that of the process
+ */
+export function parseExactly(client: ParsingClient, zone: string): void {
+  replaceParser(client, OID.local, '2026-01-31 08:00:00', localParser(zone));
+  replaceParser(client, OID.locals, '{"2026-01-31 08:00:00"}', localsParser(zone));
   replaceParser(client, OID.moments, '{"2026-01-31 08:00:00+00"}', momentsParser);
   replaceParser(client, OID.interval, '1 day', intervalParser);
   replaceParser(client, OID.intervals, '{"1 day"}', intervalsParser);
@@ -54,6 +60,18 @@ function preciseElement(value: unknown, text: string): unknown {
   const [, fraction] = /\.(\d+)/.exec(text) ?? [];
   return value instanceof Date && fraction !== undefined ? preciseDate(value.getTime(), fraction) : value;
 }
+
+const localParser = (zone: string) => {
+  return (parse: TextParser): TextParser =>
+    (text) =>
+      localDate(text, zone) ?? parse(text);
+};
+
+const localsParser = (zone: string) => {
+  return (parse: TextParser): TextParser =>
+    (text) =>
+      replaceElements(parse(text), text, (value, element) => localDate(element, zone) ?? value);
+};
 
 const intervalParser = (parse: TextParser): TextParser => {
   return (text) => (INFINITE.test(text) ? text : parse(text));

@@ -4,6 +4,7 @@
  * among them: Sequelize sets it by its option `timezone`, and moments are read with their offset.
  */
 import type { Sequelize } from 'sequelize';
+import { instanceOptions } from '../../model/sequelize-internals.js';
 import { takeTurns } from '../protocol/query-turns.js';
 import { type ConnectionManager, knownManager } from './connection-internals.js';
 import { type ParsingClient, parseExactly } from './exact-parsers.js';
@@ -51,6 +52,7 @@ export function pinSettings(sequelize: Sequelize): void {
   pinning.add(manager);
   const connect = manager.connect.bind(manager);
   const validate = manager.validate.bind(manager);
+  const { timezone: zone = '+00:00' } = instanceOptions(sequelize);
   const pinned = new WeakSet<Connection>();
   manager.connect = async (settings) => {
     const client = await connect(settings);
@@ -62,7 +64,7 @@ export function pinSettings(sequelize: Sequelize): void {
       void client.end?.();
       throw error;
     }
-    parseExactly(client);
+    parseExactly(client, zone);
     pinned.add(client);
     return client;
   };

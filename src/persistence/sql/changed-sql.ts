@@ -17,6 +17,7 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
     case 'float':
       return sql`${column}::text::float8 IS DISTINCT FROM ${value}::float8`;
     case 'date':
+      if (type.zone !== undefined) return sql`${column} IS DISTINCT FROM ${value}::timestamp`;
       return sql`date_trunc('milliseconds', ${column}) IS DISTINCT FROM ${value}::timestamptz`;
     case 'json':
       return sql`${column}::jsonb IS DISTINCT FROM ${value}::jsonb`;
@@ -34,7 +35,8 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
  * microseconds stay.
  */
 export function writtenSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
-  if (type.kind !== 'date') return sql`${value}`;
+  // A column without a zone is shown with all digits.
+  if (type.kind !== 'date' || type.zone !== undefined) return sql`${value}`;
   return sql`CASE WHEN ${changedSql(type, column, value)} THEN ${value} ELSE ${column} END`;
 }
 

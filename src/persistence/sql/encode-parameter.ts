@@ -1,6 +1,6 @@
 /** Values of a model -> the texts that PostgreSQL reads them from, by column type. */
 import type { ColumnType } from '../../model/column-type.js';
-import { infiniteOf, infinityText, toDatabaseYear } from '../../model/exact-time.js';
+import { infiniteOf, infinityText, LocalDate, localText, toDatabaseYear } from '../../model/exact-time.js';
 
 /**
  * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
@@ -14,7 +14,7 @@ export function encodeParameter(type: ColumnType, value: unknown): string | null
     case 'array':
       return Array.isArray(value) ? arrayText(type.element, value) : undefined;
     case 'date':
-      return momentText(value);
+      return momentText(value, type.zone);
     case 'dateonly':
       return infinityText(value) ?? (typeof value === 'string' ? toDatabaseYear(value) : scalarText(value));
     case 'blob':
@@ -24,9 +24,13 @@ export function encodeParameter(type: ColumnType, value: unknown): string | null
   }
 }
 
-function momentText(value: unknown): string | undefined {
+/** @param zone that of a column without one */
+function momentText(value: unknown, zone: string | undefined): string | undefined {
   if (value instanceof Date) {
-    return Number.isNaN(value.getTime()) ? undefined : toDatabaseYear(value.toISOString());
+    if (Number.isNaN(value.getTime())) return undefined;
+    if (zone !== undefined) return toDatabaseYear(localText(value, zone));
+    const own = value instanceof LocalDate ? value.current : undefined;
+    return toDatabaseYear(own ?? value.toISOString());
   }
   return infinityText(value) ?? infinityText(infiniteOf(value));
 }

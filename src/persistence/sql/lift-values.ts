@@ -87,9 +87,10 @@ class Lifting {
   }
 
   #comparison(comparison: Comparison): Comparison {
-    const { attribute, jsonType, operator, values } = comparison;
+    const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
     this.shape += `${attribute}${END}${operator}`;
     if (jsonType) this.shape += `${jsonType}${END}`;
+    if (toMilliseconds) this.shape += `~${END}`;
     if (TRUTH_OPERATORS.has(operator)) {
       this.shape += `${values[0]}${END}`;
       return comparison;

@@ -98,8 +98,11 @@ function noOuterRow(attribute: string): never {
 }
 
 function compileComparison(comparison: Comparison, column: ColumnSql): SqlFragment {
-  const { attribute, jsonType, operator, values } = comparison;
-  if (jsonType === undefined) return compare(comparison, column(attribute));
+  const { attribute, jsonType, operator, values, toMilliseconds } = comparison;
+  if (jsonType === undefined) {
+    const equality = toMilliseconds ? equalMoments(comparison, column(attribute)) : undefined;
+    return equality ?? compare(comparison, column(attribute));
+  }
   const { isThere, value } = jsonPathSql(attribute, jsonType, column);
   if (operator !== '=isnull=') return sql`(${isThere} AND ${compare(comparison, value)})`;
   return values[0] === 'true' ? sql`(${isThere}) IS NOT TRUE` : isThere;
@@ -146,6 +149,34 @@ function compare({ operator, values }: Comparison, column: SqlFragment): SqlFrag
       return first === 'true' ? sql`${column} = '{}'` : sql`${column} <> '{}'`;
     case '=isnull=':
       return first === 'true' ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
+  }
+}
+
+const REST = raw("interval '999 microseconds'");
+
+/**
+ * The equality of a moment of which an answer shows the milliseconds only: a value without microseconds is equal to all moments of its
+ * millisecond. Undefined for another operator. A range of the column stands beside what no index answers.
+ */
+function equalMoments({ operator, values }: Comparison, column: SqlFragment): SqlFragment | undefined {
+  const whole = sql`date_trunc('milliseconds', ${column})`;
+  const [first = ''] = values;
+  const value = sql`${first}::timestamptz`;
+  const last = sql`CASE WHEN date_trunc('milliseconds', ${value}) = ${value} THEN ${value} + ${REST} ELSE ${value} END`;
+  const list = (): SqlFragment => sql`${arrayValue(values)}::timestamptz[]`;
+  switch (operator) {
+    case '==':
+      return sql`${column} BETWEEN ${value} AND ${last}`;
+    case '!=':
+      return sql`${column} NOT BETWEEN ${value} AND ${last}`;
+    case '=in=': {
+      const bounds = sql`(SELECT min(v) FROM unnest(${list()}) AS v) AND (SELECT max(v) + ${REST} FROM unnest(${list()}) AS v)`;
+      return sql`${column} BETWEEN ${bounds} AND (${column} = ANY(${list()}) OR ${whole} = ANY(${list()}))`;
+    }
+    case '=out=':
+      return sql`${column} <> ALL(${list()}) AND ${whole} <> ALL(${list()})`;
+    default:
+      return undefined;
   }
 }
 

@@ -18,7 +18,7 @@ import { whereSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 import type { SelectionSql, TableSql } from './table-sql.js';
-import { NOW, type Stamps, stampsSql } from './write-sql.js';
+import { nowSql, type Stamps, stampsSql } from './write-sql.js';
 
 /** The identifier of the sequence that makes keys. */
 export const SEQUENCE: Slot = Object.freeze({ slot: 'many.sequence' });
@@ -100,7 +100,11 @@ function insertGroup(
   const values = columns.map((_, index) => raw(`v${index}`));
   const attributes = [...columns, ...stamped].map(({ attribute }) => attribute);
   const target = isDrawn ? [primaryKey, ...attributes] : attributes;
-  const shown = [...(isDrawn ? [raw('k')] : []), ...values, ...stamped.map(() => sql`${NOW}`)];
+  const shown = [
+    ...(isDrawn ? [raw('k')] : []),
+    ...values,
+    ...stamped.map(({ attribute }) => nowSql(attribute)),
+  ];
   // Only a key of the sequence's own may be where the database gives all keys.
   const overriding = raw(isDrawn ? ' OVERRIDING SYSTEM VALUE' : '');
   const selected = [columnName(primaryKey), ...returning.columns];

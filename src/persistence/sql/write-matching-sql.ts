@@ -6,7 +6,7 @@ import { whereSql } from './select-sql.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 import type { TableSql } from './table-sql.js';
-import { assign, assignChanged, differsSql, NOW, type Stamps, stampsSql } from './write-sql.js';
+import { assignChanged, assignNow, differsSql, type Stamps, stampsSql } from './write-sql.js';
 
 /** How many rows may be written. */
 export const MAXIMUM: Slot = Object.freeze({ slot: 'many.maximum' });
@@ -51,7 +51,7 @@ export function compileDeleteMatching(
   const head =
     mark === null
       ? sql`DELETE FROM ${source} USING ${FOUND}`
-      : sql`UPDATE ${source} SET ${assign(attributeOf(info, mark), NOW)} FROM ${FOUND}`;
+      : sql`UPDATE ${source} SET ${assignNow(attributeOf(info, mark))} FROM ${FOUND}`;
   const lock = mark === null ? 'UPDATE' : 'NO KEY UPDATE';
   return writeMatching(table, where, [], lock, { head, conditions: [] });
 }

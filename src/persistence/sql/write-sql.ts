@@ -6,7 +6,7 @@ import { allOf } from '../../operation/predicates.js';
 import { changedSql, writtenSql } from './changed-sql.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { whereSql } from './select-sql.js';
-import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
+import { columnName, joinSql, quoteText, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 import type { SelectionSql, TableSql } from './table-sql.js';
 
@@ -137,13 +137,20 @@ export function compileDelete(
 ): Statement {
   const conditions = whereSql([compilePredicate(where, column)]);
   if (mark === null) return toStatement(sql`DELETE FROM ${source}${conditions}`);
-  return toStatement(sql`UPDATE ${source} SET ${assign(attributeOf(info, mark), NOW)}${conditions}`);
+  return toStatement(sql`UPDATE ${source} SET ${assignNow(attributeOf(info, mark))}${conditions}`);
+}
+
+/** The moment of the write, as the column has it: without a zone, the clock of the one that Sequelize writes in. */
+export function nowSql({ type }: AttributeInfo): SqlFragment {
+  if (type.kind !== 'date' || type.zone === undefined) return sql`${NOW}`;
+  const isOffset = /^[+-]\d\d:\d\d$/.test(type.zone);
+  return sql`${NOW}::timestamptz AT TIME ZONE ${raw(`${isOffset ? 'INTERVAL ' : ''}${quoteText(type.zone)}`)}`;
 }
 
 /** What a change writes along. */
 export function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
   return [
-    ...(updatedAt ? [assign(updatedAt, NOW)] : []),
+    ...(updatedAt ? [assignNow(updatedAt)] : []),
     // A row that has none yet begins to count.
     ...(version ? [sql`${columnName(version)} = coalesce(${column(version.name)}, 0) + 1`] : []),
   ];
@@ -155,9 +162,9 @@ export function assignChanged(attribute: AttributeInfo, column: ColumnSql): SqlF
   return sql`${columnName(attribute)} = ${writtenSql(type, column(name), writtenSlot(name))}`;
 }
 
-/** Gives a column a value. */
-export function assign(attribute: AttributeInfo, value: Slot): SqlFragment {
-  return sql`${columnName(attribute)} = ${value}`;
+/** Gives a column the moment of the write. */
+export function assignNow(attribute: AttributeInfo): SqlFragment {
+  return sql`${columnName(attribute)} = ${nowSql(attribute)}`;
 }
 
 function returningSql({ columns }: SelectionSql): SqlFragment {
