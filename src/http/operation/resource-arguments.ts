@@ -1,7 +1,9 @@
 /** What parameters of the user's methods get of their resource: the id, the record and the list query of a request. */
 import type { Action } from 'routing-controllers';
+import { guardRecords } from '../../persistence/records/guarded-record.js';
 import type { Id } from '../../persistence/records/row-records.js';
 import { compileWantedParser, parseOnce, type RequestParser } from '../request/parse-request.js';
+import { accessSource } from '../request/reference-access.js';
 import { requestSessions, SAFE_METHODS } from '../request/request-sessions.js';
 import { type GeneratedRoute, generatedRouteOf, routeNamed } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
@@ -61,12 +63,14 @@ export function compileArguments(
 function recordFinder(resource: Resource, settings: PathSettings) {
   const reading = operationSession(resource, READ, settings)(false);
   const writing = operationSession(resource, UPDATE, settings)(true);
-  return (id: Id, action: Action): Promise<object> => {
+  const { plan, access } = resource;
+  return async (id: Id, action: Action): Promise<object> => {
     const { request, response } = action;
     const { repository } = contextOf(resource, action);
     const sessions = requestSessions(request, response);
-    return SAFE_METHODS.has(request.method)
-      ? reading(sessions, () => repository.get(id))
-      : writing(sessions, () => repository.getLocked(id));
+    if (!SAFE_METHODS.has(request.method)) return writing(sessions, () => repository.getLocked(id));
+    const record = await reading(sessions, () => repository.get(id));
+    // The method runs elsewhere, and may write.
+    return guardRecords(record, accessSource(request, plan.model, plan.access && access));
   };
 }

@@ -18,6 +18,7 @@ import { describeRecords } from '../../plan/describe-model.js';
 import { pristineRow } from '../customization/hydrate-record.js';
 import { noSuchRecord } from '../errors/errors.js';
 import type { WriteValues } from '../rows/encode-rows.js';
+import { EngineSequelize } from '../session/engine-sequelize.js';
 import { currentSession } from '../session/session.js';
 import { encodeParameter } from '../sql/encode-parameter.js';
 import { attributeOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
@@ -44,9 +45,17 @@ export function guardRecords<R extends Model, T extends readonly R[] | R | null>
   source: AccessSource | null,
 ): T {
   if (source === null || records === null) return records;
+  const each = [records].flat() as readonly R[];
+  const [first] = each;
+  if (!first || isReadOnly(first)) return records;
   const known = new Map<object, PropertyDescriptorMap | null>();
-  for (const record of [records].flat()) guardRecord(record as R, source, known);
+  for (const record of each) guardRecord(record, source, known);
   return records;
+}
+
+/** Whether the running code cannot write: the server refuses it on the connections of an engine. */
+function isReadOnly({ sequelize }: Model): boolean {
+  return sequelize instanceof EngineSequelize && currentSession(sequelize)?.isReadOnly === true;
 }
 
 function guardRecord(
