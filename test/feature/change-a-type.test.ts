@@ -12,9 +12,11 @@ const OPTIONS = {
   endpoints: ['list', 'read', 'create', 'update', 'replace', 'createMany', 'updateMany'] as const,
 };
 
+let count = 0;
+
 function kind(type: Parameters<typeof Column>[0], filterAllow: string[] = ['v']) {
   @Crud({ ...OPTIONS, endpoints: [...OPTIONS.endpoints], filterAllow } as object)
-  @Table({ tableName: 'kinds', timestamps: false })
+  @Table({ tableName: 'kinds', modelName: `Kind${++count}`, timestamps: false })
   class Kind extends Model {
     @PrimaryKey
     @Column(DataType.INTEGER)

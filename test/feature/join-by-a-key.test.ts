@@ -114,7 +114,9 @@ describe('an association', () => {
     const logger = new CapturedLog();
     try {
       await buildApp({ models: models as never, logger, indexAdvice: false });
-      return logger.lines.map(({ level, message }) => `${level} ${message}`);
+      const lines = logger.lines.map(({ level, message }) => `${level} ${message}`);
+      // Each test serves some of the models.
+      return lines.filter((line) => !line.includes('has @Crud and no routes'));
     } catch (error) {
       if (error instanceof ConfigError) return error.problems;
       throw error;
