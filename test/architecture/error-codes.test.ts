@@ -34,6 +34,7 @@ const EXPRESSIONS: Readonly<Record<string, number>> = {
   'http/error/problem.ts': 4,
   'http/request/parse-item.ts': 1,
   'http/request/parse-replacement.ts': 1,
+  'http/request/read-id.ts': 1,
   'query/cursor-codec.ts': 1,
   'query/filter-error.ts': 1,
   'schema/body-schema.ts': 2,

@@ -33,7 +33,7 @@ import { caughtError } from '../support/caught-error.js';
 import { except } from '../support/combination.js';
 import { deferred } from '../support/deferred.js';
 import { emptyTables } from '../support/empty-tables.js';
-import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { expectIssue, expectJson, expectProblem } from '../support/expect-answer.js';
 import { SqlLog } from '../support/sql-log.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
@@ -233,7 +233,12 @@ describe('a PUT of a record', () => {
     expect(
       (await site.agent.put('/items/a').type('application/merge-patch+json').send('{}')).status,
     ).to.equal(415);
-    expect((await site.agent.put('/items/1234567890123').send({ name: 'x' })).status).to.equal(404);
+    expectIssue(await site.agent.put('/items/1234567890123').send({ name: 'x' }), 422, {
+      pointer: '/code',
+      code: 'maxLength',
+      detail: 'code must be at most 12 characters long.',
+    });
+    expect((await site.agent.get('/items/1234567890123')).status).to.equal(404);
     expect((await put('a?x=1')).status).to.equal(400);
     expect(await Item.count()).to.equal(0);
   });

@@ -5,7 +5,7 @@ import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript
 import { Crud, crudController, EVERYTHING } from '../../src/index.js';
 import { buildApp } from '../support/build-app.js';
 import { emptyTables } from '../support/empty-tables.js';
-import { expectJson, expectProblem } from '../support/expect-answer.js';
+import { expectIssue, expectJson, expectProblem } from '../support/expect-answer.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
 
 const ENDPOINTS = ['read', 'create', 'replace'] as const;
@@ -139,6 +139,17 @@ describe('a PUT of any record', () => {
     expect((await put({ balance: -7 })).status).to.equal(200);
     const [created] = await site.engine.sequelize.query('SELECT id FROM made_accounts');
     expect(created).to.have.length(1);
+  });
+
+  it('is refused with a key that no row can have', async () => {
+    for (const [id, code, detail] of [
+      ['2147483648', 'max', 'id must not be greater than 2147483647.'],
+      ['-99999999999999999999', 'min', 'id must not be less than -2147483648.'],
+    ] as const) {
+      expectIssue(await site.agent.put(`/parteds/${id}`).send({}), 422, { pointer: '/id', code, detail });
+    }
+    expect((await site.agent.put('/parteds/x').send({})).status).to.equal(400);
+    expect(await Parted.count()).to.equal(0);
   });
 
   it('may have a value that is unique at the commit', async () => {

@@ -17,7 +17,7 @@ import { type Maybe, then } from '../../util/maybe.js';
 import { compileAskAllowed } from './allowed-inputs.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { type BodyLimits, readBody } from './read-body.js';
-import { parsePathId } from './read-id.js';
+import { parseNewId, parsePathId } from './read-id.js';
 import { accessToWrite } from './reference-access.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
 import type { RequestAccess } from './request-access.js';
@@ -72,7 +72,8 @@ export function compileParser(
   const hasId = operation !== 'list' && operation !== 'create';
   const readHead = (request: Request, access: Access, asked?: Asked): RequestArguments => {
     const query = readQuery(request.url, access, others, asked);
-    const id = hasId ? parsePathId(plan, request) : undefined;
+    const readId = operation === 'replace' ? parseNewId : parsePathId;
+    const id = hasId ? readId(plan, request) : undefined;
     return { query: readHeaders(request, query, access, id), access, id };
   };
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace') {

@@ -9,7 +9,8 @@ import { compileId, type ParsedId, REFUSED } from '../../plan/compile-id.js';
 import { describeModel } from '../../plan/describe-model.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { quote } from '../../query/query-string.js';
-import { InvalidQueryError } from '../../schema/request-issue.js';
+import { attributeRules } from '../../schema/column-rules.js';
+import { bodyPointer, InvalidBodyError, InvalidQueryError } from '../../schema/request-issue.js';
 import { ConfigError } from '../../util/config-error.js';
 
 /** What of a plan tells how ids are read. */
@@ -44,6 +45,26 @@ export function readId(model: ModelClass, raw: string): Id {
 /** The id in the path of a request. @throws NotFoundError @throws InvalidQueryError */
 export function parsePathId(plan: IdPlan, request: Request): unknown {
   return parseId(plan, String(request.params['id']));
+}
+
+/**
+ * The id of a record that a request may make. There is nothing to find for one that no row can have, and nothing to make.
+ *
+ * @throws InvalidQueryError @throws InvalidBodyError
+ */
+export function parseNewId(plan: IdPlan, request: Request): unknown {
+  const raw = String(request.params['id']);
+  if (tryParseId(plan, raw).kind !== 'impossible') return parseId(plan, raw);
+  const { primaryKey } = plan.info;
+  const { name, type } = primaryKey;
+  // As a body has it, so that it meets what is asked of the key of a new record.
+  const value = type.kind === 'integer' || type.kind === 'float' ? Number(raw) : raw;
+  const broken = attributeRules(primaryKey).find(({ check }) => !check(value));
+  const pointer = bodyPointer(name);
+  if (!broken)
+    throw new InvalidBodyError([{ pointer, code: 'id', detail: `${name} is beyond the range of ids.` }]);
+  const { name: code, text } = broken;
+  throw new InvalidBodyError([{ pointer, code, detail: `${name} ${text}.` }]);
 }
 
 function parseId(plan: IdPlan, raw: string): unknown {
