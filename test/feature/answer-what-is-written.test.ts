@@ -143,7 +143,8 @@ describe('a change and its answer', () => {
         expect(won).not.to.have.length(0);
         for (const { n, answer } of won) {
           expect(answer.body).to.include({ n });
-          if (table === 'counted') expect(answer.headers).to.include({ etag: `"${answer.body.version}"` });
+          if (table === 'counted')
+            expect(answer.headers['etag']).to.match(new RegExp(`^"${answer.body.version}[."]`));
         }
         for (const { answer } of answers) expect(answer.status).to.be.oneOf([200, 409]);
         if (table === 'counted')

@@ -1,6 +1,7 @@
 /** Rows without a version, as a column that was added to a table leaves them: they have a tag of their own, and begin to count. */
 import { expect } from 'chai';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
 import { Crud } from '../../src/index.js';
 import { except, OF_MANY } from '../support/combination.js';
 import { expectNothing, expectProblem } from '../support/expect-answer.js';
@@ -43,6 +44,11 @@ async function start(models: readonly (typeof Kept)[]): Promise<TestApp> {
   return site;
 }
 
+/** Without what tells answers apart that code of the user's has shaped. */
+function tagOf({ headers }: Response): string {
+  return String(headers['etag']).replace(/\..*"$/, '"');
+}
+
 async function fill({ engine }: TestApp, tables: readonly string[]): Promise<void> {
   for (const table of tables)
     await engine.sequelize.query(
@@ -72,28 +78,28 @@ describe('a row without a version', () => {
 
     it(`has a tag of its own until it is written: ${name}`, async () => {
       const read = await site.agent.get(path);
-      expect(read.headers).to.include({ etag: '"null"' });
+      expect(tagOf(read)).to.equal('"null"');
       expect(read.body).to.deep.equal({ id: 1, text: 'a', deletedAt: null, version: null });
-      const again = await site.agent.get(path).set('If-None-Match', '"null"');
+      const again = await site.agent.get(path).set('If-None-Match', String(read.headers['etag']));
       expect(again.status).to.equal(304);
       for (const tag of ['"0"', '"1"', '"nonsense"', '"x7"', '"0", "odd"']) {
         const refused = await send(tag, 'no');
         expectProblem(refused, 412, changed);
-        expect(refused.headers).to.include({ etag: '"null"' });
+        expect(tagOf(refused)).to.equal('"null"');
       }
       const first = await send('"null"', 'first');
-      expect(first.headers).to.include({ etag: '"1"' });
+      expect(tagOf(first)).to.equal('"1"');
       expect(first.body).to.deep.equal({ id: 1, text: 'first', deletedAt: null, version: 1 });
       const stale = await send('"null"', 'second');
       expectProblem(stale, 412, changed);
-      expect(stale.headers).to.include({ etag: '"1"' });
+      expect(tagOf(stale)).to.equal('"1"');
       expect((await send('"null", "1"', 'second')).body).to.include({ version: 2 });
     });
 
     it(`is written whatever its state, where the request says so: ${name}`, async () => {
-      expect((await send('*', 'any')).headers).to.include({ etag: '"1"' });
+      expect(tagOf(await send('*', 'any'))).to.equal('"1"');
       const nothing = await site.agent.patch(`/${tableName}/2`).set('If-Match', '"null"').send({ text: 'b' });
-      expect(nothing.headers, 'nothing is written').to.include({ etag: '"null"' });
+      expect(tagOf(nothing), 'nothing is written').to.equal('"null"');
     });
 
     it(`is replaced, deleted, restored and purged by its tag: ${name}`, async () => {
@@ -102,7 +108,7 @@ describe('a row without a version', () => {
       expectProblem(await agent.put(at(1)).set('If-Match', '"0"').send({ text: 'x' }), 412, changed);
       const replaced = await agent.put(at(1)).set('If-Match', '"null"').send({ text: 'x' });
       expect(replaced.status).to.equal(200);
-      expect(replaced.headers).to.include({ etag: '"1"' });
+      expect(tagOf(replaced)).to.equal('"1"');
       expectProblem(await agent.delete(at(2)).set('If-Match', '"0"'), 412, changed);
       expectNothing(await agent.delete(at(2)).set('If-Match', '"null"'), 204);
       const [[row]] = await site.engine.sequelize.query(`SELECT version FROM ${tableName} WHERE id = 2`);
@@ -120,7 +126,7 @@ describe('a row without a version', () => {
     expectProblem(refused, 412, {
       detail: 'The Sheet has been changed since; read it again, and repeat the change.',
     });
-    expect(refused.headers).to.include({ etag: '"0"' });
+    expect(tagOf(refused)).to.equal('"0"');
   });
 });
 
