@@ -2,6 +2,7 @@
 import type { Class, CrudOptions, ModelClass } from '../../metadata/crud-options.js';
 import { declaredOptions } from '../../model/declared-options.js';
 import { isAttached } from '../../model/introspect-model.js';
+import { refusedModelOptions } from '../../persistence/customization/refused-options.js';
 import { enginesInUse } from '../../persistence/engine/engine.js';
 import { isPlainRepository, Repository } from '../../persistence/records/repository.js';
 import { closedWarnings, takeoverProblems } from '../../persistence/session/model-owners.js';
@@ -99,6 +100,7 @@ export function declareResources({
     ...resourceParameterProblems(own),
   );
   problems.push(...takeoverProblems([...declarations.keys()]));
+  problems.push(...refusedModelOptions([...declarations.keys()]));
   if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);
   const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));

@@ -3,6 +3,7 @@ import type { Router } from 'express';
 import type { Model } from 'sequelize';
 import type { CrudOptions } from '../../metadata/crud-options.js';
 import { declaredOptions } from '../../model/declared-options.js';
+import { refusedModelOptions } from '../../persistence/customization/refused-options.js';
 import { CatalogueGate } from '../../persistence/engine/catalogue-gate.js';
 import type { Repository } from '../../persistence/records/repository.js';
 import { resolveSource, type Source } from '../../persistence/records/resolve-source.js';
@@ -55,7 +56,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
   };
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);
-  problems.push(...takeoverProblems([model]));
+  problems.push(...takeoverProblems([model]), ...refusedModelOptions([model]));
   const plans = compilePlan(
     [declaration],
     { describeExposure, classProperties, nestedProblems, decoratorProblems },

@@ -8,6 +8,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { flagProblems, listProblems } from '../../util/option-problems.js';
 import { dealReads } from '../connections/deal-reads.js';
+import { refusedOptions } from '../customization/refused-options.js';
 import { timeoutDriver } from '../protocol/timeout-client.js';
 import { chooseHosts } from '../session/choose-host.js';
 import { EngineSequelize } from '../session/engine-sequelize.js';
@@ -144,6 +145,7 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
     // It may be a DSN, and hold a password.
     ...(Array.isArray(replicas) ? [] : [`replicas is a ${typeof replicas}; use an array of DSNs.`]),
     ...listProblems('The engine option models', models, 'model classes'),
+    ...refusedOptions(forwarded),
   ]);
   const defaults = forwarded as AddressDefaults;
   const primary = readConnectionString(dsn, defaults);
