@@ -1,6 +1,7 @@
 /** Names that no attribute can have: Sequelize would take them for something else, or a query string could not tell them. */
 import { Model } from 'sequelize';
 import type { ModelClass } from '../metadata/crud-options.js';
+import { cutName } from './cut-name.js';
 
 /** What Sequelize's own constructor puts into a record. */
 export const RECORD_FIELDS: ReadonlySet<string | symbol> = new Set([
@@ -21,6 +22,12 @@ const READ_OTHERWISE = /^\$|[".,]/;
 /** What is wrong with the names of a model's attributes. */
 export function nameProblems(model: ModelClass): string[] {
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name }]) => {
+    if (cutName(name) !== name) {
+      return [
+        `${model.name}.${name} has a name of more than 63 bytes, which PostgreSQL cuts where Sequelize reads it back; rename the attribute ` +
+          `(its column keeps its name with @Column({ field: '${cutName(field)}' })).`,
+      ];
+    }
     const isOfRecord = RECORD_FIELDS.has(name) || CLASS_FIELDS.test(name) || name in Model.prototype;
     if (!isOfRecord && !READ_OTHERWISE.test(name)) return [];
     const problem = isOfRecord

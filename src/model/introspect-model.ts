@@ -5,6 +5,7 @@ import type { ModelClass } from '../metadata/crud-options.js';
 import { nameProblems } from './attribute-names.js';
 import { timestampsOf, versionOf } from './attribute-notes.js';
 import type { ColumnType } from './column-type.js';
+import { cutName } from './cut-name.js';
 import { EXTENDS_MODEL, isModelClass } from './given-model.js';
 import { introspectColumnType } from './introspect-column-type.js';
 import type { AttributeInfo, AttributeRole, ModelInfo } from './model-info.js';
@@ -69,7 +70,7 @@ function describeAttribute(
   name: string,
   options: ModelAttributeColumnOptions,
 ): AttributeInfo {
-  const column = options.field ?? name;
+  const column = cutName(options.field ?? name);
   const type = withZone(introspectColumnType(options.type), model, column);
   return Object.freeze({
     name,

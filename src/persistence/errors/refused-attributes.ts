@@ -2,6 +2,7 @@
  * The attributes that a database error is about, found by the names of constraints and columns. PostgreSQL's `detail`
  * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
  */
+import { cutName, objectName } from '../../model/cut-name.js';
 import type { ModelInfo } from '../../model/model-info.js';
 import { fieldName } from '../../model/rival-attributes.js';
 import { constrainedModel } from '../../model/sequelize-internals.js';
@@ -13,7 +14,7 @@ export function refusedAttributes(
   { constraint, table, column }: DatabaseFault,
 ): readonly string[] {
   const { tableName } = constrainedModel(info.model);
-  if (table !== null && table !== tableName) return [];
+  if (table !== null && table !== cutName(tableName)) return [];
   const byColumn = attributesOf(info, column === null ? [] : [column]);
   if (byColumn.length > 0 || constraint === null) return byColumn;
   return constraintAttributes(info).get(constraint) ?? [];
@@ -24,21 +25,22 @@ function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly str
   const { tableName, _indexes = [], uniqueKeys = {} } = constrainedModel(info.model);
   const names = new Map<string, readonly string[]>();
   for (const { column, name } of info.attributes.values()) {
-    for (const suffix of ['key', 'fkey', 'check']) names.set(`${tableName}_${column}_${suffix}`, [name]);
+    for (const suffix of ['key', 'fkey', 'check']) names.set(objectName(tableName, column, suffix), [name]);
   }
-  names.set(`${tableName}_pkey`, [info.primaryKey.name]);
+  names.set(objectName(tableName, null, 'pkey'), [info.primaryKey.name]);
   for (const [name, { fields }] of Object.entries(uniqueKeys)) {
-    names.set(name, attributesOf(info, fields));
-    names.set(`${tableName}_${fields.join('_')}_key`, attributesOf(info, fields));
+    names.set(cutName(name), attributesOf(info, fields));
+    names.set(objectName(tableName, fields.join('_'), 'key'), attributesOf(info, fields));
   }
   for (const { name, fields = [] } of _indexes) {
-    if (name) names.set(name, attributesOf(info, fields.map(fieldName)));
+    if (name) names.set(cutName(name), attributesOf(info, fields.map(fieldName)));
   }
   return names;
 }
 
 /** Names are those of columns; only an index may name an attribute, whose name can be that of another one's column. */
-function attributesOf(info: ModelInfo, names: readonly string[]): string[] {
+function attributesOf(info: ModelInfo, given: readonly string[]): string[] {
+  const names = [...given, ...given.map((name) => cutName(name))];
   const attributes = [...info.attributes.values()];
   const columns = new Set(attributes.map(({ column }) => column));
   return attributes
