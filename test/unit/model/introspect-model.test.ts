@@ -380,8 +380,7 @@ describe('introspectModel', () => {
     it('names a class that is no model at all', () => {
       class Stranger {}
       expect(introspectModel(Stranger as never).problems).to.deep.equal([
-        "Stranger is not attached to a Sequelize instance; list it in the engine's models, or in " +
-          'new Sequelize({ models: [...] }), before bootstrap is called.',
+        "Stranger has @Crud and is no model; write class Stranger extends Model, with import { Model } from 'sequelize-typescript'.",
       ]);
     });
   });
