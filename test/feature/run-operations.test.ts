@@ -156,15 +156,17 @@ describe('running operations', () => {
 
   it('updates a row that differs, and gives one that does not', async () => {
     const update = (set: object) =>
-      executor.run(
-        { kind: 'update', where: rowOf(), set: { ...set }, returning: { columns: ['title', 'pages'] } },
-        { id: '1' },
-      );
+      executor
+        .run(
+          { kind: 'update', where: rowOf(), set: { ...set }, returning: { columns: ['title', 'pages'] } },
+          { id: '1' },
+        )
+        .then((found) => found?.rows.map((row) => row.slice(0, 2)));
     const before = await Paper.findByPk(1, { rejectOnEmpty: true });
-    expect((await update({ title: 'a' }))?.rows).to.deep.equal([['a', null]]);
+    expect(await update({ title: 'a' })).to.deep.equal([['a', null]]);
     expect((await before.reload()).updatedAt).to.deep.equal(before.updatedAt);
-    expect((await update({ pages: 5 }))?.rows).to.deep.equal([['a', '5']]);
-    expect((await update({}))?.rows).to.deep.equal([['a', '5']]);
+    expect(await update({ pages: 5 })).to.deep.equal([['a', '5']]);
+    expect(await update({})).to.deep.equal([['a', '5']]);
   });
 
   it('marks a row as deleted once, and removes it where it is told to', async () => {

@@ -234,6 +234,7 @@ for (const isTogether of [false, true]) {
 
     it('tells the hooks of the pool of each use', async () => {
       await start({ max: 1 });
+      await write('the first one reads the triggers of the table');
       const seen = { before: 0, after: 0 };
       site.engine.sequelize.addHook('beforePoolAcquire', () => {
         seen.before += 1;

@@ -26,6 +26,8 @@ export interface TableTriggers {
   readonly isPlain: boolean;
   /** Writes of a row that the table may leave out: a trigger before them gives NULL, or a rule or a view does something else. */
   readonly dropped: ReadonlySet<RowWrite>;
+  /** Whether a new row may be another one than the statement says. */
+  readonly changeInserts: boolean;
   /** Whether a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
   readonly haveLateKeys: boolean;
   /** The sequences that give new rows their keys, as their identifiers, by column. One that may not be drawn from is left out. */
@@ -38,9 +40,20 @@ export const NO_TRIGGERS: TableTriggers = Object.freeze({
   areThere: false,
   isPlain: true,
   dropped: new Set<RowWrite>(),
+  changeInserts: false,
   haveLateKeys: false,
   sequences: Object.freeze({}),
 });
+
+/**
+ * The writes, as bits, whose row a function of PL/pgSQL always keeps: each RETURN is one of NEW, or each is one of OLD, and nothing
+ * else is put in their place. Triggers that keep a moment of the last change are such functions. Comments count as code.
+ */
+const KEPT = `CASE
+      WHEN lanname <> 'plpgsql' OR prosrc ~* '\\m(new|old)\\s*:?=|\\minto\\s+(strict\\s+)?(new|old)\\M(?!\\s*\\.)|\\mfor\\s+(new|old)\\M|\\m(alias|call)\\M' THEN 0
+      WHEN prosrc !~* '\\mreturn\\M(?!\\s+new\\s*;)' THEN 4 + 16
+      WHEN prosrc !~* '\\mreturn\\M(?!\\s+old\\s*;)' THEN 8 + 16
+      ELSE 0 END`;
 
 /**
  * With partitions; views and foreign tables may do anything. 1, 2, 4, 8 and 16 are ROW, BEFORE, INSERT, DELETE and UPDATE (`pg_trigger.h`). A foreign key
@@ -59,7 +72,10 @@ const TRIGGERS = `
       WHERE conrelid = id AND condeferrable
         OR confrelid = id AND (condeferrable OR confupdtype NOT IN ('a', 'r'))) THEN 1
     ELSE 0 END) AS kind,
-    bit_or(CASE WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 28 WHEN tgtype & 3 = 3 THEN tgtype & 28 ELSE 0 END) AS dropped,
+    bit_or(CASE
+      WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 2 + 28
+      WHEN tgtype & 3 = 3 THEN tgtype & 28 & ~(${KEPT}) | CASE WHEN tgtype & 4 <> 0 THEN 2 ELSE 0 END
+      ELSE 0 END) AS dropped,
     (SELECT json_object_agg(attname, seqrelid::text)::text
       FROM (
         SELECT attname, objid AS made FROM pg_attribute JOIN pg_depend
@@ -76,7 +92,8 @@ const TRIGGERS = `
       WHERE has_sequence_privilege(seqrelid, 'USAGE')) AS sequences,
     max(CASE WHEN EXISTS (
       SELECT FROM pg_constraint WHERE conrelid = id AND condeferrable AND contype IN ('p', 'u', 'x')) THEN 1 ELSE 0 END) AS late
-  FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal`;
+  FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal
+    LEFT JOIN pg_proc ON pg_proc.oid = tgfoid LEFT JOIN pg_language ON pg_language.oid = prolang`;
 
 /** Sends a query with values for its parameters to the primary, and gives the rows. */
 type AskPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
@@ -94,15 +111,21 @@ const MAX_AGE = 30_000;
 /** What is known of the tables of an instance. */
 const tables = new WeakMap<Sequelize, Map<string, KnownTriggers>>();
 
+/** First queries that hold no connection, by the answers of their instance and by table. */
+const firstQueries = new WeakMap<object, Map<string, Promise<TableTriggers>>>();
+
 /**
- * The triggers of the table, quoted; asked until there is an answer, and again when that is old. Before the first answer
- * each asks for itself: who waited for another one's answer with a transaction open could hold the connection that the
- * other one waits for. An old one is asked again by one alone, and is good for the others until then.
+ * The triggers of the table, quoted; read until there is an answer, and again when that is old. Before the first answer each
+ * transaction reads them itself: one that waited for another could hold the connection that the other one needs. Writes
+ * that hold no connection share one query. An old answer is read again by one write, and serves the others until then.
+ *
+ * @param isAlone the caller holds no connection
  */
 export function tableTriggers(
   sequelize: Sequelize,
   table: string,
   ask: AskPrimary,
+  isAlone = false,
 ): TableTriggers | Promise<TableTriggers> {
   const answers = tables.get(sequelize) ?? new Map<string, KnownTriggers>();
   tables.set(sequelize, answers);
@@ -110,7 +133,12 @@ export function tableTriggers(
   const now = performance.now();
   if (known && now - known.askedAt < MAX_AGE) return known.triggers;
   if (known) known.askedAt = now;
-  return find(answers, table, ask);
+  if (known || !isAlone) return find(answers, table, ask);
+  const queries = firstQueries.get(answers) ?? new Map<string, Promise<TableTriggers>>();
+  firstQueries.set(answers, queries);
+  const query = queries.get(table) ?? find(answers, table, ask).finally(() => queries.delete(table));
+  queries.set(table, query);
+  return query;
 }
 
 /** Has all tables of the instance asked for again, because one of them was changed. */
@@ -139,6 +167,7 @@ async function find(
     hideUpdates: Number(kind) > 1,
     areThere: Number(kind) > 0,
     isPlain: (Number(dropped) & 1) === 0,
+    changeInserts: (Number(dropped) & 2) !== 0,
     dropped: new Set(ROW_WRITES.flatMap(([write, bit]) => ((Number(dropped) & bit) === 0 ? [] : write))),
     haveLateKeys: Number(late) > 0,
     sequences: Object.freeze(JSON.parse(sequences ?? '{}') as Record<string, string>),

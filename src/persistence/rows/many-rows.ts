@@ -178,8 +178,8 @@ export class ManyRows {
     const { primaryKey } = this.#info;
     if (!groups.every(({ columns }) => columns.every(({ attribute }) => isGivable(attribute.type))))
       return null;
-    const { isPlain, dropped, sequences } = await triggersOf(this.#table, on);
-    if (!isPlain || dropped.has('insert') || !EXACT.has(primaryKey.type.kind)) return null;
+    const { isPlain, changeInserts, dropped, sequences } = await triggersOf(this.#table, on);
+    if (!isPlain || changeInserts || dropped.has('insert') || !EXACT.has(primaryKey.type.kind)) return null;
     if (groups.every(({ columns }) => placeOf(columns, primaryKey.name) >= 0)) return '';
     return sequences[primaryKey.column] ?? null;
   }

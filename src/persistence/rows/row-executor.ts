@@ -130,9 +130,15 @@ export class RowExecutor {
   /**
    * Whether a write may leave its row out. It has to be in a transaction then: a write without a row is an error, which rolls back what the
    * table has done instead.
+   *
+   * @param isAlone the caller holds no connection
    */
-  mayDrop(writes: readonly RowWrite[], on: StatementTarget = tableTarget(this.#info)): Maybe<boolean> {
-    return then(triggersOf(this.#compiler.table, on), ({ dropped }) =>
+  mayDrop(
+    writes: readonly RowWrite[],
+    on: StatementTarget = tableTarget(this.#info),
+    isAlone = false,
+  ): Maybe<boolean> {
+    return then(triggersOf(this.#compiler.table, on, isAlone), ({ dropped }) =>
       writes.some((each) => dropped.has(each)),
     );
   }

@@ -13,13 +13,14 @@ export function tableTarget({ model }: RecordInfo): StatementTarget {
   return currentTarget(model.sequelize as Sequelize);
 }
 
-/** The triggers of the table; asked where the writes run. */
+/** The triggers of the table; asked where the writes run. @param isAlone the caller holds no connection */
 export function triggersOf(
   { info, name }: TableSql,
   on: StatementTarget,
+  isAlone = false,
 ): TableTriggers | Promise<TableTriggers> {
   const ask = async (text: string, values: string[]) => (await on.write(text, values)).rows;
-  return tableTriggers(info.model.sequelize as Sequelize, name, ask);
+  return tableTriggers(info.model.sequelize as Sequelize, name, ask, isAlone);
 }
 
 /** Sends a write with the texts of its slots. */
