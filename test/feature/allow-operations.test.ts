@@ -210,16 +210,19 @@ describe('an operation with a rule', () => {
     sites.set('whose parameters are injected', await built({ models, controllers: [Injected] }));
     const open = { models: [Open] as ModelClass[], controllers: [WithOptions] };
     sites.set('of crudController with options', await built(open));
-    sites.set('of crudRouter', routed(crudRouter(Guarded, PATH)));
-    sites.set('of crudRouter with options', routed(crudRouter(Open, { ...PATH, can: CAN })));
+    sites.set('of crudRouter', await routed(crudRouter(Guarded, PATH)));
+    sites.set('of crudRouter with options', await routed(crudRouter(Open, { ...PATH, can: CAN })));
   });
 
   after(async () => site[Symbol.asyncDispose]());
 
-  function routed(router: ReturnType<typeof crudRouter>): Site {
+  async function routed(router: ReturnType<typeof crudRouter>): Promise<Site> {
     const app: Express = express();
     app.use('/things', router);
-    return supertest(app);
+    const agent = supertest(app);
+    // The first request of a router reads the catalogue.
+    await agent.get('/things/1');
+    return agent;
   }
 
   async function send(agent: Site, [method, path, type]: (typeof WRONG)[number], rule: string) {

@@ -118,6 +118,11 @@ export function registerResourceController(
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
+  storage.uses.push({
+    target: controller,
+    middleware: awaitCatalogue(resource, settings),
+    afterAction: false,
+  });
   storage.controllers.push({ target: controller, route: plan.prefix, type: 'json', options: {} });
   const routes = actions.map(({ type, route, method }) => ({
     verb: type,
@@ -156,13 +161,20 @@ function inWireForm(
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
-function rememberResource({ plan }: Resource, { access, catalogue }: PathSettings) {
+function rememberResource({ plan }: Resource, { access }: PathSettings) {
   const { model } = plan;
   const { sequelize } = model;
   return (request: Action['request'], _response: unknown, next: NextFunction): void => {
     checkOwner(model, sequelize);
     setRequestResource(request, plan);
     if (access) setAccessRules(request, access);
+    next();
+  };
+}
+
+/** Holds a request back until the catalogue of its resource is read: behind the dependencies, which refuse some before any query. */
+function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
+  return (_request: Action['request'], _response: unknown, next: NextFunction): void => {
     if (catalogue.isOpen(plan)) next();
     else catalogue.pass(plan).then(() => next(), next);
   };
