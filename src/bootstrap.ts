@@ -76,8 +76,8 @@ export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
    */
   indexAdvice?: boolean;
   /**
-   * Whether a column that has another type than its attribute is a `ConfigError`: BOOLEAN over `smallint`, labels of an enum that
-   * differ. Default: false, one warning for each at the start.
+   * True where a column of another type than its attribute is a `ConfigError`: BOOLEAN over `smallint`, or labels of an
+   * enum that differ. Default: false, one warning for each at the start.
    */
   strictTypes?: boolean;
 }

@@ -10,7 +10,7 @@ export type ColumnType =
   | { readonly kind: 'boolean' }
   | {
       readonly kind: 'date';
-      /** Whether answers and bodies have microseconds: of the elements of an array. */
+      /** True where answers and bodies have microseconds: for elements of an array. */
       readonly isPrecise?: true;
       /** The zone whose clock a column without a zone has, as soon as the catalogue says that it is one. */
       readonly zone?: string | undefined;

@@ -27,7 +27,7 @@ export function preciseDate(milliseconds: number, fraction: string): Date {
   return microseconds === 0 ? new Date(milliseconds) : new PreciseDate(milliseconds, microseconds);
 }
 
-/** What PostgreSQL calls a day or a moment before or after all others, and what Sequelize has records hold for it. */
+/** PostgreSQL's texts for a day or a moment before or after all others, and the numbers that records hold. */
 const INFINITE: ReadonlyMap<unknown, number> = new Map([
   ['infinity', Number.POSITIVE_INFINITY],
   ['-infinity', Number.NEGATIVE_INFINITY],
@@ -67,8 +67,8 @@ export function toExpandedYear(text: string): string {
 }
 
 /**
- * What a column without a zone has: the text of a clock, with all digits. As a `Date` it is the moment at which that clock shows it in
- * the zone of Sequelize's option `timezone`, in which Sequelize writes.
+ * Value of a column without a zone: the text of a clock, with all digits. As a `Date` it is the moment at which that
+ * clock shows it in the zone of Sequelize's option `timezone`, in which Sequelize writes.
  */
 export class LocalDate extends Date {
   /** As answers have it; undefined for a copy. */
@@ -102,7 +102,7 @@ export function localDate(text: string, zone: string): LocalDate | undefined {
   return new LocalDate(clock - offsetOf(zone, clock - offsetOf(zone, clock)), wire);
 }
 
-/** What the clock of a zone shows, as answers have it. */
+/** Text of the clock of a zone at a moment, in the form of answers. */
 export function localText(moment: Date, zone: string): string {
   const own = moment instanceof LocalDate ? moment.current : undefined;
   if (own !== undefined) return own;

@@ -6,7 +6,7 @@ export function isModelClass(value: unknown): value is ModelClass {
   return typeof value === 'function' && 'getTableName' in value;
 }
 
-/** How a class becomes a model, as the end of a sentence. */
+/** Declaration that makes a class a model, as the end of a sentence. */
 export const EXTENDS_MODEL = "extends Model, with import { Model } from 'sequelize-typescript'";
 
 /** What was found, as the end of a sentence. */

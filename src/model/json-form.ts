@@ -13,7 +13,7 @@ interface JsonRecord {
   get?(name?: string): unknown;
 }
 
-/** Whether the records of a model have a JSON form of their own. */
+/** True where the records of a model have a JSON form of their own. */
 export function hasJsonForm({ prototype }: { readonly prototype: object }): boolean {
   const { toJSON, get }: JsonRecord = prototype;
   return toJSON !== sequelizeToJson || get !== sequelizeGet;

@@ -20,12 +20,12 @@ export interface AttributeInfo {
   readonly found?: ColumnFacts | undefined;
 }
 
-/** Whether a row can be created without a value for the attribute, by the model or by the table. */
+/** True where a row can be created without a value for the attribute: the model or the table has a default. */
 export function isFilled({ hasDefault, found }: AttributeInfo): boolean {
   return hasDefault || found?.hasDefault === true;
 }
 
-/** Whether the database refuses every value for the attribute: nothing of ours names it in a write. */
+/** True where the database refuses every value for the attribute: no statement of this package names it in a write. */
 export function isGenerated({ found }: AttributeInfo): boolean {
   return found?.isReadOnly === true;
 }

@@ -66,7 +66,7 @@ export function scopeOf<M extends Model>(model: ModelStatic<M>): AppliedScope {
 
 const NO_SCOPE: AppliedScope = {};
 
-/** Whether the scope of a model keeps an attribute out of what its finders read. */
+/** True where the scope of a model keeps an attribute out of the query of its finders. */
 export function isLeftOut<M extends Model>(model: ModelStatic<M>, name: string): boolean {
   const { attributes } = scopeOf(model);
   const isNamed = (list: readonly unknown[]): boolean => list.some((each) => [each].flat().at(-1) === name);
@@ -328,7 +328,7 @@ export function ambientTransactions(sequelize: object): AmbientTransactions | un
 
 /** A data type, as far as it makes SQL of values. */
 export interface WritingType {
-  /** Whether what `stringify` gives is still to be quoted. */
+  /** True where the result of `stringify` is still to be quoted. */
   readonly escape?: boolean;
   stringify(value: unknown, options: { escape(value: unknown): string }): unknown;
   bindParam(value: unknown, options: { bindParam(value: unknown): string }): unknown;

@@ -12,15 +12,15 @@ export interface ColumnFacts {
   /** The labels of an enum, in order; null for any other type. */
   readonly labels: readonly string[] | null;
   readonly notNull: boolean;
-  /** Whether the table, or the domain of the column, has a value for a row without one. */
+  /** True where the table, or the domain of the column, has a value for a row without one. */
   readonly hasDefault: boolean;
   /** The default as the text of a value, where it is a constant; null where it is made anew for each row, and where there is none. */
   readonly constant: string | null;
-  /** Whether PostgreSQL refuses every value: a generated column, and an identity column `ALWAYS`. */
+  /** True where PostgreSQL refuses every value: a generated column, and an identity column `ALWAYS`. */
   readonly isReadOnly: boolean;
 }
 
-/** What a foreign key does with the rows that refer to a row which is deleted, or whose key changes. */
+/** Action of a foreign key on the rows that refer to a row which is deleted, or whose key changes. */
 export type ReferentialAction = 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
 
 /** A foreign key of a table. */
@@ -38,9 +38,9 @@ export interface ForeignKeyFacts {
 export interface TableFacts {
   /** The same for all models of the table, within one database. */
   readonly id: string;
-  /** Whether it is a table, partitioned or not, whose indexes say what is unique; not a view, and not a foreign table. */
+  /** True for a table, partitioned or not, whose indexes prove keys unique; false for a view and a foreign table. */
   readonly isTable: boolean;
-  /** Whether other tables inherit from it, whose rows are found in it, and which no index of its own is over. */
+  /** True where other tables inherit from it: queries of it return their rows, and none of its indexes covers them. */
   readonly isInherited: boolean;
   readonly columns: ReadonlyMap<string, ColumnFacts>;
   /** The columns of each valid unique index over all rows. */
@@ -76,20 +76,20 @@ function knownOf(model: ModelClass): Known | undefined {
   return found && found.sequelize === model.sequelize ? found : undefined;
 }
 
-/** Whether no two rows can have the same values of these columns. */
+/** True where no two rows can have the same values of these columns. */
 export function isUniqueKey({ uniqueKeys }: TableFacts, columns: readonly string[]): boolean {
   return uniqueKeys.some(
     (key) => key.length === columns.length && columns.every((each) => key.includes(each)),
   );
 }
 
-/** Whether nothing but its declaration says that a key addresses one row: in a view, a foreign table, and a table with heirs. */
+/** True where only the declaration makes a key unique: in a view, a foreign table, and a table with heirs. */
 export function isKeyTrusted(model: ModelClass): boolean {
   const facts = tableFacts(model);
   return facts !== undefined && (!facts.isTable || facts.isInherited);
 }
 
-/** Whether a column has another type than its attribute, so that only Sequelize reads and writes the rows. */
+/** True where a column has another type than its attribute, so that only Sequelize reads and writes the rows. */
 export function hasOtherTypes(model: ModelClass): boolean {
   return knownOf(model)?.hasOtherTypes === true;
 }

@@ -25,7 +25,7 @@ const FITTING: Readonly<Partial<Record<ColumnType['kind'], readonly string[]>>> 
   blob: ['bytea'],
 };
 
-/** What Sequelize calls the types of columns. */
+/** Sequelize's names of the types of columns. */
 const DECLARED: Readonly<Record<string, string>> = {
   text: 'TEXT',
   'character varying': 'STRING',
@@ -51,11 +51,11 @@ const DECLARED: Readonly<Record<string, string>> = {
 export interface TypeDifference {
   /** The type of the column, and what follows, as the end of a sentence. */
   readonly text: string;
-  /** Whether its values are read and written as those of the attribute's own type all the same. */
+  /** True where values of the column are read and written as those of the attribute's own type all the same. */
   readonly isAlike: boolean;
 }
 
-/** How the types of an attribute and of its column differ; null where they agree, and where nothing is known of the column. */
+/** Difference between the types of an attribute and its column; null where they agree, or the column was not read. */
 export function typeDifference({ type, found }: AttributeInfo): TypeDifference | null {
   return found ? differenceOf(type, found, found.baseType) : null;
 }
@@ -75,7 +75,7 @@ function differenceOf(
       }
     );
   }
-  // What only PostgreSQL has a type for, a text may stand for.
+  // A text may declare a type that only PostgreSQL has.
   if (kind === 'virtual' || kind === 'other' || (kind === 'string' && !isKnown(base, labels))) return null;
   if (kind === 'enum' && labels) return labelDifference(type.values, labels, shown);
   if (FITTING[kind]?.includes(base)) return null;

@@ -17,9 +17,9 @@ export function noteUnseen(model: object, names: () => Names): void {
 }
 
 /**
- * Those of a model that count as changed; undefined where there are none.
+ * Attributes of a model whose writes count as changes; undefined where there are none.
  *
- * @param unreadable what the request may not read beside them
+ * @param unreadable attributes that the request may not read beside them
  */
 export function unseenOf(model: object, unreadable?: Names): Names | undefined {
   const found = known.get(model);

@@ -81,11 +81,11 @@ export function closedAttributes(
  */
 export interface AccessSource {
   (values?: Readonly<Record<string, unknown>>): Access | Promise<Access>;
-  /** Whether all rows may be seen and written, and it is about what values may refer to. */
+  /** True where the request may read and write all rows, and only the values of references are checked. */
   readonly isOpen?: boolean;
   /** Attributes of the model whose values have to name rows that the request sees. */
   readonly keys?: readonly string[];
-  /** What repositories of a model ask; null where nothing is asked. */
+  /** Source for the repositories of a model; null where they have no rules. */
   of?(model: ModelClass): AccessSource | null;
   /** The same for another model, whose rows are loaded along. */
   to(model: ModelClass): Access | Promise<Access>;

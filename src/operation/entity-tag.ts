@@ -20,7 +20,7 @@ export type WantedStates = readonly string[] | null;
 /** Where the text of the one state that a condition names is found. */
 export const WANTED_STATE: Slot = Object.freeze({ slot: 'state' });
 
-/** Whether a request may not read what the tags of a resource are made of. */
+/** True where a request may not read the version that the tags of a resource hold. */
 export function hidesState(
   { kind, attribute, isHidden = false }: EntityTagPlan,
   { unreadable }: AccessForm,
@@ -46,7 +46,7 @@ export function entityTag({ kind }: EntityTagPlan, state: string | null, suffix 
   return `"${kind === 'xmin' ? 'x' : ''}${state ?? NO_VERSION}${suffix && `.${suffix}`}"`;
 }
 
-/** Whether a row in this state has one of these. */
+/** True where the wanted states include this one. */
 export function isInState(states: WantedStates, state: string | null): boolean {
   return states === null || states.includes(state ?? NO_VERSION);
 }

@@ -127,7 +127,7 @@ export interface OperationResult {
   readonly inputs: Inputs;
   /** Rows that were found or written. */
   readonly count: number;
-  /** What the request may see. Default: everything. */
+  /** Rows and attributes that the request may read. Default: everything. */
   readonly form?: AccessForm;
   /** The primary key of the record. */
   key(): unknown;

@@ -23,7 +23,7 @@ export function compileEntityTag({ info, exposure, options, report }: OptionChec
   const type = info.attributes.get(version ?? '')?.type;
   if (version !== undefined) {
     const maximum = type?.kind === 'integer' ? BigInt(type.maximum) : MAX_BIGINT;
-    // Who names it in the option has it in the tag.
+    // The option `etag: 'version'` puts a hidden version into the tag.
     const isHidden = options.etag === undefined && exposure.unreadable.has(version);
     return Object.freeze({ kind: 'version', attribute: version, maximum, ...(isHidden ? { isHidden } : {}) });
   }

@@ -72,7 +72,7 @@ export interface EntityTagPlan {
   readonly attribute: string;
   /** The largest state that a row can have. */
   readonly maximum: bigint;
-  /** Whether no request may read it. Default: false. */
+  /** True where no request may read it. Default: false. */
   readonly isHidden?: boolean;
 }
 

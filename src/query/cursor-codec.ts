@@ -43,7 +43,7 @@ export interface CursorCodec {
   encode(keyset: Keyset, scope: CursorScope): string;
   /** @throws InvalidCursorError */
   decode(cursor: string, scope: CursorScope, parameter: 'after' | 'before'): Keyset;
-  /** What else the secrets are for. */
+  /** States of entity tags, sealed with the same secrets. */
   readonly states: SealedStates;
 }
 

@@ -68,7 +68,7 @@ export interface Comparison {
   readonly attribute: string;
   /** What that value has to be. All else counts as NULL. */
   readonly jsonType?: JsonType;
-  /** Whether an equality is one of what answers show of a moment: its milliseconds, where the value has no microseconds. */
+  /** True where an equality compares milliseconds of a moment, as answers show it: the value has no microseconds. */
   readonly toMilliseconds?: true;
   readonly operator: CanonicalFilterOperator;
   readonly values: readonly string[];

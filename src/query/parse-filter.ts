@@ -177,7 +177,7 @@ function checkRelationOperator(
   });
 }
 
-/** Whether an answer may show less digits of a value than an equality compares. */
+/** True where an answer may show fewer digits of a value than an equality compares. */
 function isShortened(type: ColumnType, operator: CanonicalFilterOperator): boolean {
   return type.kind === 'date' && type.zone === undefined && EQUALITY.has(operator);
 }

@@ -42,7 +42,7 @@ export function typeTemplate(
   throw new TypeError(`${source} gave the filter '${template.texts.join('…')}', which is wrong: ${told}`);
 }
 
-/** What of a problem has names only: whatever else is wrong may quote a value. */
+/** Codes of problems whose details hold names only: details of all others may quote a value. */
 const ABOUT_NAMES: ReadonlySet<string> = new Set([
   'q.unknown-field',
   'q.unknown-operator',

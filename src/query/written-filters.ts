@@ -11,7 +11,7 @@ import { parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 /** `filter` with a text behind it, called by its name or as compilers write an import; values hold no braces and no quotes. */
 const WRITTEN = /(?:(?<![\w$.])filter|\w\.filter\)?)\s*`((?:[^`\\$]|\$(?!\{)|\$\{[^{}`]*\})*)`/g;
 
-/** What a value is in a text that only its names are read of. */
+/** Value in the place of each `${…}` of a text: only the names of the text are checked. */
 const VALUE = 'value';
 
 /** One line for each name in a written filter that is no attribute, and for each filter that cannot be read. */

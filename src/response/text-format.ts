@@ -119,7 +119,7 @@ const stringJson: TextFormat = (text) => (NEEDS_ESCAPE.test(text) ? JSON.stringi
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes (RFC 8259, section 7)
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 
-/** What PostgreSQL writes of a clock without a zone. */
+/** PostgreSQL's text of a clock without a zone. */
 const LOCAL = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?$/;
 
 function localJson(text: string): string | undefined {

@@ -6,8 +6,8 @@ import { classProperties } from '../schema/class-properties.js';
 import { hasTransform, shapesValue } from '../schema/model-decorators.js';
 
 /**
- * Those that are hidden, and those of which code of the user's makes another value. A write of them counts as a change: the version
- * or the moment of a change would tell that the stored value is the one that was sent.
+ * Attributes that are hidden, and those of which code of the user's makes another value. A write of them counts as a
+ * change: otherwise the version or the moment of a change would show that the stored value is the one that was sent.
  */
 export function unseenAttributes(plan: ResourcePlan): ReadonlySet<string> {
   const { info, model, exposure, explicitSchemas } = plan;

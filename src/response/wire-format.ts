@@ -36,7 +36,7 @@ function asNull(value: unknown): unknown {
   return typeof value === 'number' && !Number.isFinite(value) ? null : value;
 }
 
-/** What the driver makes an object of, PostgreSQL reads only from a text. */
+/** Texts for values that the driver parses to objects: PostgreSQL reads them only from a text. */
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
@@ -67,7 +67,7 @@ function pointText({ x, y, radius }: Point): string {
   return radius === undefined ? `(${x},${y})` : `<(${x},${y}),${radius}>`;
 }
 
-/** What the driver makes of an interval, without the parts that are zero. */
+/** Interval as the driver parses it, without the parts that are zero. */
 type Interval = Partial<Record<'years' | 'months' | 'days' | 'hours' | 'minutes' | 'seconds', number>> & {
   readonly milliseconds?: number;
   toPostgres(): string;

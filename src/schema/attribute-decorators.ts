@@ -13,7 +13,7 @@ import { holdsColumnRules } from './column-rules.js';
 import { hasType, isTransformed, nestedTypes } from './model-decorators.js';
 import { parseColumnValue } from './wire-value.js';
 
-/** What a value of a body is when decorators see it. */
+/** Type of a value of a body at the time that decorators validate it. */
 type ValueType = 'text' | 'number' | 'boolean' | 'date' | 'bytes' | 'list';
 
 const NOUNS: Readonly<Record<ValueType, string>> = {
@@ -77,7 +77,7 @@ const FOREIGN_FORMS: Readonly<Partial<Record<ColumnType['kind'], readonly string
   time: ['isRFC3339', 'isDateString', 'isIso8601'],
 };
 
-/** Whether a decorator accepts a value, in the place of what it says of it itself. */
+/** Result of a decorator for a value, in the place of the decorator's own. */
 type View = (value: unknown, decorator: Decorator, ask: (seen: unknown) => boolean) => boolean;
 
 const asIsoText: View = (value, _decorator, ask) =>
@@ -145,7 +145,7 @@ function isAmong({ text, number }: Exact, values: unknown): boolean {
 const asNumber: View = (value, { name, constraints }, ask) => {
   if (typeof value !== 'string') return ask(value);
   const number = exactNumber(value);
-  // What holds no number is for the rule of the column to refuse.
+  // The rule of the column refuses a text that holds no number.
   if (!number) return /^(?:NaN|-?Infinity)$/.test(value) ? ask(Number(value)) : true;
   return NUMBER_VIEWS[name ?? '']?.({ text: value, number }, constraints ?? []) ?? ask(value);
 };
@@ -161,7 +161,7 @@ function viewOf(type: ColumnType, decorator: Decorator): View | undefined {
   return VIEWS[type.kind]?.[name];
 }
 
-/** Whether a decorator of an attribute sees another value than the body has. */
+/** True where a decorator of an attribute validates another value than the body has. */
 export function isViewed(type: ColumnType, decorator: Decorator): boolean {
   return viewOf(type, decorator) !== undefined;
 }
@@ -198,12 +198,12 @@ export function copyViewed(type: ColumnType, decorator: Decorator, target: new (
   return true;
 }
 
-/** What is wrong with the decorators of attributes that no value of a body would ever meet. */
+/** Problems of decorators that no value of a body would ever meet. */
 export function decoratorProblems(info: ModelInfo, attributes: ReadonlySet<string>): string[] {
   return decoratorsOf(info.model).all.flatMap((decorator) => {
     const { propertyName } = decorator;
     const type = info.attributes.get(propertyName)?.type;
-    // What code of the user's makes of a value may be of any type.
+    // Code of the user's may make a value of any type.
     const isOpen = hasType(info.model, propertyName) || isTransformed(info.model, propertyName, 'write');
     if (!type || isOpen || !attributes.has(propertyName)) return [];
     const problem = mismatch(type, decorator);
@@ -235,7 +235,7 @@ function takenNouns(taken: readonly ValueType[]): string {
   return taken.length === 0 ? 'objects' : taken.map((each) => NOUNS[each]).join(' and ');
 }
 
-/** Whether a decorator that lists values lists none of the column. */
+/** True where a decorator lists values, and none is of the column's type. */
 function isNeverOne(type: ColumnType, { name, constraints }: Decorator): boolean {
   const [listed] = (constraints ?? []) as readonly unknown[];
   const values =
@@ -276,14 +276,14 @@ export function copyValidators(
 /** Types without properties of their own: another rule says what their values have to be. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set([String, Number, Boolean, Date, Array]);
 
-/** What is wrong with a class that objects are validated by, and with those of its nested properties. */
+/** Problems of a class that objects are validated by, and of the classes of its nested properties. */
 export function undecoratedProblems(target: Class): string[] {
   classProperties(target, 'write');
   if (!hasValidators(target)) return [`no property of ${target.name} has a class-validator decorator`];
   return nestedProblems(target, new Set());
 }
 
-/** What is wrong with the classes of nested properties alone. */
+/** Problems of the classes of nested properties alone. */
 export function nestedProblems(target: Class, seen: Set<Class> = new Set()): string[] {
   if (seen.has(target)) return [];
   seen.add(target);

@@ -100,7 +100,7 @@ function generatedNames({ info }: ResourcePlan): readonly string[] {
   return [...info.attributes.values()].filter(isGenerated).map(({ name }) => name);
 }
 
-/** Whether only a body gives the key of a new record, as a text. */
+/** True where the key is a text, and only a body can hold that of a new record. */
 function isGivenText(key: AttributeInfo): boolean {
   return isTextKey(key) && !isFilled(key);
 }

@@ -12,7 +12,7 @@ interface Copy {
 }
 
 const FILE = /[\\/]storage\.js$/;
-/** Those of look-ups have classes without decorators, too. */
+/** Maps with the classes of decorators; a map without the underscore may hold classes without decorators, too. */
 const METADATA = /^_.*Metadatas$/;
 
 let found: { readonly files: number; readonly copies: readonly Copy[] } = { files: 0, copies: [] };
@@ -55,7 +55,7 @@ function decoratingCopy(target: unknown, among: readonly Copy[]): Copy | undefin
   return undefined;
 }
 
-/** What is wrong with a class that another copy has decorated; undefined where none has. */
+/** Problem of a class that another copy has decorated; undefined where none has. */
 export function copyProblem(target: { readonly name: string }): string | undefined {
   const copy = decoratingCopy(target, copies());
   return copy && problemOf(target, copy);

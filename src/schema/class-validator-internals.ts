@@ -1,7 +1,8 @@
 /**
- * What carries out a validation in class-validator, which does not export it, and its storage of decorators. As it is, it looks
- * through the decorators of all classes for each object inside a body, and keeps an error for each property until the end, also
- * where nothing is wrong. A client chooses how many objects there are, and the start looks at each property of each model.
+ * class-validator's executor of a validation, which it does not export, and its storage of decorators. Unchanged, it
+ * searches the decorators of all classes for each object inside a body, and keeps an error for each property until
+ * the end, also where nothing is wrong. A client chooses the number of objects, and the start visits each property of
+ * each model.
  */
 import {
   getMetadataStorage,
@@ -38,7 +39,7 @@ type Storage = ValidationExecutor['metadataStorage'];
 export type Decorator = ReturnType<Storage['getTargetValidationMetadatas']>[number];
 
 interface ClassDecorators {
-  /** Those of the class and of what it extends, repeated ones included: the storage only ever gains some. */
+  /** Number of decorators of the class and of those that it extends, repeated ones included: the storage only grows. */
   readonly count: number;
   readonly all: readonly Decorator[];
   readonly byProperty: ReadonlyMap<string, readonly Decorator[]>;
@@ -87,14 +88,14 @@ export async function validate(instance: object, options: ValidatorOptions): Pro
   return executor.stripEmptyErrors(errors);
 }
 
-/** What is wrong with an item, as class-validator says it of an item inside of a property. */
+/** Error of an item, in class-validator's form for an item of a property. */
 export function failureOf(index: number, children: ValidationError[]): ValidationError {
   return Object.assign(new ValidationError(), { property: String(index), children });
 }
 
 class BodyValidation extends ValidationExecutor {
   override metadataStorage: Storage = remembering(getMetadataStorage());
-  /** Whether the value under validation is an item of an array. */
+  /** True where the value under validation is an item of an array. */
   #isItem = false;
 
   override performValidations(

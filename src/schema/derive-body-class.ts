@@ -91,7 +91,7 @@ export function presenceOf({ model }: ModelInfo, attribute: AttributeInfo, kind:
 /** `perhaps` is where a `@ValidateIf` of the user's decides. */
 type Demand = 'always' | 'perhaps' | null;
 
-/** What decorators like `@IsDefined()` and `@IsNotEmpty()` ask of an attribute; `@IsOptional()` takes it back. */
+/** Demand of decorators like `@IsDefined()` and `@IsNotEmpty()` on an attribute; `@IsOptional()` takes it back. */
 function demandOf(model: object, attribute: string): Demand {
   const found = decoratorsOf(model as Class).byProperty.get(attribute) ?? [];
   if (found.some(({ name }) => name === 'isOptional') || !found.some(refusesNull)) return null;
@@ -107,7 +107,7 @@ const ABOUT_PRESENCE: ReadonlySet<string> = new Set([
 ]);
 
 function refusesNull({ name = '', constraints, each }: Decorator): boolean {
-  // Those of the items.
+  // `each` is about the items, not about the list.
   if (each) return false;
   const [first]: readonly unknown[] = constraints ?? [];
   if (name === 'isNotIn') return Array.isArray(first) && first.includes(null);

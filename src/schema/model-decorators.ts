@@ -14,10 +14,10 @@ import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js
 type Direction = keyof typeof DIRECTIONS;
 
 /**
- * What the default scope and `@Exclude()` hide. The scope hides from answers what Sequelize's finders do not read. `@Exclude()`
- * hides an attribute from answers and bodies, or from one of them with `toPlainOnly` or `toClassOnly`.
- * On the class it hides every attribute without `@Expose()`. One without which no row can be created is hidden from
- * bodies only by a decorator that says so.
+ * Attributes that the default scope and `@Exclude()` hide. The scope hides from answers what Sequelize's finders do
+ * not read. `@Exclude()` hides an attribute from answers and bodies, or from one of them with `toPlainOnly` or
+ * `toClassOnly`. On the class it hides every attribute without `@Expose()`. An attribute without which no row can be
+ * created is hidden from bodies only by a decorator of its own.
  */
 export function describeExposure(info: RecordInfo, report: (problem: string) => void): Exposure {
   const unreadable = new Set<string>();
@@ -61,8 +61,8 @@ function undecidedProblem({ model, name: modelName }: RecordInfo, name: string):
 }
 
 /**
- * Whether `@Exclude()` keeps an attribute of any model, served or not, out of answers; or `@Expose()` with groups, of which answers have
- * none.
+ * True where `@Exclude()` keeps an attribute of any model, served or not, out of answers; or `@Expose()` with groups,
+ * of which answers have none.
  */
 export function isHidden(model: object, name: string): boolean {
   const { groups, toClassOnly } = transformerStorage.findExposeMetadata(model, name)?.options ?? {};

@@ -95,7 +95,7 @@ function isObject(value: unknown): value is object {
 
 type Metadata = ReturnType<typeof validatorsOf>[number];
 
-/** What the decorators of a class say of one of its properties, but for those that see another value than the body has. */
+/** Rules of a class's decorators for a property, without those that validate another value than the body has. */
 export function propertyRules(
   target: Class,
   property: string,

@@ -167,7 +167,7 @@ export function isBigint(value: string): boolean {
 /** The texts of floats and decimals that are no numbers of JSON. */
 const NON_FINITE: ReadonlySet<string> = new Set(['NaN', 'Infinity', '-Infinity']);
 
-/** Whether a text is one of a float that JSON has no number for. */
+/** True for the text of a float that JSON has no number for. */
 export function isNonFinite(value: string): boolean {
   return NON_FINITE.has(value);
 }
@@ -242,7 +242,7 @@ function parseElement(element: ColumnType, value: unknown): unknown {
     : parseColumnValue(element, value);
 }
 
-/** Whether an array in the place of an element is a dimension of the array, and no value of the element's own type. */
+/** True where an array in the place of an element is a dimension, and no value of the element's own type. */
 export function isNestable({ kind }: ColumnType): boolean {
   return !['array', 'json', 'other', 'virtual'].includes(kind);
 }

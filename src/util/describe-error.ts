@@ -6,7 +6,7 @@ const MAX_DEPTH = 3;
 /** Characters of a thrown text that a log line has. */
 const LONGEST = 200;
 
-/** What was thrown in the place of an error, as a log may have it: a text, or the message of an object. */
+/** Text for a log of a thrown value that is no error: a text, or the message of an object. */
 export function thrownValue(thrown: unknown): string {
   try {
     if (typeof thrown === 'object' && thrown !== null) {

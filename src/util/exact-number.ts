@@ -33,13 +33,13 @@ export function compareExact(first: ExactNumber, second: ExactNumber): number {
   return left < right ? -1 : Number(left > right);
 }
 
-/** Whether the second goes into the first without a rest. */
+/** True where the first number is a multiple of the second. */
 export function isMultiple(first: ExactNumber, second: ExactNumber): boolean {
   const [left, right] = aligned(first, second);
   return right !== 0n && left % right === 0n;
 }
 
-/** How many digits stand behind the point, without zeros at the end. */
+/** Number of digits behind the point, without zeros at the end. */
 export function fractionDigits({ units, scale }: ExactNumber): number {
   let digits = scale;
   for (let rest = units; digits > 0 && rest % 10n === 0n; rest /= 10n) digits -= 1;

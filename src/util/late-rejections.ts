@@ -19,6 +19,6 @@ export function survivable<E extends object>(error: E, logger: Logger = defaultL
 function judge(reason: unknown): void {
   const logger = typeof reason === 'object' && reason !== null ? expected.get(reason) : undefined;
   if (logger) logger.error('A promise that nothing awaited was rejected', describeError(reason));
-  // What Node does where there is no listener. Another one decides by itself.
+  // Node ends the process where there is no listener. Another listener decides by itself.
   else if (process.listenerCount('unhandledRejection') === 1) throw reason;
 }

@@ -26,7 +26,7 @@ export function flagProblems(name: string, value: unknown): string[] {
   return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
 }
 
-/** What is wrong with an option that is a list. @param members what stands in it, such as `model classes` */
+/** Problems of an option that has to be a list. @param members plural of its items, such as `model classes` */
 export function listProblems(name: string, value: unknown, members: string): string[] {
   return Array.isArray(value) ? [] : [`${name} is ${showValue(value)}; use an array of ${members}.`];
 }

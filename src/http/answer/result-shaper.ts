@@ -8,7 +8,7 @@ import { setDefaultHeaders } from './default-headers.js';
 /** The methods of Express that write JSON. Its `send` takes objects to `json`. */
 type JsonMethods = Pick<Response, 'json' | 'jsonp'>;
 
-/** What the methods were before, for responses whose method has not returned. */
+/** Express's own methods of responses whose controller method has not returned yet. */
 const unguarded = new WeakMap<Response, JsonMethods>();
 
 /** For methods that answer by themselves. */

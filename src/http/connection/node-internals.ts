@@ -1,4 +1,4 @@
-/** What the server uses of Node that is not documented: how a response says that bytes wait for their turn. */
+/** Undocumented parts of Node that the server uses: counts of bytes that wait, and the queue of connections. */
 import { IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { missingFrom, withFields } from '../../util/missing-internal.js';

@@ -116,7 +116,7 @@ interface WholeRequest<I extends RequestArguments> {
   /** Null where only Sequelize can. */
   readonly ours: RowRunner<I> | null;
   readonly once: IdempotentWrite | null;
-  /** Whether all that it does has to happen together. */
+  /** True where all writes of the request have to be in one transaction. */
   readonly isWhole: boolean;
   readonly isConditional: boolean;
 }

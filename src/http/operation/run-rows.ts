@@ -40,7 +40,10 @@ import { rowsShown } from './shown-records.js';
 export interface RowRunner<I extends RequestArguments = RequestArguments> {
   /** Whether it may now: hooks and a scope can be added at any time, and would not see our SQL. */
   isOpen(): boolean;
-  /** Whether the table may leave out the row of a write, which has to run in a session then; left out for reads. The caller holds no connection. */
+  /**
+   * True where the table may leave out the row of a write, which has to run in a session then. Absent for reads. The
+   * caller holds no connection.
+   */
   mayDrop?(on?: StatementTarget): Maybe<boolean>;
   /**
    * Null when only Sequelize can, and then nothing has happened yet.

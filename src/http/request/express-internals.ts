@@ -7,14 +7,14 @@ export interface Layer {
     | { readonly path?: unknown; readonly methods?: Readonly<Record<string, boolean | undefined>> }
     | undefined;
   readonly handle?: { readonly stack?: readonly Layer[] };
-  /** What it matches, in Express 4. */
+  /** Pattern of the layer's path, in Express 4. */
   regexp?: RegExp;
 }
 
 /** The router of an application. */
 interface ApplicationRouter {
   readonly stack?: readonly Layer[];
-  /** What it was made with. */
+  /** Options of the router. */
   readonly caseSensitive?: boolean | undefined;
   readonly strict?: boolean | undefined;
 }
@@ -35,7 +35,7 @@ export function layersOf(app: Application): readonly Layer[] {
   return routerOf(app)?.stack ?? [];
 }
 
-/** Whether a layer takes a path; one that cannot be asked may. */
+/** True where a layer matches a path, and for a layer without `match`. */
 export function mayTake(layer: object, path: string): boolean {
   const { match } = layer as { match?: (path: string) => boolean };
   return typeof match === 'function' ? Reflect.apply(match, layer, [path]) : true;

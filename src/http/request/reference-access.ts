@@ -21,7 +21,7 @@ export interface RuledKey extends ForeignKey {
 export interface AccessRules {
   /** Null where there are no rules. */
   accessTo(model: ModelClass): RequestAccess | null;
-  /** Whether there are none, and only foreign keys to rows that can be soft-deleted. */
+  /** True where the application has no rules, and only foreign keys to rows that can be soft-deleted are checked. */
   readonly areNone?: boolean;
   keysOf(model: ModelClass): readonly RuledKey[];
 }

@@ -61,7 +61,7 @@ export function accessOfApplication(
   });
 }
 
-/** Whether rows of a model are soft-deleted that is of one of the instances. */
+/** True where a model of one of the resources' Sequelize instances is `paranoid`. */
 function hasSoftDeletes(resources: readonly Resource[]): boolean {
   const instances = new Set(resources.map(({ plan }) => plan.model.sequelize));
   return [...instances].some((each) =>
@@ -90,7 +90,7 @@ interface ConstrainedAssociation {
   readonly options?: { readonly constraints?: boolean };
 }
 
-/** Whether no relation says that its foreign key may name no row. */
+/** False where a `BelongsTo` over the foreign key has `constraints: false`, so that its value may name no row. */
 function isConstrained(model: ModelClass, { attribute }: ForeignKey): boolean {
   return !Object.values(model.associations as Readonly<Record<string, ConstrainedAssociation>>).some(
     ({ foreignKey, associationType, options }) =>

@@ -1,7 +1,7 @@
 /** The class that a parameter of the user's is asked as, and whether it is a list of it. */
 import type { Class } from '../../metadata/crud-options.js';
 
-/** What is asked of a value. */
+/** Type that the value of a parameter has to have. */
 export interface AskedType {
   /** Null where any value will do, or a plain one. */
   readonly target: Class | null;

@@ -1,4 +1,4 @@
-/** How parameters of the user's routes are validated: by options of the application, and by those of a parameter. */
+/** Validation of the parameters of the user's routes: options of the application, and those of a parameter. */
 import type { ParameterArgs } from './controller-metadata.js';
 import type { RoutingOptions } from './settings.js';
 
@@ -11,7 +11,7 @@ export const STRICT_VALIDATION = Object.freeze({
   validationError: { target: false },
 });
 
-/** Whether objects of a class without class-validator decorators are refused. */
+/** True where objects of a class without class-validator decorators are refused. */
 export function refusesUndecorated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
   const { validation = STRICT_VALIDATION, classTransformer = true } = routing;
   const isValidated = own instanceof Object || (own ?? Boolean(validation));

@@ -53,7 +53,7 @@ export function withMetadataIndex<T>(work: () => T): T {
   try {
     return work();
   } finally {
-    // Those of the class are found again.
+    // The methods of the prototype are used again.
     for (const name of Object.keys(searches)) Reflect.deleteProperty(storage, name);
   }
 }

@@ -5,7 +5,7 @@ import { ownModel } from '../../model/record.js';
 import { tablesRead } from '../../persistence/engine/relation-advice.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 
-/** Those of all applications and routers of this process. */
+/** Models with routes, of all applications and routers of this process. */
 const served = new WeakSet<object>();
 
 /** Notes that the models of these plans have routes. */

@@ -21,7 +21,7 @@ import { type AskedType, askedType } from '../resources/asked-type.js';
 /** class-transformer takes an own `constructor` for the class of a value, and calls it. */
 const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';
 
-/** What of a driver decides how a parameter is read. */
+/** Options of a driver by which a parameter is read. */
 type ParameterDriver = Pick<
   ExpressDriver,
   'useClassTransformer' | 'enableValidation' | 'validationOptions' | 'plainToClassTransformOptions'
@@ -40,7 +40,7 @@ export function askedParameter(param: ParamMetadata, driver: ParameterDriver): A
   return isTaken ? new AskedParameter(param, asked, driver) : null;
 }
 
-/** What TypeScript emitted, whatever type the decorator was given. */
+/** Type that TypeScript emitted, whatever type the decorator has. */
 function declaredType({ target, method, index }: ParamMetadata): unknown {
   const { prototype } = target as Class;
   const types: readonly unknown[] = Reflect.getMetadata('design:paramtypes', prototype, method) ?? [];
@@ -54,7 +54,7 @@ export class AskedParameter {
   readonly #isList: boolean;
   readonly #driver: ParameterDriver;
   readonly #isValidated: boolean;
-  /** Whether it is all of a body. */
+  /** True where the parameter is the entire body. */
   readonly #isWhole: boolean;
 
   constructor(param: ParamMetadata, { target, isList }: AskedType, driver: ParameterDriver) {

@@ -49,7 +49,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #serializers: SerializerRegistry;
   readonly #isIntercepted: boolean;
   readonly #router: Router;
-  /** What was registered, in its order. */
+  /** Registered routes, in their order. */
   readonly routes: RegisteredRoute[] = [];
   /** What is to be sent as it is. */
   readonly #shaped = new WeakSet<object>();
@@ -83,7 +83,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     return work ? work.rollback(error).then(goOn) : goOn();
   }
 
-  /** What a class is asked of is read here: routing-controllers would let arrays pass. */
+  /** Reads parameters that have a class: routing-controllers would let arrays pass. */
   override getParamFromRequest(action: Action, param: ParamMetadata): unknown {
     const sent: unknown = super.getParamFromRequest(action, param);
     const asked = this.#asked.get(param);

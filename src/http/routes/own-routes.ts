@@ -21,11 +21,11 @@ export interface MountedRoute {
 
 /** A route of a resource. */
 export interface ResourceRoute extends Pick<MountedRoute, 'verb' | 'path' | 'owner'> {
-  /** How to be without it. */
+  /** End of the message: a change by which the application has no such route. */
   readonly mend: string;
 }
 
-/** Which of the routes go first, the paths that they close, and what is wrong with the others. */
+/** Routes that go first, the paths that they close, and problems of the others. */
 export interface OwnRoutes {
   readonly first: readonly MountedRoute[];
   readonly closed: readonly ClosableRoute[];
@@ -70,7 +70,7 @@ export function putFirst(router: Router, routes: readonly MountedRoute[]): void 
   router.stack.splice(0, router.stack.length, ...others);
 }
 
-/** Whether a request can be for both. */
+/** True where one request can match both verbs. */
 function mayMeet(verb: string, other: string): boolean {
   return verb === other || verb === 'all' || other === 'all' || (verb === 'head' && other === 'get');
 }
@@ -78,10 +78,10 @@ function mayMeet(verb: string, other: string): boolean {
 /** Segments that Express takes as they are, and parameters. */
 const PLAIN_SEGMENT = /^(?:[\w\-.~%]*|:)$/;
 
-/** What may stand for a parameter of a path. */
+/** Values in the place of a parameter of a path. */
 const SAMPLES = ['1', 'text', '00000000-0000-4000-8000-000000000000'];
 
-/** Whether an own path is a case of a resource's, or all of it. */
+/** Relation of an own path to a resource's: one case of it, or all of it; undefined where they share no request. */
 function relationOf(
   { path, layer }: MountedRoute,
   { path: other }: ResourceRoute,
@@ -93,7 +93,7 @@ function relationOf(
   if (typeof path !== 'string' || !shape.every((segment) => PLAIN_SEGMENT.test(segment))) {
     const samples = SAMPLES.map((sample) => other.replace(/:\w+/g, sample));
     if (!samples.some((sample) => mayTake(layer, sample))) return names(path, other) ? 'narrower' : undefined;
-    // What goes on for any length is for all that nothing else answers.
+    // A pattern for paths of any length matches all requests that no other route answers.
     return typeof path === 'string' && shape.length === wide.length && !path.includes('*')
       ? 'same'
       : undefined;
@@ -102,13 +102,13 @@ function relationOf(
   return shape.join('/') === wide.join('/') ? 'same' : 'narrower';
 }
 
-/** Whether a pattern has the prefix of a path in it. */
+/** True where a pattern contains the prefix of a path. */
 function names(pattern: string | RegExp, path: string): boolean {
   const [prefix = ''] = path.toLowerCase().split('/:');
   return prefix.length > 1 && String(pattern).replaceAll('\\/', '/').toLowerCase().includes(prefix);
 }
 
-/** Whether each path of a shape has another shape, too. */
+/** True where each path of a shape has the wide shape, too. */
 export function isCovered(shape: readonly string[], wide: readonly string[]): boolean {
   return (
     shape.length === wide.length &&

@@ -1,4 +1,4 @@
-/** Which paths are the same to an application: Express's settings `case sensitive routing` and `strict routing`. */
+/** Paths that are equal to an application: Express's settings `case sensitive routing` and `strict routing`. */
 import type { Application, RequestHandler } from 'express';
 import { layersOf, routerOf } from '../request/express-internals.js';
 
@@ -53,7 +53,7 @@ function isSamePath(path: string, sent: string, matching: PathMatching): boolean
   );
 }
 
-/** What all paths have in common that are the same to an application, whatever their parameters are called. */
+/** Common form of all paths that are equal to an application, without the names of their parameters. */
 export function pathShape(
   path: string,
   { caseSensitive, strict }: PathMatching,

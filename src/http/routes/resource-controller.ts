@@ -143,7 +143,7 @@ function narrowFirst(actions: readonly ActionArgs[]): ActionArgs[] {
   return sorted;
 }
 
-/** Whether all requests of a route, and not just these, are those of another one, too. */
+/** True where another route matches all requests of a route, and more. */
 function isNarrower({ type, route }: ActionArgs, other: ActionArgs): boolean {
   if (typeof route === 'object' || typeof other.route === 'object') return false;
   const [shape, wide] = [route, other.route].map((path = '') => pathShape(path, LOOSE)) as [string, string];

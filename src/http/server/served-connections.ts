@@ -15,10 +15,10 @@ const MAX_WAIT = 1_000;
 /** Turns of the event loop in which it goes on at least. */
 const TURNS = 3;
 
-/** What had to be cut off, because it took too long. */
+/** Requests and connections that the server has cut off, because they took too long. */
 export interface CutOff {
   readonly requests: readonly ServerResponse[];
-  /** Those without a request: nothing came on them, or half of one, or they were upgraded. */
+  /** Number of connections without a request: nothing was sent on them, or half of a request, or they were upgraded. */
   readonly connections: number;
 }
 

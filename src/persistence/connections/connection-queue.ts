@@ -20,7 +20,7 @@ export interface QueuedPool {
   readonly waiting: number;
   /** Whether everybody has to ask the pool for himself: it is closing, or has to see each use. */
   readonly bypassesQueue: boolean;
-  /** Whether any connection is in use, so that the database is there. */
+  /** True where any connection is in use, so that the database is there. */
   readonly isInUse: boolean;
   /** Whether a connection may be used again. */
   isSound(client: PooledClient): boolean;

@@ -25,7 +25,7 @@ export function textOf(each: AnyClass): string {
   return Function.prototype.toString.call(each);
 }
 
-/** What a model has in the place of Sequelize's, on its class and those that it extends. */
+/** Methods of a model that replace Sequelize's, on its class and those that it extends. */
 export interface OwnMethods {
   readonly statics: ReadonlySet<string>;
   /** Methods of its records; fields that are functions count, too. */
@@ -86,7 +86,7 @@ function namesOfInstance(model: object): readonly string[] | null {
   }
 }
 
-/** Whether the class gives its instances fields of its own, or private methods, which only its constructor can. */
+/** True where instances have fields of the class, or private methods, which only its constructor adds. */
 export function hasInstanceFields(model: ModelClass): boolean {
   return instanceFields(model)?.length !== 0 || lineageOf(model).some(hasPrivateMembers);
 }

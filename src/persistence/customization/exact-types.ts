@@ -81,7 +81,7 @@ function dayText(value: unknown): unknown {
 /** A day in a year that has no four digits, or before the year 1, as a body or PostgreSQL writes it. */
 const ODD_DAY = /^(?:0000-|[+-]|\d{5,}-)|BC$/;
 
-/** Whether Sequelize would write another value than this one. */
+/** True where Sequelize would write another value than this one. */
 function isOdd(type: ColumnType, value: unknown): boolean {
   switch (type.kind) {
     case 'date': {

@@ -51,7 +51,7 @@ function softDeleteReasons(info: ModelInfo): string[] {
   return name === undefined || isPlainTimestamp(info, name) ? [] : [`${name} is not a plain timestamp`];
 }
 
-/** Whether answers hold what only a record can tell: the value of a getter, of a virtual attribute, or of `toJSON`. */
+/** True where answers hold values that only a record computes: by a getter, a virtual attribute, or `toJSON`. */
 export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]): boolean {
   const isVirtual = readable.some(({ type }) => type.kind === 'virtual');
   return isVirtual || hasJsonForm(info.model) || gettersOf(info, readable).length > 0;

@@ -38,7 +38,7 @@ function isPlainClass(model: ModelClass): boolean {
   return isPlain;
 }
 
-/** Whether a write runs hooks or methods of the user's, which may write too, or throw once the row is written. */
+/** True where a write runs hooks or methods of the user's, which may write too, or throw once the row is written. */
 export function runsCodeInWrites<M extends Model>(model: ModelClass<M>): boolean {
   return sequelizeProblem() !== undefined || hasQueryHooks(model, 'write') || hasOwnMethods(model);
 }
@@ -57,8 +57,8 @@ export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean 
 const DESTROY_HOOKS = ['beforeDestroy', 'afterDestroy'] as const;
 
 /**
- * Whether Sequelize deletes a record in more steps than one statement, or by methods of the user's. A soft delete saves the record,
- * and deletes nothing along.
+ * True where Sequelize deletes a record in more steps than one statement, or by methods of the user's. A soft delete
+ * saves the record, and deletes nothing along.
  */
 export function destroysRecords<M extends Model>(model: ModelClass<M>, isForced: boolean): boolean {
   const { methods } = ownMethods(model);

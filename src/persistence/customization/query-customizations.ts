@@ -68,7 +68,7 @@ function overrideReasons(model: object): string[] {
   return found.map((name) => `the model overrides ${name}`);
 }
 
-/** Whether methods of the user's take part in what Sequelize does with records of a model. */
+/** True where methods of the user's take part in Sequelize's work on records of a model. */
 export function hasOwnMethods(model: object): boolean {
   const { statics, methods, hasConstructor } = ownMethods(model);
   return hasConstructor || statics.size > 0 || [...methods].some((name) => !UNUSED_METHODS.has(name));

@@ -3,7 +3,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { instanceOptions } from '../../model/sequelize-internals.js';
 import { showValue } from '../../util/option-problems.js';
 
-/** Those of each query that change nothing of what it gives. */
+/** Options of all queries that change nothing of their results. */
 const HARMLESS: ReadonlySet<string> = new Set(['logging', 'benchmark', 'logQueryParameters', 'retry']);
 
 type Options = Readonly<Record<string, unknown>>;

@@ -26,7 +26,7 @@ export interface TableTriggers {
   readonly isPlain: boolean;
   /** Writes of a row that the table may leave out: a trigger before them gives NULL, or a rule or a view does something else. */
   readonly dropped: ReadonlySet<RowWrite>;
-  /** Whether a new row may be another one than the statement says. */
+  /** True where a trigger may change the values of a new row. */
   readonly changeInserts: boolean;
   /** Whether a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
   readonly haveLateKeys: boolean;

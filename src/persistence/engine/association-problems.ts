@@ -22,8 +22,8 @@ export function associatedModels(model: ModelClass): readonly ModelClass[] {
 }
 
 /**
- * What a row belongs to is one row, and what belongs to a row is found by its whole key. A relation to many by another attribute, such as all
- * with the same name, joins by value, and is right.
+ * Refuses keys that are not unique: a row belongs to one row, and its children are found by its whole key. A relation
+ * to many by another attribute, such as all with the same name, joins by value, and is right.
  */
 export function joinProblems(model: ModelClass): string[] {
   return relationsOf(model).flatMap((relation) => {
@@ -112,7 +112,7 @@ function effectOf(action: ReferentialAction): string {
   return action === 'NO ACTION' || action === 'RESTRICT' ? 'refused' : action;
 }
 
-/** What the associations of both models say themselves; Sequelize gives a `BelongsTo` that says nothing a value of its own. */
+/** Each `onDelete` that associations of both models declare; Sequelize fills in one for a `BelongsTo` without it. */
 function statementsOf({ child, parent, foreignKey }: Edge) {
   const usual = child.getAttributes()[foreignKey]?.allowNull === false ? 'NO ACTION' : 'SET NULL';
   const below = Object.values(child.associations).filter(

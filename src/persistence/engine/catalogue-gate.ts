@@ -18,12 +18,12 @@ import { keyProblems } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
 import { tablesRead } from './relation-advice.js';
 
-/** What an application says of the check of its tables. */
+/** Options of an application for the check of its tables. */
 export interface CatalogueOptions {
   readonly logger: Logger;
-  /** Whether missing indexes are logged. */
+  /** True where missing indexes are logged. */
   readonly indexAdvice: boolean;
-  /** Whether the type of a column has to be that of its attribute. Default: a warning names what differs. */
+  /** True where the type of a column has to be that of its attribute. Default: a warning names what differs. */
   readonly strictTypes?: boolean;
 }
 
@@ -66,7 +66,7 @@ export class CatalogueGate {
     return this.#open.size;
   }
 
-  /** Whether the requests of a resource need not wait. */
+  /** True where the requests of a resource need not wait. */
   isOpen(plan: ResourcePlan): boolean {
     return this.#open.has(plan);
   }
@@ -166,7 +166,7 @@ function typeLines({ name, attributes }: RecordInfo): string[] {
   });
 }
 
-/** Whether values of a column are read or written otherwise than those of its attribute. */
+/** True where values of a column are read or written otherwise than those of its attribute. */
 function hasOtherTypes({ attributes }: RecordInfo): boolean {
   return [...attributes.values()].some((attribute) => typeDifference(attribute)?.isAlike === false);
 }
@@ -187,7 +187,7 @@ function modelsOf(plan: ResourcePlan): ModelClass[] {
   return tablesRead(plan).flatMap(({ model }) => [model, ...associatedModels(model)]);
 }
 
-/** What another attempt may not meet. */
+/** Faults that another attempt may not meet. */
 const PASSING: ReadonlySet<FaultKind> = new Set([
   'unavailable',
   'full',

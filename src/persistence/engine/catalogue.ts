@@ -11,11 +11,11 @@ export interface IndexRow {
   readonly method: string;
   /** Null in the place of an expression. */
   readonly columns: readonly (string | null)[];
-  /** Those in the place of columns. */
+  /** Expressions in the place of columns. */
   readonly expressions: readonly (string | null)[];
   readonly options: readonly number[];
   readonly predicate: string | null;
-  /** What only a unique index has that is of no primary key; null for any other. */
+  /** Facts of a unique index that is of no primary key; null for any other. */
   readonly unique: UniqueRow | null;
   readonly isUnique: boolean;
 }
@@ -25,7 +25,7 @@ export interface UniqueRow {
   readonly constraint: string | null;
   readonly definition: string;
   readonly keys: readonly string[];
-  /** Whether it could be over some rows only: it is not deferrable, and no foreign key refers to it. */
+  /** True where the index could be over some rows only: it is not deferrable, and no foreign key refers to it. */
   readonly canBePartial: boolean;
 }
 
@@ -62,7 +62,7 @@ interface TableRow {
   readonly id: string;
   readonly kind: string;
   readonly isInherited: boolean;
-  /** Whether rules or triggers may fill in what a statement leaves out. */
+  /** True where rules or triggers may fill in columns that a statement leaves out. */
   readonly isFilled: boolean;
   readonly columns: readonly ColumnRow[] | null;
   readonly indexes: readonly IndexRow[] | null;

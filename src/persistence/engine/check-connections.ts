@@ -21,10 +21,10 @@ const SETTINGS = `
 const READ = Object.freeze({ type: QueryTypes.SELECT, useMaster: false });
 const WRITE = Object.freeze({ type: '', useMaster: true });
 
-/** What a connection has. */
+/** Settings of a connection. */
 interface Settings {
   readonly byName: Readonly<Record<string, string>>;
-  /** What new connections of the role have, before anything is set. */
+  /** Settings of new connections of the role, before anything is set. */
   readonly own: Readonly<Record<string, string>>;
   /** Of the server. */
   readonly process: number;

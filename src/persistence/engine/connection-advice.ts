@@ -4,7 +4,7 @@ import { NoHostError, OtherServerError } from '../session/choose-host.js';
 import { refusalAdvice } from './check-connections.js';
 import type { PostgresAddress } from './connection-string.js';
 
-/** What pg, Node or PostgreSQL says. */
+/** Error of pg, Node or PostgreSQL. */
 interface Failure {
   readonly code?: string;
   readonly message?: string;

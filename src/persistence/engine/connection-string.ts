@@ -13,11 +13,11 @@ export interface PostgresAddress {
   readonly server: HostedServer & { readonly dialectOptions: Readonly<Record<string, unknown>> };
   /** For errors: the hosts in their order, the database and the user. */
   readonly shown: { readonly hosts: readonly string[]; readonly database: string; readonly user: string };
-  /** What the user had better write. */
+  /** Changes of the string that a warning names. */
   readonly advice: readonly string[];
 }
 
-/** What a string may leave out. */
+/** Values for parts that a string leaves out. */
 export interface AddressDefaults {
   readonly host?: string | undefined;
   readonly port?: number | string | undefined;
@@ -36,8 +36,8 @@ const PORTS = 'use a number from 1 to 65535';
 
 const HOST = String.raw`(?:\[[\da-f:.]+\]|(?:[\p{L}\p{N}._-]|%[\da-f]{2})*)(?::\d*)?`;
 /**
- * What every parser reads in the same way: one `@` at most. With a raw `@`, `/`, `?` or `#` a part of the password would become
- * the host or the database, which errors name.
+ * Strings that every parser reads in the same way: one `@` at most. With a raw `@`, `/`, `?` or `#` a part of the
+ * password would become the host or the database, which errors name.
  */
 const CERTAIN = new RegExp(
   String.raw`^[a-z][a-z0-9+.-]*://(?:(?<user>[^\s@/?#\\:]*)(?::(?<password>[^\s@/?#\\]*))?@)?(?<hosts>${HOST}(?:,${HOST})*)` +
@@ -47,7 +47,7 @@ const CERTAIN = new RegExp(
 
 /** Parameters that are a part of the address. The others are options of the connection. */
 const PARTS = ['host', 'port', 'dbname', 'user', 'password', 'target_session_attrs', 'connect_timeout'];
-/** What libpq would read there, and this package does not: without it, another server would be reached. */
+/** Parameters that libpq reads, and this package does not: without them, connections would reach another server. */
 const NOT_READ = { hostaddr: 'host', service: 'host, port, user and dbname' };
 
 /**
@@ -185,7 +185,7 @@ function sessionAttributesOf(parameters: Readonly<Record<string, string>>, envir
   throw new ConfigError([`target_session_attrs is '${asked}'; use one of ${SESSION_ATTRIBUTES.join(', ')}.`]);
 }
 
-/** Those that pg reads only where the code has none. */
+/** Options that pg reads from the environment only where the code has none. */
 function optionsOf({ PGOPTIONS, PGCONNECT_TIMEOUT }: Environment): Record<string, unknown> {
   return {
     ...(PGOPTIONS ? { options: PGOPTIONS } : {}),

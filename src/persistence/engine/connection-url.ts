@@ -33,8 +33,8 @@ export function urlProblem(
 }
 
 /**
- * What is wrong where a variable of the environment is not set: its value is undefined, or a text that was made of that. As the end
- * of a sentence; null where it is set.
+ * Problem of a value that comes from a variable of the environment which is not set: undefined, or a text made of
+ * that. As the end of a sentence; null where it is set.
  */
 export function unsetProblem(value: unknown, example: string): string | null {
   if (value !== undefined && value !== null && value !== 'undefined' && value !== 'null') return null;

@@ -76,7 +76,7 @@ const TIMEOUTS = Object.freeze({
   query_timeout: 6_000,
   idle_in_transaction_session_timeout: 10_000,
 });
-/** What each connection has unless the user asks for something else. */
+/** Options of each connection; `dialectOptions` replace single values. */
 const DRIVER = Object.freeze({ keepAlive: true, ...TIMEOUTS });
 /** https://www.postgresql.org/support/versioning/ */
 const OLDEST_SERVER = '13.0.0';

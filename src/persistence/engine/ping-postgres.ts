@@ -31,7 +31,7 @@ function addressOf({ hosts, host, port, database }: HostedServer): string {
   return `${all.map((each) => `${each.host}:${each.port}`).join()}/${database}`;
 }
 
-/** One of several hosts is enough. All are asked at the same time, as one that is down may be silent. */
+/** Resolves once one of several hosts answers. All are pinged at the same time, as a lost one may be silent. */
 async function pingAny(sequelize: Sequelize, server: HostedServer, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const one = AbortSignal.any([signal, over.signal]);

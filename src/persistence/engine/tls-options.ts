@@ -1,4 +1,4 @@
-/** How connections use TLS: the parameters of a connection string, what libpq reads of the environment, and the user's own `dialectOptions.ssl`. */
+/** TLS of connections: parameters of a connection string, libpq's environment, and the user's `dialectOptions.ssl`. */
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../util/config-error.js';
 

@@ -181,7 +181,7 @@ export function isBusy({ kind, isRetryable }: DatabaseFault): boolean {
   return kind === 'locked' || isRetryable;
 }
 
-/** Whether a rule of the table writes something else than the statement says, so that no row could come back. */
+/** True where a rule of the table writes something else than the statement, so that no row could come back. */
 export function isRuledOut(error: unknown): boolean {
   const { code, routine } = driverError(error) ?? {};
   return code === '0A000' && routine === RULES;

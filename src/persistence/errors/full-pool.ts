@@ -15,7 +15,7 @@ export function fullPool(size: number, waited: number, error = new Error('Operat
   return Object.assign(error, { name: NAME, message });
 }
 
-/** Whether an error says so. */
+/** True for an error of `fullPool`. */
 export function isFullPool(error: unknown): boolean {
   return error instanceof Error && error.name === NAME;
 }

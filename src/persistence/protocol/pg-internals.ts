@@ -45,7 +45,7 @@ export interface DriverClient extends PublicClient {
   readonly connectionParameters?: { query_timeout?: number | false | undefined };
   /** That of a connection of the engine's own driver, which has no such parameter. */
   readonly queryTimeout?: number;
-  /** Who is next, where queries are given to pg one after the other. */
+  /** Queue of the queries, where pg receives them one after the other. */
   readonly turns?: QueryTurns | null;
   /** Whether the next query is sent before the last one is answered. */
   pipeline?: boolean;

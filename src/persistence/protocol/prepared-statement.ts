@@ -110,15 +110,15 @@ export function isStale(error: unknown): boolean {
 }
 
 /**
- * Whether PostgreSQL refuses a statement, and would for ever, because its results have other types than when it was prepared, or its
- * parameters other ones than the columns have now.
+ * True where PostgreSQL refuses a statement, and would for ever: its results have other types than when it was
+ * prepared, or its parameters other ones than the columns have now.
  */
 export function isOfChangedTable(error: unknown): boolean {
   const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;
   return (code === '0A000' && routine === 'RevalidateCachedQuery') || outdated.has(error as object);
 }
 
-/** What was said of statements whose parameters may have the types of columns that were changed. */
+/** Errors of statements whose parameters may have the types of columns that were changed. */
 const outdated = new WeakSet<object>();
 
 /** Types that do not fit, in an assignment, a cast, an operator or a function, or that are gone. */

@@ -19,7 +19,7 @@ interface Waiting {
   fail(error: unknown): void;
 }
 
-/** Those of one connection. */
+/** Queries of one connection, oldest first. */
 export class QueryTurns {
   readonly #client: TurnsClient;
   readonly #waiting: Waiting[] = [];
@@ -36,7 +36,7 @@ export class QueryTurns {
     client.on('end', () => this.close());
   }
 
-  /** Whether a query is sent at once. */
+  /** True where the next query is sent at once. */
   get isFree(): boolean {
     if (this.#isOver || this.#client.pipeline) return true;
     return !this.#isBusy && this.#waiting.length === 0;

@@ -33,7 +33,7 @@ interface GuardedRecord extends Model {
   readonly [SOURCE]: AccessSource;
 }
 
-/** What a method of Sequelize's takes: options, which may name a transaction. */
+/** Options of a method of Sequelize's, which may name a transaction. */
 type MethodOptions = Readonly<Record<string, unknown>> & { readonly transaction?: Transaction | null };
 
 /** The methods of Sequelize's that write a row, and the place of their options. `update`, `restore`, `decrement` and relations call them. */
@@ -53,7 +53,7 @@ export function guardRecords<R extends Model, T extends readonly R[] | R | null>
   return records;
 }
 
-/** Whether the running code cannot write: the server refuses it on the connections of an engine. */
+/** True where the running code cannot write: the server refuses it on the connections of an engine. */
 function isReadOnly({ sequelize }: Model): boolean {
   return sequelize instanceof EngineSequelize && currentSession(sequelize)?.isReadOnly === true;
 }
@@ -141,7 +141,7 @@ function missing(record: Model): never {
 /** No attribute has it. */
 const INSIDE = 'is inside';
 
-/** What a row belongs to and refers to. */
+/** State of a row: whether it is in the scope, and its values of scoped attributes and of references. */
 interface RowState {
   readonly isInside: boolean;
   readonly values: WriteValues;
@@ -170,7 +170,7 @@ export class GuardedRow {
     this.#keys = source.keys ?? [];
   }
 
-  /** Whether there is anything that a write could break. Without its key Sequelize refuses it. */
+  /** True where a write could break the scope or a reference. Sequelize refuses a write of a record without its key. */
   get isKept(): boolean {
     const isKnown = Object.values(this.#key()).every((value) => value !== undefined);
     return isKnown && this.#scoped.length + this.#keys.length > 0;
@@ -252,7 +252,7 @@ export class GuardedRow {
     return Object.fromEntries(this.#info.model.primaryKeyAttributes.map((name) => [name, dataValues[name]]));
   }
 
-  /** Whether the row has one of the values of each scoped attribute. */
+  /** SQL that is true where the row has one of the allowed values of each scoped attribute. */
   #insideSql(): string {
     const column = columnsOf(this.#info, this.#info.name);
     const conditions = [...this.#access.values()].map(([attribute, allowed]) => {

@@ -4,7 +4,7 @@ import type { ModelClass } from '../../metadata/crud-options.js';
 import { isFilled, isGenerated, type RecordInfo } from '../../model/model-info.js';
 import type { WriteValues } from '../rows/encode-rows.js';
 
-/** How a record is created. */
+/** Model and options by which a record is created. */
 export interface Creation<M extends Model> {
   readonly model: ModelClass<M>;
   /** Sequelize knows this option, and its types do not. */

@@ -55,7 +55,7 @@ export interface RecordWrite<M extends Model, T> {
   readonly write: RowWrite;
   readonly onRows: OnRows<M, T>;
   readonly onRecords: (records: SequelizeRecords<M>, options: WriteOptions) => Promise<T>;
-  /** Whether Sequelize reads before it writes, or afterwards, and all of it has to happen together. Default: false. */
+  /** True where Sequelize reads before or after it writes, and needs one transaction for it. Default: false. */
   readonly isWhole?: boolean | (() => Promise<boolean>);
 }
 

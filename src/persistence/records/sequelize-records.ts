@@ -234,7 +234,7 @@ export class SequelizeRecords<M extends Model> {
     const where = this.#where(rows, this.#bare, deleted);
     const asked = { ...(where ? { where } : {}), ...(deleted ? { force: true } : {}), ...options };
     if (destroysRecords(this.#model, deleted === 'only')) {
-      // Those of other models may have hooks where this one has none.
+      // Records of other models may have hooks where this one has none.
       const { hooks: _, ...whole } = asked;
       const each = (changed: DestroyOptions) => this.#destroyEach(rows, options, changed, deleted);
       return destroyingBy(this.#model, each).destroy(whole);

@@ -110,10 +110,10 @@ export function modelTriggers<M extends Model>(
 }
 
 /**
- * Whether nothing else may change a row between its reading and its UPDATE, which does not tell whether it has written it. A version
- * tells; and a view may have no rows to lock.
+ * True where the row has to be locked from its reading to its UPDATE, whose result does not show whether the row was
+ * written. A version shows it; and a view may have no rows to lock.
  *
- * @param isProven whether the row is looked at afterwards, where only code of this request may have moved it
+ * @param isProven whether the row is read again afterwards, where only code of this request may have moved it
  */
 export async function needsLock<M extends Model>(
   model: ModelClass<M>,
@@ -126,7 +126,7 @@ export async function needsLock<M extends Model>(
   return isProven || !returnedAttributes(plain, triggers);
 }
 
-/** Whether an update of a model reads the row that it has written: both have to happen together then. */
+/** True where an update of a model reads the row that it has written: both have to be in one transaction then. */
 export async function needsReading<M extends Model>(model: ModelClass<M>): Promise<boolean> {
   return returnedAttributes(model as unknown as ModelClass, await modelTriggers(model)) === null;
 }
@@ -173,7 +173,7 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
   return true;
 }
 
-/** Whether no code of the user's takes part in what is written. */
+/** True where no code of the user's takes part in a write. */
 export function isPlainWrite<M extends Model>(model: ModelClass<M>): boolean {
   return (
     hasPlainQueries(model, 'write') &&

@@ -20,7 +20,7 @@ export interface RowCells {
   readonly texts: (string | null | undefined)[];
   /** How many members the arrays have. */
   readonly lengths: number[];
-  /** Whether one of them holds arrays, whose members cannot be told from those of another row. */
+  /** True where one of the arrays holds arrays, whose members cannot be separated from those of another row. */
   isNested?: boolean;
 }
 

@@ -47,7 +47,7 @@ export interface RowPage extends FoundRows {
 
 type AnyRows = FoundRows | ReplacedRows | RowPage;
 
-/** How often a write is tried that loses against others: another transaction has created the row, changed or deleted it. */
+/** Attempts of a write that loses against others: another transaction has created the row, changed or deleted it. */
 const ATTEMPTS = 3;
 
 /** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
@@ -128,8 +128,8 @@ export class RowExecutor {
   }
 
   /**
-   * Whether a write may leave its row out. It has to be in a transaction then: a write without a row is an error, which rolls back what the
-   * table has done instead.
+   * True where the table may leave out the row of a write. The write has to be in a transaction then: without a row
+   * it throws, and the transaction rolls back everything that the table has done instead.
    *
    * @param isAlone the caller holds no connection
    */
@@ -187,7 +187,7 @@ export class RowExecutor {
       const { rows: marks } = await write(on, this.#compiler.check(references), filled);
       this.#refuse(references, marks[0] ?? []);
     }
-    // What was not there has come meanwhile.
+    // Rows that the references were missing at first may be there by now.
     const again = references.length > 0 ? await write(on, statement, filled) : written;
     if (again.rows.length === 0) throw notStored('insert');
     return again;

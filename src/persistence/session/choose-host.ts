@@ -11,10 +11,10 @@ export const SESSION_ATTRIBUTES = [
   'standby',
   'prefer-standby',
 ] as const;
-/** One of them. */
+/** Value of libpq's `target_session_attrs`. */
 export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
-/** Whether a text is one of them. */
+/** True for a value of `SESSION_ATTRIBUTES`. */
 export function isSessionAttributes(text: string): text is SessionAttributes {
   return (SESSION_ATTRIBUTES as readonly string[]).includes(text);
 }
@@ -38,7 +38,7 @@ interface Connection {
 
 /** Milliseconds for which a host that failed comes after the others. */
 const PAUSE = 10_000;
-/** What the connections for reads of an engine ask for by themselves. */
+/** Option that an engine sends for its connections for reads. */
 const ASKED_READ_ONLY = 'default_transaction_read_only=on';
 const STATE = `
   SELECT pg_is_in_recovery() AS "isStandby", current_setting('default_transaction_read_only') = 'on' AS "isReadOnly"`;
@@ -126,7 +126,7 @@ export async function expectSession(
     throw new OtherServerError('The server accepts writes');
 }
 
-/** Whether the server has refused the user, the password or the database. */
+/** True where the server has refused the user, the password or the database. */
 function isRefusal(error: unknown): boolean {
   const { code } = (error as { readonly parent?: { readonly code?: unknown } }).parent ?? {};
   return typeof code === 'string' && (code.startsWith('28') || code === '3D000');

@@ -176,14 +176,14 @@ async function opened(transaction: Transaction | null | undefined): Promise<void
   await (transaction as { opened?(): Promise<void> } | null | undefined)?.opened?.();
 }
 
-/** Behind a query that was given up the next one, a ROLLBACK for example, would wait as long again for the same reason. */
-/** What ends a transaction is a query of it, too. */
+/** Refuses a query of a transaction that has ended; COMMIT and ROLLBACK themselves pass. */
 function refuseLate({ transaction, ...options }: QueryOptions, sql: SqlText): void {
   const { finished } = (transaction ?? {}) as { readonly finished?: string };
   if (finished === undefined || 'completesTransaction' in options) return;
   throw lateQuery(finished, typeof sql === 'string' ? sql : sql.query);
 }
 
+/** Refuses a query behind one that was given up: it would wait as long again for the same reason. */
 function refuseDoubtful(transaction: Transaction | null | undefined): void {
   if (!transaction || !connectionOf<MarkedClient>(transaction)._invalid) return;
   throw new ConnectionError(new Error('Connection terminated before the query'));

@@ -1,6 +1,7 @@
 /**
- * How a connection reads texts of which the driver's own parsers would lose a part: microseconds of moments in arrays, and infinite
- * intervals; and clocks without a zone, which it would read in the zone of the process. Parsers that the user has set with `pg.types.setTypeParser` stay.
+ * Parsers of a connection for texts of which the driver's own would lose a part: microseconds of moments in arrays,
+ * infinite intervals, and clocks without a zone, which it would read in the zone of the process. Parsers that the
+ * user has set with `pg.types.setTypeParser` stay.
  */
 import { localDate, preciseDate } from '../../model/exact-time.js';
 import type { TextParser } from '../protocol/prepared-statement.js';

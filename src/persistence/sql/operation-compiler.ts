@@ -36,7 +36,7 @@ import {
   type Stamps,
 } from './write-sql.js';
 
-/** What an UPDATE has besides the values. */
+/** Parts of an UPDATE besides the values. */
 type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'unseen'>;
 
 /** Compiles the operations on one table. */
@@ -228,7 +228,7 @@ export class OperationCompiler {
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
   }
 
-  /** Whether a write counts as a change whatever the row has. */
+  /** True where a write counts as a change, whatever values the row has. */
   #isAlways(setOf: () => readonly AttributeInfo[], unreadable: UpdateOperation['unseen']): boolean {
     const unseen = unseenOf(this.table.info.model, unreadable);
     return unseen !== undefined && setOf().some(({ name }) => unseen.has(name));

@@ -24,7 +24,7 @@ export interface UpdateMatchingSql {
   readonly where: Predicate | null;
   /** Rows that have to be there. */
   readonly references: readonly Predicate[];
-  /** Whether a row is written that has the values, too. Default: false. */
+  /** True where a row that has the values already is written, too. Default: false. */
   readonly always?: boolean | undefined;
 }
 

@@ -75,7 +75,7 @@ export interface UpdateSql {
   readonly stamps: Stamps;
   readonly where: Predicate;
   readonly returning: SelectionSql;
-  /** Whether a row is written that has the values, too. Default: false. */
+  /** True where a row that has the values already is written, too. Default: false. */
   readonly always?: boolean | undefined;
 }
 
@@ -121,7 +121,7 @@ export function compileReplace(
   return toStatement(sql`WITH ${changed}, ${created} SELECT *, false FROM crud_changed UNION ALL ${rows}`);
 }
 
-/** Whether a row has other values, or counts as one that has. */
+/** Condition that is true where a row has other values, or counts as one that has. */
 export function differsSql(set: readonly AttributeInfo[], column: ColumnSql, always = false): SqlFragment {
   if (always) return raw('true');
   // A parameter of its own: PostgreSQL gives each one type, and a column may be compared as another (42P08).
