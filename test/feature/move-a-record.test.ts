@@ -114,6 +114,19 @@ const MOVES: Readonly<Record<string, Work>> = {
     const [first] = await repository.list({ include: [Folder] });
     return first?.folder?.update({ tenant: 2 });
   },
+  'a record that a getter has loaded': async (note) => {
+    const folder = await note.$get('folder');
+    return folder?.update({ tenant: 2 });
+  },
+  'a record of several that a getter has loaded': async (note) => {
+    const folder = await note.$get('folder');
+    const [, other] = (await folder?.$get('notes', { order: ['id'] })) ?? [];
+    return other?.increment('tenant');
+  },
+  'a record that a reload has loaded along': async (note) => {
+    await note.reload({ include: [Folder] });
+    return note.folder?.update({ tenant: 2 });
+  },
   'a deleted record': async (note, { repository }) => {
     await note.destroy();
     const gone = await repository.get(note.id, { deleted: 'only' });

@@ -1,6 +1,7 @@
 /** Records that a repository within an access has given: what their own methods write stays in the scope of the request. */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type Association,
   type FindOptions,
   literal,
   type Model,
@@ -9,6 +10,7 @@ import {
   type Sequelize,
   type Transaction,
 } from 'sequelize';
+import type { ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import { isRecord, modelOf } from '../../model/record.js';
 import { ambientTransactions } from '../../model/sequelize-internals.js';
@@ -68,7 +70,7 @@ function guardRecord(
   let guards = known.get(model);
   if (guards === undefined) {
     const own = source.of?.(model) ?? null;
-    guards = own && { ...METHODS, [SOURCE]: { value: own, configurable: true } };
+    guards = own && { ...METHODS, ...getters(model), [SOURCE]: { value: own, configurable: true } };
     known.set(model, guards);
   }
   if (guards && !Object.hasOwn(record, SOURCE)) Object.defineProperties(record, guards);
@@ -98,9 +100,24 @@ const METHODS: PropertyDescriptorMap = {
     const { dataValues } = this as { readonly dataValues: WriteValues };
     for (const name of access.form.scope.keys())
       if (dataValues[name] !== undefined && !allowsValue(access, name, dataValues[name])) missing(this);
+    guardRecords(loadedAlong(this) as readonly Model[], this[SOURCE]);
     return found;
   }),
 };
+
+/** The methods of Sequelize's that load the relations of a record. `$get` calls them. */
+function getters({ associations }: ModelClass): PropertyDescriptorMap {
+  const loaders = Object.values(associations).map((association) => {
+    const { accessors } = association as Association & { readonly accessors: { readonly get: string } };
+    const { get: name } = accessors;
+    const load = async function (this: GuardedRecord, ...args: unknown[]) {
+      const found = await Reflect.apply(methodOf(this, name), this, args);
+      return guardRecords(found as Model | readonly Model[] | null, this[SOURCE]);
+    };
+    return [name, method(load)];
+  });
+  return Object.fromEntries(loaders);
+}
 
 function method(value: (this: GuardedRecord, ...args: unknown[]) => unknown): PropertyDescriptor {
   return { value, configurable: true, writable: true };
