@@ -60,19 +60,20 @@ export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
   /** The OpenAPI document and its page; `false` mounts neither. Not under `routePrefix`. Default: `/docs`. */
   docs?: DocsOptions | false;
   /**
-   * Whether a path that nothing has answered is a problem of status 404 and not the page of Express: true for all paths of the
-   * application. What is mounted later is asked before. Default: for paths below `routePrefix`, where there is one.
+   * True where a path that no route has answered is a problem of status 404 and not the page of Express: true for all
+   * paths of the application. Routes that are mounted later come before. Default: for paths below `routePrefix`,
+   * where there is one.
    */
   notFound?: boolean;
   /**
-   * Whether `GET` of the place where the API is, `routePrefix` or `/`, tells what is there: the resources, their operations, and
-   * where documentation and health are. Browsers get a page, and other clients JSON. A route of yours for that path is a
-   * `ConfigError`, and is asked first where it is added later. Default: false.
+   * True where `GET` of the place where the API is, `routePrefix` or `/`, lists the resources, their operations, and
+   * the places of documentation and health. Browsers get a page, and other clients JSON. A route of yours for that
+   * path is a `ConfigError`, and comes first where it is added later. Default: false.
    */
   landing?: boolean;
   /**
-   * Whether one warning at the start names the indexes that orders, filters and relations of clients would need, and the tables do
-   * not have. `npx crud-controllers sql` prints them, too. Default: true.
+   * True where one warning at the start names the indexes that orders, filters and relations of clients would need,
+   * and the tables do not have. `npx crud-controllers sql` prints them, too. Default: true.
    */
   indexAdvice?: boolean;
   /**
@@ -82,7 +83,7 @@ export interface BootstrapOptions extends ResourceOptions, ObserveOptions {
   strictTypes?: boolean;
 }
 
-/** What `bootstrap` made. */
+/** The mounted application: its routes and its documentation. */
 export interface CrudApplication {
   /**
    * Every route of every resource, in the order they are asked. Described at the moment it is read, because hooks and default
@@ -175,19 +176,19 @@ function claimRoutes(app: Express, routes: readonly Pick<RouteInfo, 'method' | '
   MOUNTED.set(app, new Set([...known, ...added]));
 }
 
-/** What the command line prints of an application. */
+/** Parts of an application that the command line prints. */
 export interface DescribedApplication {
   readonly application: CrudApplication;
   /** A table of the routes, as text. */
   routeTable(): string;
-  /** What it needs of the database beside its models, as SQL. */
+  /** Tables and indexes that the application needs beside its models, as SQL. */
   sql(): string;
 }
 
 /** By the Express application, and by what `bootstrap` gave. */
 const BUILT = new WeakMap<object, DescribedApplication>();
 
-/** What was bootstrapped on an Express application, the last where there are several, or what `bootstrap` gave. */
+/** The last application that was bootstrapped on an Express application, or that of a result of `bootstrap`. */
 export function builtApplication(app: object): DescribedApplication | undefined {
   return BUILT.get(app);
 }

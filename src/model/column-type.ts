@@ -1,6 +1,6 @@
 /** The kinds of column the library knows, as plain data. */
 
-/** What a column holds. Everything that depends on a column's type switches over `kind`. */
+/** Type of the values of a column. Everything that depends on a column's type switches over `kind`. */
 export type ColumnType =
   | { readonly kind: 'string'; readonly maxLength: number | null }
   | { readonly kind: 'integer'; readonly minimum: number; readonly maximum: number }

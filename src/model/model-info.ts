@@ -1,9 +1,9 @@
-/** What the library knows about a model after looking at it once: plain, frozen data. */
+/** Facts of a model, read once: plain, frozen data. */
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { ColumnType } from './column-type.js';
 import type { ColumnFacts } from './table-facts.js';
 
-/** Who writes an attribute: the client, or one of the mechanisms of the stack. */
+/** Writer of an attribute: the client, or one of the mechanisms of the stack. */
 export type AttributeRole = 'data' | 'primaryKey' | 'timestamp' | 'version';
 
 /** One attribute of a model. */
@@ -14,7 +14,7 @@ export interface AttributeInfo {
   readonly type: ColumnType;
   readonly role: AttributeRole;
   readonly nullable: boolean;
-  /** Whether a row can be created without it: a default in the model, or a sequence in the database. */
+  /** True where a row can be created without it: a default in the model, or a sequence in the database. */
   readonly hasDefault: boolean;
   /** The column as its table has it; undefined as long as the catalogue was not read, and where it has none. */
   readonly found?: ColumnFacts | undefined;
@@ -30,7 +30,7 @@ export function isGenerated({ found }: AttributeInfo): boolean {
   return found?.isReadOnly === true;
 }
 
-/** What is known of any model, whether or not its rows can be addressed. */
+/** Facts of any model, whether or not its rows can be addressed. */
 export interface RecordInfo {
   readonly model: ModelClass;
   readonly name: string;
@@ -42,6 +42,6 @@ export interface ModelInfo extends RecordInfo {
   /** The model's name in the plural, as Sequelize forms it. */
   readonly pluralName: string;
   readonly primaryKey: AttributeInfo;
-  /** Whether a delete only marks the row. */
+  /** True where a delete only marks the row. */
   readonly paranoid: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * What this package reads of Sequelize that is not in its types. An accessor throws where a field is not there: read as
- * "the user has none", a field under another name would have a scope or a hook passed by.
+ * Parts of Sequelize that this package reads, and that are not in its types. An accessor throws where a field is not
+ * there: read as "the user has none", a field under another name would have a scope or a hook passed by.
  */
 import {
   type DataType,
@@ -41,7 +41,7 @@ export interface BuildableModel {
   readonly rawAttributes: object;
   readonly _schema: unknown;
   readonly _schemaDelimiter: unknown;
-  /** What Sequelize does to values that come from the database, by attribute. */
+  /** Conversions of values that come from the database, by attribute. */
   readonly _dataTypeSanitizers: Readonly<
     Record<string, (this: object, value: unknown, options: object) => unknown>
   >;
@@ -78,7 +78,7 @@ export function isLeftOut<M extends Model>(model: ModelStatic<M>, name: string):
   return exclude.includes(name) && !isNamed(include);
 }
 
-/** What the scope of a model asks of rows, as Sequelize writes it where the table has the model's name; null where it asks nothing. */
+/** Condition of the scope of a model, as Sequelize's SQL for a table with the model's name; null where it has none. */
 export function scopeCondition(model: ModelStatic<Model>): string | null {
   const { where } = scopeOf(model);
   if (!where) return null;
@@ -209,7 +209,7 @@ interface HookedAssociation {
   readonly options?: { readonly onDelete?: string; readonly useHooks?: boolean };
 }
 
-/** What gives a new row the values that it has none for, by attribute. */
+/** Functions that make the values of a new row that has none, by attribute. */
 export function defaultValues(model: object): Readonly<Record<string, () => unknown>> {
   return (model as ModelInternals)._defaultValues ?? missing('Model._defaultValues');
 }
@@ -219,7 +219,7 @@ export function attributesVersion(model: object): object | undefined {
   return (model as ModelInternals).tableAttributes;
 }
 
-/** What records of a model are made with. */
+/** Internals of a model by which its records are built. */
 export function buildableModel(model: object): BuildableModel {
   return withFields(model as BuildableModel, 'Model', BUILDABLE_FIELDS, missing);
 }
@@ -242,7 +242,7 @@ export function constrainedModel(model: object): ConstrainedModel {
   return model as ConstrainedModel;
 }
 
-/** Whether an object is what `{ ...record }` copies: Sequelize's own fields. A Set cannot have come out of JSON. */
+/** True for the copy of a record by `{ ...record }`: Sequelize's own fields. A Set cannot have come out of JSON. */
 export function isTornRecord(value: object): boolean {
   const { dataValues, _changed } = value as { dataValues?: unknown; _changed?: unknown };
   return typeof dataValues === 'object' && _changed instanceof Set;
@@ -278,7 +278,7 @@ export function dataTypeInstance(type: DataType): DataTypeInstance | string {
   return Reflect.construct(type, []) as DataTypeInstance;
 }
 
-/** What an instance was made with. */
+/** Options of an instance. */
 export interface InstanceOptions {
   readonly hooks?: Hooks;
   readonly logging?: unknown;
@@ -307,7 +307,7 @@ export function logStatement(sequelize: Sequelize, text: string, transaction = '
   log.call(sequelize, `Executing (${transaction}): ${text}`);
 }
 
-/** What the queries of an instance are made of, which knows what an error of the driver means. */
+/** Prototype of the queries of an instance, whose `formatError` converts errors of the driver. */
 export function queryPrototype(sequelize: Sequelize): { formatError(error: Error, stack?: string): Error } {
   const { dialect } = sequelize as object as {
     dialect?: { readonly Query?: { readonly prototype: ReturnType<typeof queryPrototype> } };
@@ -321,7 +321,7 @@ export interface AmbientTransactions {
   get(name: 'transaction'): Transaction | null | undefined;
 }
 
-/** What `Sequelize.useCLS` was given. */
+/** Value of `Sequelize.useCLS`. */
 export function ambientTransactions(sequelize: object): AmbientTransactions | undefined {
   return (sequelize.constructor as { _cls?: AmbientTransactions })._cls;
 }

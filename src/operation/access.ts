@@ -1,19 +1,19 @@
-/** What one request may see and write of a resource: part of its operation, so that nothing can go round it. */
+/** Access of one request to a resource: part of its operation, so that nothing can go round it. */
 import type { ModelClass } from '../metadata/crud-options.js';
 import { valueText } from '../query/type-template.js';
 import type { Predicate, Reference } from './operation.js';
 
-/** How a request may write a scoped attribute: the one value, one of several, or any. */
+/** Mode in which a request may write a scoped attribute: the one value, one of several, or any. */
 export type ScopeMode = 'one' | 'several' | 'any';
 
 /**
- * What many requests have in common: conditions with slots in the place of values, and rules of attributes. Requests with
- * the same rules have the same object, so that what is made of it is made once.
+ * Common part of the access of many requests: conditions with slots in the place of values, and rules of attributes.
+ * Requests with the same rules have the same object, so that everything compiled for it is compiled once.
  */
 export interface AccessForm {
   /** By scoped attribute. */
   readonly scope: ReadonlyMap<string, ScopeMode>;
-  /** What rows have to be, where it is the same for all such requests; null is no condition. */
+  /** Condition on rows that is the same for all such requests; null is no condition. */
   readonly where: Predicate | null;
   /** Attributes that the request may not read. */
   readonly unreadable: ReadonlySet<string>;
@@ -24,7 +24,7 @@ export interface AccessForm {
 /** The access of one request. It is not frozen, because there is one for each request; nothing changes it. */
 export interface Access {
   readonly form: AccessForm;
-  /** What rows have to be: that of the form, and what differs from request to request. */
+  /** Condition on rows: that of the form, and the part that differs from request to request. */
   readonly where: Predicate | null;
   /** The texts of the slots in `where`. */
   readonly slots: Readonly<Record<string, string>>;
@@ -96,7 +96,7 @@ export function presetOf(access: Access, attribute: string): unknown {
   return access.form.scope.get(attribute) === 'one' ? access.values().get(attribute)?.[0] : undefined;
 }
 
-/** Whether a row may be written with a value of a scoped attribute. Compared as texts: a key may be a number, or its text. */
+/** True where a row may be written with a value of a scoped attribute. Compared as texts: keys are numbers or texts. */
 export function allowsValue(access: Access, attribute: string, value: unknown): boolean {
   if (access.form.scope.get(attribute) === 'any') return true;
   const text = valueText(value);

@@ -8,7 +8,7 @@ import { RefusedRequestError } from './refused-request-error.js';
 /** A tag, or several of them; the first group is whether it is weak, the second what stands in the quotes. */
 const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
-/** What a state can be, behind the letter of its kind. */
+/** Form of a state, behind the letter of its kind. */
 const STATE = /^(x?)(0|[1-9]\d{0,18})$/;
 
 /** The state of a row without a version: its tag is that of no other state, and its first write gives it one. */

@@ -20,7 +20,7 @@ import type {
 import type { ProblemStatus } from './problem-status.js';
 import type { RelatedAccess } from './related-rows.js';
 
-/** What features are made for. */
+/** Context that features are compiled for: the resource, and settings of the application. */
 export interface FeatureContext {
   readonly plan: ResourcePlan;
   /** The properties of the read schema. */
@@ -28,43 +28,43 @@ export interface FeatureContext {
   /** The attributes that answers with these properties are made of; null is all properties. The same for the same object. */
   columnsOf(fields: readonly string[] | null): readonly string[];
   readonly cursors: CursorCodec;
-  /** How the rows behind relations are shown. */
+  /** Views of the rows behind relations. */
   readonly views: ViewRegistry;
-  /** Whether the keys of requests are kept. Null, and the default: they are not. */
+  /** Settings of idempotency keys. Null, and the default: the keys of requests are not kept. */
   readonly idempotency?: { readonly isRequired: boolean } | null;
 }
 
-/** How the rows of a model are shown, as far as features need it. */
+/** View of the rows of a model, as far as features need it. */
 export type ModelView = Pick<FeatureContext, 'readable' | 'columnsOf'>;
 
 /** Finds the view of a model that is served, or included. */
 export type ViewRegistry = (model: ModelClass) => ModelView;
 
-/** What the inputs of a request gave, by name. A list's are its `ListQuery`. Frozen. */
+/** Parsed inputs of a request, by name. A list's are its `ListQuery`. Frozen. */
 export interface Inputs
   extends Partial<Omit<OffsetListQuery, 'kind'>>,
     Partial<Omit<CursorListQuery, 'kind'>> {
   readonly kind?: ListQuery['kind'];
   /** The states that the record may be in; null is any. Left out where the request has no condition. */
   readonly ifMatch?: WantedStates;
-  /** Whether there must be no such record yet. Left out where there may be one. */
+  /** True where there must be no such record yet. Left out where there may be one. */
   readonly onlyNew?: true;
   readonly [name: string]: unknown;
 }
 
-/** What an input sees of its request while it is read. */
+/** Facts of a request while an input is read. */
 export interface Reading {
   /** The text of a query parameter or header, for an input that depends on another one. */
   textOf(name: string): string | undefined;
-  /** What was read before. */
+  /** Inputs that are parsed already. */
   readonly inputs: Inputs;
-  /** What the request may see. */
+  /** Access of the request. */
   readonly access: Access;
   /** The record of the path; undefined where there is none. */
   readonly id?: unknown;
-  /** What it may see of the rows behind a relation. Known of those that `include` or a filter names. */
+  /** Access of the request to the rows behind a relation. Only for those that `include` or a filter names. */
   related(plan: RelatedPlan): RelatedAccess;
-  /** What is wrong with the request is added here. */
+  /** Problems of the request; inputs add theirs. */
   readonly issues: RequestIssue[];
 }
 
@@ -77,7 +77,7 @@ export interface Input {
   readonly rule?: RuleName;
   /** Its name among the inputs. Default: `name`. */
   readonly member?: string;
-  /** What it is in a request without it. */
+  /** Its value in a request without it. */
   readonly absent?: unknown;
   /** The same for requests that may not see everything. Default: `absent`. */
   absentFor?(form: AccessForm): unknown;
@@ -99,7 +99,7 @@ export interface Input {
 export interface InputDescription {
   readonly description: string;
   readonly schema: JsonSchema;
-  /** How the values of an array stand in a query string (OpenAPI 3.1, `style`). */
+  /** Style of the values of an array in a query string (OpenAPI 3.1, `style`). */
   readonly style?: 'form';
   readonly explode?: boolean;
 }
@@ -122,7 +122,7 @@ export interface AnswerDraft {
 /** Adds to an answer. */
 export type Presenter = (draft: AnswerDraft, result: OperationResult, request: Request) => AnswerDraft;
 
-/** What an operation was asked for and gave, as far as answers depend on it. */
+/** Inputs and result of an operation, as far as answers depend on them. */
 export interface OperationResult {
   readonly inputs: Inputs;
   /** Rows that were found or written. */
@@ -133,13 +133,13 @@ export interface OperationResult {
   key(): unknown;
   /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
   stored(attribute: string): string | null | undefined;
-  /** Whether the body follows from the row alone, so that the same row always gives the same bytes. */
+  /** True where the body follows from the row alone, so that the same row always has the same bytes. */
   readonly isOfRow: boolean;
-  /** Whether the body is what is sent: no code of the user's comes after. */
+  /** True where the body is sent as it is: no code of the user's comes after. */
   readonly isFinal: boolean;
 }
 
-/** What a feature says of endpoints. */
+/** Members of a feature by endpoint. */
 export type ByEndpoint<T> = Readonly<Partial<Record<Endpoint, T>>>;
 
 /** The operation of each endpoint. */
@@ -154,7 +154,7 @@ export interface OperationByEndpoint {
   readonly replace: ReplaceOperation;
 }
 
-/** What a feature makes of operations. */
+/** Changes of operations by a feature. */
 export type OperationSteps = {
   readonly [E in Endpoint]?: (
     operation: OperationByEndpoint[E],
@@ -163,7 +163,7 @@ export type OperationSteps = {
   ) => OperationByEndpoint[E];
 };
 
-/** What a resource's feature does. Each member is optional; a feature that is off does not exist. */
+/** Members of a resource's feature. Each is optional; a feature that is off does not exist. */
 export interface Feature {
   readonly inputs?: readonly Input[];
   /** Members of the inputs that no request sets. */
@@ -176,7 +176,7 @@ export interface Feature {
   readonly present?: ByEndpoint<Presenter>;
   /** The headers that are added, for the document. */
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
-  /** What can go wrong, for the document. */
+  /** Statuses of problems, for the document. */
   readonly problems?: ByEndpoint<readonly ProblemStatus[]>;
 }
 

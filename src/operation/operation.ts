@@ -1,4 +1,4 @@
-/** What a request asks of the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
+/** Work of a request in the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
 import type { CanonicalFilterOperator, JsonType } from '../metadata/crud-options.js';
 import type { RecordInfo } from '../model/model-info.js';
 import type { SortTerm } from '../plan/resource-plan.js';
@@ -29,12 +29,12 @@ export interface Comparison {
   readonly kind: 'comparison';
   /** Where there is a `jsonType`, a path to a value inside of it: `details.size`. */
   readonly attribute: string;
-  /** What that value has to be. All else counts as NULL. */
+  /** JSON type that the value has to have. Values of other types count as NULL. */
   readonly jsonType?: JsonType;
   /** True where an equality compares milliseconds of a moment, as answers show it: the value has no microseconds. */
   readonly toMilliseconds?: true;
   readonly operator: CanonicalFilterOperator;
-  /** Those of a list are bound, or one slot with the text of an array; that of `=isnull=` and `=isempty=` is bound. */
+  /** Values of a list are bound, or one slot with the text of an array; that of `=isnull=` and `=isempty=` is bound. */
   readonly values: readonly Value[];
 }
 
@@ -44,10 +44,10 @@ export interface Junction {
   readonly operands: readonly Predicate[];
 }
 
-/** Whether a table has a row with this key that meets a condition, or has none. */
+/** Condition that a table has a row with this key that meets a condition, or has none. */
 export interface Exists {
   readonly kind: 'exists';
-  /** Whether there must be none. Default: false. */
+  /** True where there must be no such row. Default: false. */
   readonly isNegated?: boolean;
   readonly target: RecordInfo;
   /** An attribute of the target. */
@@ -57,7 +57,7 @@ export interface Exists {
   readonly where: Predicate | null;
 }
 
-/** What Sequelize asks of the rows of a table that has its model's name in the query. It has no value of a request. */
+/** SQL of Sequelize for a condition on the rows of a table named as its model. It has no value of a request. */
 export interface Written {
   readonly kind: 'written';
   readonly target: RecordInfo;
@@ -72,7 +72,7 @@ export interface Reference extends Pick<Exists, 'target' | 'key'> {
   readonly where: Predicate;
 }
 
-/** What of the rows is answered: names of attributes, in the order of their columns. */
+/** Answered part of the rows: names of attributes, in the order of their columns. */
 export interface Selection {
   readonly columns: readonly string[];
 }
@@ -98,9 +98,9 @@ export interface ReadOperation {
   readonly kind: 'read';
   readonly where: Predicate;
   readonly select: Selection;
-  /** Whether nothing else may change the row until the transaction has ended. */
+  /** True where nothing else may change the row until the transaction has ended. */
   readonly isLocked?: boolean;
-  /** Whether the primary is asked: a replica may be behind. Default: no. */
+  /** True where the primary executes it: a replica may be behind. Default: false. */
   readonly isFresh?: boolean;
 }
 
@@ -148,7 +148,7 @@ export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
   readonly row: Readonly<Record<string, unknown>>;
   /** The values that a row is changed to. */
   readonly set: Readonly<Record<string, unknown>>;
-  /** Whether there has to be a row, or must be none; null is either. */
+  /** Condition that there has to be a row, or must be none; null is either. */
   readonly only: 'change' | 'create' | null;
   /** Default: none. */
   readonly references?: readonly Reference[];
@@ -210,7 +210,7 @@ export interface DeleteMatching
   extends Pick<UpdateMatching, 'where' | 'maximum'>,
     Pick<DeleteOperation, 'mark'> {}
 
-/** One of them. */
+/** Any operation on one table. */
 export type Operation =
   | ReadOperation
   | ListOperation

@@ -47,7 +47,7 @@ export function versionProblem(
   );
 }
 
-/** Whether writes need a condition. */
+/** Compiles the option `ifMatch`: `required` where writes need a condition. */
 export function compileIfMatch(
   { info, options, report }: OptionCheck,
   tag: EntityTagPlan | null,

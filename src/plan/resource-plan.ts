@@ -1,4 +1,4 @@
-/** What the compile phase produces: everything a resource needs, decided and frozen. */
+/** Result of the compile phase: everything a resource needs, decided and frozen. */
 import type { VisibleRule } from '../metadata/access-options.js';
 import type { CountMode } from '../metadata/count-options.js';
 import type {
@@ -29,7 +29,7 @@ export interface PageSize {
   readonly max: number;
 }
 
-/** How the rows of a list may be counted. */
+/** Modes in which the rows of a list may be counted. */
 export interface CountPlan {
   readonly default: CountMode;
   readonly allow: readonly CountMode[];
@@ -37,22 +37,22 @@ export interface CountPlan {
   readonly cap: number;
 }
 
-/** What may be filtered by, and how. */
+/** Attribute and operators of a filter. */
 export interface FilterPlan {
   /** The attribute that tells it. */
   readonly attribute: string;
   /** Of the attribute, or of the values inside of it. */
   readonly type: ColumnType;
-  /** What the values are where the name is a path into JSON: `details.size`. */
+  /** JSON type of the values where the name is a path into JSON: `details.size`. */
   readonly jsonType?: JsonType;
   readonly operators: readonly CanonicalFilterOperator[];
 }
 
-/** Which attributes the user hid from answers, or from bodies. */
+/** Attributes that the user hid from answers, or from bodies. */
 export interface Exposure {
   readonly unreadable: ReadonlySet<string>;
   readonly unwritable: ReadonlySet<string>;
-  /** What is wrong with hiding an attribute without which no row can be created, by attribute. */
+  /** Problems of hiding an attribute without which no row can be created, by attribute. */
   readonly undecided: ReadonlyMap<string, string>;
 }
 
@@ -66,7 +66,7 @@ export interface ResourceDeclaration {
   readonly readGuards?: readonly string[];
 }
 
-/** What tells the states of a row apart. */
+/** Attribute by which the states of a row differ. */
 export interface EntityTagPlan {
   readonly kind: 'version' | 'xmin';
   readonly attribute: string;
@@ -92,7 +92,7 @@ export interface ResourcePlan {
   /** `/blog-posts`; empty when the resource is the root of its router. */
   readonly prefix: string;
   readonly tags: readonly string[];
-  /** What the records are, for the documentation. */
+  /** Description of the records, for the documentation. */
   readonly description: string | null;
   readonly endpoints: ReadonlySet<Endpoint>;
   /** Null where each write is of one record. */
@@ -116,11 +116,11 @@ export interface ResourcePlan {
   /** `custom`: ids are read by a function of the user's, which may give anything. */
   readonly idKind: IdKind;
   readonly unknownQuery: 'reject' | 'ignore';
-  /** What tells the states of a row apart; null is a resource without strong tags. */
+  /** Attribute of the states of a row; null is a resource without strong tags. */
   readonly entityTag: EntityTagPlan | null;
-  /** Whether changes need a condition. */
+  /** `required` where changes need a condition. */
   readonly ifMatch: 'optional' | 'required';
-  /** Who sees and writes what; null is everybody everything. */
+  /** Rules of access; null is everybody everything. */
   readonly access: AccessPlan | null;
   readonly relations: RelationsPlan;
 }
@@ -138,7 +138,7 @@ export interface RelatedPlan {
   readonly where: VisibleRule | null;
 }
 
-/** Whether some requests may not read a key of a relation. @param parent the rules of its parent */
+/** True where some requests may not read a key of a relation. @param parent the rules of its parent */
 export function hasRestrictedKey(
   { relation, target, throughAccess }: RelatedPlan,
   parent: AccessPlan | null,
@@ -155,14 +155,14 @@ export interface IncludePlan extends RelatedPlan {
   readonly size: PageSize | null;
   /** Null where answers say nothing of it. */
   readonly count: CountPlan | null;
-  /** What may be included in the included rows, by name. */
+  /** Relations that may be included in the included rows, by name. */
   readonly include: ReadonlyMap<string, IncludePlan>;
 }
 
 /** A relation that may be filtered by. */
 export interface RelationFilter {
   readonly related: RelatedPlan;
-  /** What of the target, by name. */
+  /** Filters of the target, by name. */
   readonly filters: ReadonlyMap<string, FilterPlan>;
   /** Relations of the target to one record, by name. */
   readonly relations: ReadonlyMap<string, RelationFilter>;
@@ -170,11 +170,11 @@ export interface RelationFilter {
 
 /** The relations of a resource. They are compiled when all resources are, because each may lead to any other. */
 export interface RelationsPlan {
-  /** Those that may be included, by name. */
+  /** Relations that may be included, by name. */
   readonly include: ReadonlyMap<string, IncludePlan>;
-  /** Those that may be filtered by, by name. */
+  /** Relations that may be filtered by, by name. */
   readonly filters: ReadonlyMap<string, RelationFilter>;
-  /** Those that have a list under each record, by name. */
+  /** Relations that have a list under each record, by name. */
   readonly subresources: ReadonlyMap<string, SubresourcePlan>;
 }
 
@@ -182,7 +182,7 @@ export interface RelationsPlan {
 export interface SubresourcePlan extends RelatedPlan {
   /** Behind the prefix of the parent: `/:id/reviews`. */
   readonly path: string;
-  /** What stands in the place of a method's name: `subresources.reviews`. No method has a dot. */
+  /** Name in the place of a method's: `subresources.reviews`. No method has a dot. */
   readonly method: string;
 }
 

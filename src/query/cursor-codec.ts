@@ -20,7 +20,7 @@ export const CURSOR_LENGTH = 12_288;
  * longest row of an index has (2,704 bytes). A cursor of longer values holds the primary key of the row, and a digest of them.
  */
 const WHOLE_LENGTH = 4_000;
-/** What a payload says in its third member, added up. */
+/** Flags of a payload's third member, which are added up. */
 const INCLUSIVE = 1;
 const ABRIDGED = 2;
 /** Characters of base64url: multiples of four, of which each says six bits that no other spelling says. */

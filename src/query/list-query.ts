@@ -1,4 +1,4 @@
-/** What a list or a read asks for, parsed and checked against the plan. Frozen. */
+/** Parsed request of a list or a read, checked against the plan. Frozen. */
 import type { CountMode, CountRequest } from '../metadata/count-options.js';
 import type { CanonicalFilterOperator, JsonType } from '../metadata/crud-options.js';
 import type { RecordInfo } from '../model/model-info.js';
@@ -8,10 +8,10 @@ import type { Keyset } from './keyset.js';
 /** Soft-deleted records that a request asks for: them only, or them among the others. */
 export const DELETED = ['only', 'with'] as const;
 
-/** One of them. */
+/** Value of `DELETED`. */
 export type Deleted = (typeof DELETED)[number];
 
-/** What lists of both kinds have; `count` and `cap` only where the option `count` is set. */
+/** Criteria of lists of both kinds; `count` and `cap` only where the option `count` is set. */
 export interface ListCriteria extends CountRequest {
   /** Rows per page, within the resource's maximum. */
   readonly size: number;
@@ -66,7 +66,7 @@ export interface Comparison {
   readonly kind: 'comparison';
   /** Where there is a `jsonType`, a path to a value inside of it: `details.size`. */
   readonly attribute: string;
-  /** What that value has to be. All else counts as NULL. */
+  /** JSON type that the value has to have. Values of other types count as NULL. */
   readonly jsonType?: JsonType;
   /** True where an equality compares milliseconds of a moment, as answers show it: the value has no microseconds. */
   readonly toMilliseconds?: true;
@@ -75,14 +75,14 @@ export interface Comparison {
 }
 
 /**
- * Whether there is a row of another table that belongs to the row and meets a condition, or none. The library makes it of `q`,
- * and it holds what the request may see of that table: pass it on as it is.
+ * Condition that another table has a row that belongs to the row and meets a condition, or has none. The library
+ * makes it of `q`, and it holds the access of the request to that table: pass it on as it is.
  *
  * @example repository.page({ filter: query.filter, page: 1, size: 20 })
  */
 export interface RelatedFilter {
   readonly kind: 'exists';
-  /** Whether there must be none. Default: false. */
+  /** True where there must be none. Default: false. */
   readonly isNegated?: boolean;
   readonly target: RecordInfo;
   /** The attribute of the target that has the value. */
@@ -99,7 +99,7 @@ export interface ReadQuery {
   readonly fields: readonly string[] | null;
   /** The relations to answer along with the record. Default: none. */
   readonly include?: readonly Inclusion[];
-  /** Whether it may be, or has to be, a soft-deleted one, where the rule `can.deleted` has allowed it. Default: it is none. */
+  /** Mode for soft-deleted records, which the rule `can.deleted` has allowed. Default: no such record is read. */
   readonly deleted?: Deleted;
 }
 
@@ -113,8 +113,8 @@ export interface Inclusion {
   /** A total order. */
   readonly sort: readonly SortTerm[];
   readonly filter: Filter | null;
-  /** How the rows of each parent are counted; undefined where the relation has no `count`. */
+  /** Mode of counting the rows of each parent; undefined where the relation has no `count`. */
   readonly count?: CountMode | undefined;
-  /** What is included in its records. */
+  /** Relations that are included in its records. */
   readonly include: readonly Inclusion[];
 }

@@ -6,9 +6,9 @@ import { type WireFormat, wireFormat } from './wire-format.js';
 /** Turns the text of a value that is not NULL into JSON text. */
 export type TextFormat = (text: string) => string;
 
-/** What PostgreSQL writes of a moment when the time zone is UTC, in the years that RFC 3339 can write. */
+/** PostgreSQL's text of a moment when the time zone is UTC, in the years that RFC 3339 can write. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
-/** How long one is at least that has milliseconds. */
+/** Minimum length of a moment that has milliseconds. */
 const PRECISE_LENGTH = '2026-01-31 08:00:00.123+00'.length;
 
 /**

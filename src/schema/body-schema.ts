@@ -31,7 +31,7 @@ import {
 } from './request-issue.js';
 import type { RuleContext, SchemaClass } from './synthesize-class.js';
 
-/** What a body is checked against. */
+/** Schema that a body is checked against. */
 export interface BodySchema extends ValueSchema {
   /** class-validator refuses what it knows nothing about: a class without properties, or with `@Expose()` only. */
   readonly hasRules: boolean;
@@ -52,7 +52,7 @@ const NONE: ReadonlySet<string> = new Set();
 /** Unknown properties of a body for which a similar name is looked for: the search costs more than the rest of a body. */
 const MAX_GUESSES = 20;
 
-/** What class-validator calls a property that its class does not have; only objects inside a body can have one. */
+/** class-validator's name of a property that its class does not have; only objects inside a body can have one. */
 const UNDECLARED = 'whitelistValidation';
 const STRICT = Object.freeze({ forbidUnknownValues: true, whitelist: true, forbidNonWhitelisted: true });
 
@@ -136,7 +136,7 @@ export function parseBody(schema: BodySchema, body: unknown, budget = new Member
   return schema.read(body) ?? parseThroughClass(schema, body, budget);
 }
 
-/** What the class says of the body: its values, or all that is wrong with it. */
+/** Parses a body through its class: values, or all problems with them. */
 async function parseThroughClass(
   schema: BodySchema,
   body: unknown,
@@ -163,7 +163,7 @@ async function parseThroughClass(
   const { instance, failures } = await askClass(schema, known);
   const told = failures.filter(
     ({ property, constraints }) =>
-      // What is undeclared at the top is refused already, or was set by the user's class itself.
+      // A property that is undeclared at the top is refused already, or was set by the user's class itself.
       !refused.has(property) && !schema.closed.has(property) && constraints?.[UNDECLARED] === undefined,
   );
   issues.push(...failureIssues(told, known));
@@ -178,7 +178,7 @@ async function parseThroughClass(
   return values;
 }
 
-/** What the class makes of the values, and what is wrong with them. */
+/** Instance of the class with the values, and their failures. */
 async function askClass(schema: BodySchema, values: BodyValues) {
   try {
     const instance = fillClass(schema.class, values);
@@ -192,7 +192,7 @@ async function askClass(schema: BodySchema, values: BodyValues) {
   }
 }
 
-/** What the rules of the class say of the values as they came. */
+/** Issues of the values as they came, by the rules of the class. */
 async function ruleIssues(schema: BodySchema, values: BodyValues): Promise<readonly RequestIssue[]> {
   try {
     const failures = await validate(fillClass(schema.class, values, false), STRICT);
@@ -205,7 +205,7 @@ async function ruleIssues(schema: BodySchema, values: BodyValues): Promise<reado
   }
 }
 
-/** What routing-controllers answers with; thrown on purpose. */
+/** True for an error that routing-controllers answers with; thrown on purpose. */
 function isHttpError(error: unknown): boolean {
   return typeof (error as { httpCode?: unknown } | null | undefined)?.httpCode === 'number';
 }
@@ -229,12 +229,12 @@ function failureIssues(failures: readonly ValidationError[], body: BodyValues): 
   const isDeclared = declarations();
   const read = (failure: ValidationError, parents: readonly string[]): void => {
     if (issues.length >= MAX_ISSUES) return;
-    // What class-validator knows no rules for has no property of its own.
+    // A value without rules of class-validator has no property of its own.
     const path = failure.property === undefined ? parents : [...parents, failure.property];
     const broken = Object.entries(failure.constraints ?? {}).filter(
       ([code]) => code !== UNDECLARED || (isSent(body, path) && !isDeclared(failure)),
     );
-    // What is absent, null or of another type breaks every other rule too, which is not worth saying.
+    // A value that is absent, null or of another type breaks every other rule too, which is not worth reporting.
     const told = broken.filter(
       ([name, message]) => name === 'isDefined' || isOtherType(failure, name, message),
     );
@@ -287,7 +287,7 @@ function columnRuleOf(
   return message === `${property} ${context?.columnRule}` ? (context ?? null) : null;
 }
 
-/** Whether the column has values of another type of JSON: `"5"` for a number. */
+/** True where the column has values of another type of JSON: `"5"` for a number. */
 function isOtherType(failure: ValidationError, code: string, message: string): boolean {
   const { jsonType } = columnRuleOf(failure, code, message) ?? {};
   if (jsonType === undefined) return false;

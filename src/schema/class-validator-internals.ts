@@ -79,7 +79,7 @@ export function decoratorsOf(target: Class): ClassDecorators {
   return made;
 }
 
-/** What class-validator's own `validate` gives, with the same calls of validators, in the same order. */
+/** Failures as of class-validator's own `validate`, with the same calls of validators, in the same order. */
 export async function validate(instance: object, options: ValidatorOptions): Promise<ValidationError[]> {
   const executor = new BodyValidation(new Validator(), options);
   const errors: ValidationError[] = [];
@@ -108,7 +108,7 @@ class BodyValidation extends ValidationExecutor {
     super.performValidations(object, value, property, defined, others, errors);
     const { constraints = {}, children = [] } = errors.at(-1) ?? {};
     const isRight = children.length === 0 && Object.keys(constraints).length === 0;
-    // What is promised comes to the error later.
+    // A promised constraint is added to the error later.
     if (isRight && this.awaitingPromises.length === promised) errors.pop();
   }
 

@@ -37,7 +37,7 @@ export function writableAttributes(info: ModelInfo, exposure: Exposure, kind: Bo
   });
 }
 
-/** What a body class is derived from. */
+/** Shape that a body class is derived from. */
 export function shapeBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyKind): ShapeClass {
   const attributes = writableAttributes(info, exposure, kind);
   return (target) => {
@@ -79,7 +79,7 @@ function nullDefaults(info: ModelInfo, attributes: readonly AttributeInfo[]): Re
   return Object.fromEntries(optional.map(({ name }) => [name, null]));
 }
 
-/** What an attribute does in a body when it is absent, and when it is null. */
+/** Rule of an attribute in a body where it is absent, and where it is null. */
 export function presenceOf({ model }: ModelInfo, attribute: AttributeInfo, kind: BodyKind): Presence {
   const mayMiss = kind === 'update' || isFilled(attribute);
   const demand = attribute.nullable ? demandOf(model, attribute.name) : 'always';

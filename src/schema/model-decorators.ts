@@ -10,7 +10,7 @@ import type { Exposure } from '../plan/resource-plan.js';
 import { copyProblem } from './class-transformer-copies.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
 
-/** Which way values go: out in answers, or in from bodies. */
+/** Direction of values: out in answers, or in from bodies. */
 type Direction = keyof typeof DIRECTIONS;
 
 /**
@@ -44,7 +44,7 @@ export function describeExposure(info: RecordInfo, report: (problem: string) => 
   return Object.freeze({ unreadable, unwritable, undecided });
 }
 
-/** Whether only a body, or code of the user's, can give the value that a new row needs. */
+/** True where a new row needs a value that only a body, or code of the user's, can hold. */
 function isRequired({ role, type, nullable, hasDefault }: AttributeInfo): boolean {
   if (role === 'primaryKey') return !hasDefault;
   return role === 'data' && type.kind !== 'virtual' && !nullable && !hasDefault;
@@ -80,7 +80,7 @@ function exclusionOf(model: object, name: string, direction: Direction): Exclude
   return appliesTo(options, direction) ? options : undefined;
 }
 
-/** Those of a class and of the classes that it extends add up, as class-transformer has it. */
+/** Exclusions of a class and of the classes that it extends add up, as in class-transformer. */
 function propertyExclusion(model: object, name: string, direction: Direction): ExcludeOptions | undefined {
   for (let target = model; typeof target === 'function'; target = Object.getPrototypeOf(target)) {
     const found = transformerStorage.findExcludeMetadata(target, name);
@@ -96,7 +96,7 @@ function appliesTo({ toClassOnly, toPlainOnly }: ExcludeOptions = {}, direction:
   return direction === 'write' ? toClassOnly === true : toPlainOnly === true;
 }
 
-/** Whether the user's `@Transform` or `@Type` decides how a property of the class leaves. */
+/** True where the user's `@Transform` or `@Type` decides the form in which a property of the class leaves. */
 export function shapesValue(target: Class, property: string): boolean {
   return (
     transformsOf(target, property, 'read').length > 0 ||
@@ -105,17 +105,17 @@ export function shapesValue(target: Class, property: string): boolean {
   );
 }
 
-/** Whether `@Type` names a class for a property, or a function that chooses one. */
+/** True where `@Type` names a class for a property, or a function that chooses one. */
 export function hasType(target: object, property: string): boolean {
   return transformerStorage.findTypeMetadata(target, property) !== undefined;
 }
 
-/** Whether the user gave the attribute a `@Transform` for this direction. */
+/** True where an attribute has a `@Transform` of the user's for this direction. */
 export function hasTransform(info: RecordInfo, attribute: string, direction: Direction): boolean {
   return isTransformed(info.model, attribute, direction);
 }
 
-/** Whether the user gave a property of any class a `@Transform` for this direction. */
+/** True where a property of any class has a `@Transform` of the user's for this direction. */
 export function isTransformed(target: object, property: string, direction: Direction): boolean {
   return transformsOf(target, property, direction).length > 0;
 }

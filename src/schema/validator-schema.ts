@@ -6,12 +6,12 @@ import type { Class } from '../metadata/crud-options.js';
 import { validatorsOf } from './class-properties.js';
 import { bothSchemas, type JsonSchema } from './json-schema.js';
 
-/** What the decorators of one property say. */
+/** Rules of the decorators of one property. */
 export interface PropertyRules {
   readonly schema: JsonSchema;
-  /** Whether absence is refused, as far as is known. */
+  /** True where decorators refuse absence, as far as their rules are known. */
   readonly isRequired: boolean;
-  /** Whether `@IsOptional()` lets null pass. */
+  /** True where `@IsOptional()` lets null pass. */
   readonly isOptional: boolean;
   /** `@ValidateNested()`: of the value itself, or of each element. */
   readonly nested: 'value' | 'each' | null;

@@ -1,4 +1,4 @@
-/** How values of a body are written, by column type: strict, without guessing, and independent of the machine's zone. */
+/** Form of the values of a body, by column type: strict, without guessing, and independent of the machine's zone. */
 import type { ColumnType } from '../model/column-type.js';
 import { infiniteOf, localDate, localText, preciseDate, toDatabaseYear } from '../model/exact-time.js';
 
@@ -206,7 +206,7 @@ export function isStorableText(value: string): boolean {
 /** Leaves room for the rest of an address, behind proxies too. */
 export const SEGMENT_LENGTH = 4000;
 
-/** Whether a storable text can stand in a path. Clients take `.` and `..` for steps, percent-encoded or not (RFC 3986, 5.2.4). */
+/** True for a storable text that can be a segment of a path. Clients resolve `.` and `..` (RFC 3986, 5.2.4). */
 export function isAddressable(value: string): boolean {
   if (/^\.{0,2}$/.test(value) || value.length > SEGMENT_LENGTH) return false;
   // Half a character cannot be encoded; another rule refuses it.

@@ -1,4 +1,4 @@
-/** What may be logged of an error: enough to find the fault, without a value that a client sent. */
+/** Description of an error for logs: enough to find the fault, without a value that a client sent. */
 
 /** Enough to see what an error was made of; a chain can be a ring. */
 const MAX_DEPTH = 3;
@@ -45,7 +45,7 @@ export function describeError(error: unknown, depth = MAX_DEPTH): object {
   }
 }
 
-/** Those that an error was made of: an `AggregateError`, and Sequelize's error of one record among many. */
+/** Errors that an error was made of: an `AggregateError`, and Sequelize's error of one record among many. */
 function errorsIn(error: Error): readonly Error[] {
   const { errors } = error as { errors?: unknown };
   return [errors].flat().filter((each) => each instanceof Error);
@@ -79,14 +79,14 @@ function describeOne(error: Error): object {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** What the driver said: what Sequelize has wrapped, or the error itself, where code of the user's threw it bare. */
+/** Error of the driver: wrapped by Sequelize, or the error itself, where code of the user's threw it bare. */
 function databaseErrorOf(error: Error): Record<string, unknown> | null {
   const { parent, severity, code } = error as Error & Record<'parent' | 'severity' | 'code', unknown>;
   const isBare = typeof severity === 'string' && SQLSTATE.test(String(code));
   return (parent || (isBare ? error : null)) as Record<string, unknown> | null;
 }
 
-/** Whether a message can quote values: the database's, a validator's, and one that was made of such a message. */
+/** True where a message can quote values: the database's, a validator's, and one that was made of such a message. */
 function isQuoting(error: Error, depth = MAX_DEPTH): boolean {
   if (databaseErrorOf(error) || isValidation(error)) return true;
   if (depth === 0) return false;

@@ -1,4 +1,4 @@
-/** What is wrong with options, as a message says it: types stop it, and plain JavaScript does not. */
+/** Problems of options, as messages: types stop them, and plain JavaScript does not. */
 import { inspect } from 'node:util';
 import { didYouMean } from './did-you-mean.js';
 
@@ -21,7 +21,7 @@ export function unknownOptions(owner: string, options: object, names: readonly s
     );
 }
 
-/** What is wrong with an option that is true or false: a text such as 'false' would be true. */
+/** Problems of an option that is true or false: a text such as 'false' would be true. */
 export function flagProblems(name: string, value: unknown): string[] {
   return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];
 }
@@ -34,7 +34,7 @@ export function listProblems(name: string, value: unknown, members: string): str
 /** Segments of letters, digits and `-._~`: what needs no encoding and means nothing to a router (RFC 3986, 2.3). */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 
-/** What is wrong with an option that is a path, with a slash at its end or without, or empty. */
+/** Problems of an option that is a path, with a slash at its end or without, or empty. */
 export function pathProblems(name: string, path: unknown, example: string): string[] {
   if (typeof path === 'string' && PLAIN_PATH.test(withoutSlash(path))) return [];
   return [`${name} ${showValue(path)} is not a plain path; use one such as '${example}'.`];

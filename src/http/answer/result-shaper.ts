@@ -26,13 +26,13 @@ export function guardJson(response: Response, serializers: SerializerRegistry): 
   Object.assign(response, { json: guarded(json), jsonp: guarded(jsonp) });
 }
 
-/** What a method has returned is shaped already. */
+/** Restores Express's own methods: a returned value is serialized already. */
 export function releaseJson(response: Response): void {
   Object.assign(response, unguarded.get(response));
   unguarded.delete(response);
 }
 
-/** What the answers of the user's methods go through. */
+/** Steps through which the answers of the user's methods go. */
 export interface ResultShaper {
   /** To be called before a method that is given the response, and may write to it. */
   guard(response: Response): void;

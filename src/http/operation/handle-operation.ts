@@ -30,22 +30,22 @@ import { compileMethod } from './run-method.js';
 import { aloneTarget, type RowRunner, sessionTarget } from './run-rows.js';
 import { compileShape, isUnshaped, type Shape, type ShapedBy, whole } from './shape-answer.js';
 
-/** What is decided about a route at the start. */
+/** Decisions about a route at the start. */
 export interface RouteDecisions {
   /** Runs our SQL; null where only Sequelize can, or a method of the user's decides what runs. */
   readonly rows: RowRunner | null;
-  /** Whether the answer is made of values. */
+  /** True where the answer is made of values. */
   readonly isSeen: boolean;
-  /** Who takes part in the answer. */
+  /** Code that takes part in the answer. */
   readonly shapedBy: ShapedBy;
-  /** Whether code of the user's takes part in what records look like. */
+  /** True where code of the user's takes part in the form of records. */
   readonly isShapedByUser: boolean;
-  /** Whether decorators of the user's read parameters of the method. */
+  /** True where decorators of the user's read parameters of the method. */
   readonly isDecorated: boolean;
   readonly settings: PathSettings;
 }
 
-/** What a route does, made for it at the start. */
+/** Work of a route, compiled at the start. */
 export interface RouteWork<I extends RequestArguments = RequestArguments> {
   /** The instance that its records are of. */
   readonly sequelize: Sequelize | undefined;
@@ -109,7 +109,7 @@ export function compileHandler(
   return answerWith(work, decisions, shaper);
 }
 
-/** What is known of a request that has to happen as a whole. */
+/** Facts of a request that has to happen as a whole. */
 interface WholeRequest<I extends RequestArguments> {
   /** Null where decorators of the user's read the parameters. */
   readonly input: I | null;
@@ -223,12 +223,12 @@ export function answerWith<I extends RequestArguments>(
       isWhole,
       isConditional,
     });
-    // What routing-controllers takes for "the method answers itself".
+    // routing-controllers takes the response itself for "the method answers itself".
     return draft ? send(draft, response, metadata, shaper) : response;
   };
 }
 
-/** What is known of a request without a look at it. */
+/** Parser of operations without inputs: it reads only the access of a request. */
 function withoutInputs({ access, features }: Resource, operation: Endpoint): RequestParser {
   return async (request) => {
     const granted = await access(request, operation);
@@ -236,7 +236,7 @@ function withoutInputs({ access, features }: Resource, operation: Endpoint): Req
   };
 }
 
-/** Whether no session of the user's has to see what the request does. */
+/** True where no session of the user's has to see the statements of the request. */
 export function isAlone(sequelize: Sequelize | undefined, request: Request): boolean {
   return currentSession(sequelize) === undefined && existingSessions(request) === undefined;
 }

@@ -38,7 +38,7 @@ import { rowsShown } from './shown-records.js';
 
 /** Runs one operation of a resource. */
 export interface RowRunner<I extends RequestArguments = RequestArguments> {
-  /** Whether it may now: hooks and a scope can be added at any time, and would not see our SQL. */
+  /** True where it may run now: hooks and a scope can be added at any time, and would not see our SQL. */
   isOpen(): boolean;
   /**
    * True where the table may leave out the row of a write, which has to run in a session then. Absent for reads. The
@@ -93,7 +93,7 @@ const ROW_WRITES: Readonly<Partial<Record<Endpoint, readonly RowWrite[]>>> = {
   purge: ['delete'],
 };
 
-/** What rows are, as what an operation gave. */
+/** Outcome of an operation, from the rows of its statement. */
 export function outcomeOfRows(
   resource: Resource,
   columns: readonly string[],

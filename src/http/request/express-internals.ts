@@ -1,4 +1,4 @@
-/** What this package reads of Express that is not in the types of both versions. */
+/** Parts of Express that this package reads, and that are not in the types of both versions. */
 import type { Application } from 'express';
 
 /** A layer of Express's router: a route, or a router in it, or a middleware. */

@@ -17,7 +17,7 @@ export interface RuledKey extends ForeignKey {
   readonly live?: Predicate | null;
 }
 
-/** What an application says of the models of its requests. */
+/** Rules of an application for the models of its requests. */
 export interface AccessRules {
   /** Null where there are no rules. */
   accessTo(model: ModelClass): RequestAccess | null;
@@ -57,7 +57,7 @@ export function accessToWrite(
   );
 }
 
-/** What a repository of a model asks; null where the application has no rules. */
+/** Access of the repositories of a model; null where the application has no rules. */
 export function accessSource(
   request: Request,
   model: ModelClass,

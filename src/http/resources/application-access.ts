@@ -98,7 +98,7 @@ function isConstrained(model: ModelClass, { attribute }: ForeignKey): boolean {
   );
 }
 
-/** Whether the application of a request has rules of access. */
+/** True where the application of a request has rules of access. */
 export function hasAccessRules(request: Request): boolean {
   const rules = accessRules(request);
   return rules !== undefined && !rules.areNone;

@@ -1,7 +1,7 @@
 /**
- * What this package needs of routing-controllers beyond its decorators: the storage of what they say, which it changes, and
- * methods of the driver, in whose place it puts others. Both are looked at before they are used: a list that is not there
- * would read as "no decorators".
+ * Parts of routing-controllers that this package needs beyond its decorators: their storage, which it changes, and
+ * methods of the driver, which it replaces. Both are checked before they are used: a list that is not there would
+ * read as "no decorators".
  */
 import { createRequire } from 'node:module';
 import { ExpressDriver, getMetadataArgsStorage, type MetadataArgsStorage } from 'routing-controllers';
@@ -17,7 +17,7 @@ const LISTS = 'controllers actions params uses useInterceptors responseHandlers 
 const DRIVER_METHODS =
   'getParamFromRequest handleError handleSuccess registerAction registerMiddleware transformResult prepareMiddlewares';
 
-/** What the decorators of all classes of the process say. */
+/** Storage of the decorators of all classes of the process. */
 export function routingStorage(): MetadataArgsStorage {
   return withFields(getMetadataArgsStorage(), 'MetadataArgsStorage', LISTS, missing);
 }

@@ -44,20 +44,20 @@ export interface RegisteredRoute {
   readonly layer: Router['stack'][number];
 }
 
-/** What `useExpressServer` would use, made safe. */
+/** The driver of `useExpressServer`, made safe. */
 export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #serializers: SerializerRegistry;
   readonly #isIntercepted: boolean;
   readonly #router: Router;
   /** Registered routes, in their order. */
   readonly routes: RegisteredRoute[] = [];
-  /** What is to be sent as it is. */
+  /** Results that are sent as they are. */
   readonly #shaped = new WeakSet<object>();
   /** The parameters that are read here. */
   readonly #asked = new WeakMap<ParamMetadata, AskedParameter>();
   /** Routes whose method has returned nothing. */
   readonly #missing = new WeakSet<ActionMetadata>();
-  /** Whether the application has middlewares that run after an answer. */
+  /** True where the application has middlewares that run after an answer. */
   #hasAfter = false;
 
   /** @param isIntercepted whether interceptors of the application see all results */
@@ -150,7 +150,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   }
 
   /**
-   * What comes after an answer: middlewares that ask for it. Without any, no other route is asked, and with some, others that
+   * Runs the middlewares that come after an answer. Without any, no other route is called, and with some, others that
    * match do not become the request's route, by which loggers and tracers name it.
    */
   #afterAnswer({ uses, controllerMetadata }: ActionMetadata, { request, next }: Action): NextFunction {
@@ -213,7 +213,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     return true;
   }
 
-  /** Whether interceptors see what a method returns. */
+  /** True where interceptors receive the results of a method. */
   #isInterceptedFor({ interceptors, controllerMetadata }: ActionMetadata): boolean {
     return this.#isIntercepted || interceptors.length + controllerMetadata.interceptors.length > 0;
   }

@@ -151,7 +151,7 @@ function isNarrower({ type, route }: ActionArgs, other: ActionArgs): boolean {
   return isSameVerb && shape !== wide && isCovered(shape.split('/'), wide.split('/'));
 }
 
-/** What a list sends is in wire form already, and what a generated route sends; class-transformer would walk it again. */
+/** Answers of lists and of generated routes are in wire form already; class-transformer would walk them again. */
 function inWireForm(
   { plan }: Resource,
   action: ActionArgs,
@@ -280,7 +280,7 @@ export function registerPlainController(
   return { controller, routes };
 }
 
-/** Whether code of the user's may run in a request, before or behind our SQL. */
+/** True where code of the user's may run in a request, before or behind our SQL. */
 function isUserCodeRun(
   resource: Resource,
   method: string,

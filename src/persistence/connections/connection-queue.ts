@@ -10,19 +10,19 @@ import { fullPool } from '../errors/full-pool.js';
 import type { PooledClient } from './pooled-client.js';
 import { SharedConnections } from './shared-connections.js';
 
-/** What a queue knows of its pool. */
+/** Facts and methods of a pool that its queue uses. */
 export interface QueuedPool {
   /** Connections that there may be. */
   readonly size: number;
   /** Milliseconds that anybody waits for one. */
   readonly acquireTimeout: number;
-  /** How many wait in the pool itself. */
+  /** Number of waiters in the pool itself. */
   readonly waiting: number;
-  /** Whether everybody has to ask the pool for himself: it is closing, or has to see each use. */
+  /** True where each waiter goes to the pool by itself: it is closing, or has to see each use. */
   readonly bypassesQueue: boolean;
   /** True where any connection is in use, so that the database is there. */
   readonly isInUse: boolean;
-  /** Whether a connection may be used again. */
+  /** True where a connection may be used again. */
   isSound(client: PooledClient): boolean;
   acquire(): Promise<PooledClient>;
   release(client: PooledClient): void;
@@ -40,11 +40,11 @@ export interface Waiter {
   use(client: PooledClient, behind: number): void;
   /** Takes what Sequelize says when there is no connection, or none in time. */
   fail(error: unknown): void;
-  /** Whether he no longer waits for one. */
+  /** True where the waiter no longer waits for a connection. */
   isGone?(): boolean;
-  /** Whether those behind him go first for now. */
+  /** True where the waiters behind it go first for now. */
   isHeldBack?(): boolean;
-  /** Whether he sends one statement, which may go behind another one that is not answered yet. */
+  /** True where the waiter sends one statement, which may go behind another one that is not answered yet. */
   mayFollow?(): boolean;
 }
 
@@ -69,7 +69,7 @@ export class ConnectionQueue {
   readonly #pool: QueuedPool;
   /** First come, first served. */
   readonly #waiting: QueueEntry[] = [];
-  /** Those who had a connection and need one once more. They are before all others, who would else be before them now. */
+  /** Waiters that had a connection and need one once more. They go before all others, which came later. */
   readonly #returned: QueueEntry[] = [];
   /** Connections that the pool has been asked for, for the first in the queue. */
   #asked = 0;
@@ -82,12 +82,12 @@ export class ConnectionQueue {
     this.#pool = pool;
   }
 
-  /** Whether everybody who joins is alone, because the pool has to see each of them. */
+  /** True where each waiter goes to the pool by itself, because the pool has to see each of them. */
   get bypassesQueue(): boolean {
     return this.#pool.bypassesQueue;
   }
 
-  /** How many wait for a connection of the pool, in this queue or outside of it. */
+  /** Number of waiters for a connection of the pool, in this queue or outside of it. */
   get waiting(): number {
     const others = Math.max(0, this.#pool.waiting - this.#asked);
     return this.#waiting.length + this.#returned.length + others;
@@ -147,7 +147,7 @@ export class ConnectionQueue {
     }
   }
 
-  /** Whether anybody waits in the pool who is not of this queue. */
+  /** True where a waiter outside of this queue waits in the pool. */
   get #isPoolAwaited(): boolean {
     return this.#pool.waiting > this.#asked;
   }
@@ -161,7 +161,7 @@ export class ConnectionQueue {
     while (this.#isMoreNeeded && isWorthwhile()) void this.#acquire();
   }
 
-  /** Whether there are more in the queue than connections that the pool has been asked for. */
+  /** True where more waiters are in the queue than connections are requested from the pool. */
   get #isMoreNeeded(): boolean {
     let count = this.#returned.length;
     for (const { waiter } of this.#waiting) {
@@ -244,7 +244,7 @@ export class ConnectionQueue {
     }
   }
 
-  /** How many wait for each connection of the pool, where they may go behind one who takes it. */
+  /** Number of waiters for each connection of the pool, where they may go behind the one that takes it. */
   #shareBehind({ waiter }: QueueEntry): number {
     // A hook of the pool that has come meanwhile has to see each use.
     if (!mayFollow(waiter) || this.#isPoolAwaited || this.#pool.bypassesQueue) return 0;

@@ -63,7 +63,7 @@ function overridden(own: object, base: object): string[] {
     .map(([name]) => name);
 }
 
-/** What is known of classes. */
+/** Names of the fields of instances, by class. */
 const fieldNames = new WeakMap<object, readonly string[] | null>();
 
 /** The fields that a class gives its instances beside Sequelize's; null where it throws without values. */

@@ -1,6 +1,6 @@
 /**
- * What of a model only Sequelize's own queries and instances know: getters, scopes, validations and whatever else a user
- * plugged in. Fast statements would pass it by.
+ * Parts of a model that only Sequelize's own queries and instances use: getters, scopes, validations and whatever
+ * else a user plugged in. Fast statements would pass them by.
  */
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { customAttributes, deletedAtOf, timestampsOf } from '../../model/attribute-notes.js';
@@ -91,7 +91,7 @@ function writeReasons(info: ModelInfo): string[] {
   ];
 }
 
-/** What a row has of these types PostgreSQL does not compare as Sequelize does, which writes only what differs. */
+/** Reasons of types whose values PostgreSQL compares otherwise than Sequelize, which writes only values that differ. */
 function changeReasons({ model }: ModelInfo): string[] {
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => ['CHAR', 'JSON'].includes((type as { readonly key?: string }).key ?? ''))

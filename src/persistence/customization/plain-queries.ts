@@ -1,4 +1,4 @@
-/** Whether queries of a model are Sequelize's alone, so that nobody can see what is left out around them. */
+/** Tests that queries of a model are Sequelize's alone, so that nobody can see which steps are left out around them. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { timestampsOf } from '../../model/attribute-notes.js';
@@ -12,7 +12,7 @@ import { hasOwnMethods, queryCustomizations } from './query-customizations.js';
 /** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
 const PLAIN = new WeakMap<object, boolean>();
 
-/** Whether neither methods and settings nor hooks and scopes of the user's take part in reads or writes of a model. */
+/** True where no methods, settings, hooks or scopes of the user's take part in reads or writes of a model. */
 export function hasPlainQueries<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): boolean {
   return isPlainClass(model as unknown as ModelClass) && !hasScope(model) && !hasQueryHooks(model, kind);
 }
@@ -43,12 +43,12 @@ export function runsCodeInWrites<M extends Model>(model: ModelClass<M>): boolean
   return sequelizeProblem() !== undefined || hasQueryHooks(model, 'write') || hasOwnMethods(model);
 }
 
-/** Whether code of the user's may change a query before it is sent. */
+/** True where code of the user's may change a query before it is sent. */
 export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
   return sequelizeProblem() !== undefined || hasQueryHooks(model, 'find');
 }
 
-/** Whether a delete runs code of the user's for each row. */
+/** True where a delete runs code of the user's for each row. */
 export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean {
   const { sequelize } = model;
   return DESTROY_HOOKS.some((name) => model.hasHook(name) || sequelize?.hasHook(name));

@@ -1,4 +1,4 @@
-/** What of a user's takes part in every query of a model: methods in the place of Sequelize's, and settings of its instance. */
+/** Customizations that take part in every query of a model: overridden methods, and settings of its instance. */
 import { isDeepStrictEqual } from 'node:util';
 import { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
@@ -9,13 +9,13 @@ import { ownMethods } from './class-lineage.js';
 /** On either path answers are made with it, and queries without it. */
 const UNUSED_METHODS: ReadonlySet<string> = new Set(['toJSON']);
 
-/** What there is; nothing where queries are Sequelize's alone. */
+/** Names of the customizations; none where queries are Sequelize's alone. */
 export function queryCustomizations(model: ModelClass): string[] {
   const { sequelize } = model;
   return [...(sequelize ? instanceReasons(sequelize) : []), ...overrideReasons(model)];
 }
 
-/** Whether settings, hooks or methods of the user's take part in every query of an instance. */
+/** True where settings, hooks or methods of the user's take part in every query of an instance. */
 export function seesQueries(sequelize: Sequelize): boolean {
   let isPlain = plainInstances.get(sequelize);
   if (isPlain === undefined) {
@@ -54,10 +54,10 @@ function instanceReasons(sequelize: Sequelize): string[] {
   ];
 }
 
-/** What sends queries, and is not the user's. */
+/** Methods that send queries, and are not the user's. */
 const QUERIES: ReadonlySet<unknown> = new Set([Sequelize.prototype.query, EngineSequelize.prototype.query]);
 
-/** What the user's class, or one that it extends, has in the place of Sequelize's. */
+/** Methods that the user's class, or one that it extends, has in the place of Sequelize's. */
 function overrideReasons(model: object): string[] {
   const { statics, methods, hasConstructor } = ownMethods(model);
   const found = [

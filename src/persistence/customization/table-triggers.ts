@@ -1,8 +1,9 @@
 /**
- * What a table does with writes that their statements do not show. `RETURNING` of an UPDATE gives a row as it is before the
- * triggers that run afterwards, and those of single columns run for columns that are set to what they are. Any trigger of
- * the user's may do what a rollback does not undo, so that no write of his tables is tried twice; and constraints that are
- * checked at the commit would see other writes of the same transaction.
+ * Effects of a table on writes that their statements do not show. `RETURNING` of an UPDATE returns a row as it is
+ * before the triggers that run afterwards, and those of single columns run for columns that are set to the values
+ * that they have. A trigger of the user's may have effects that a rollback does not undo, so that no write of his
+ * tables is tried twice; and constraints that are checked at the commit would see other writes of the same
+ * transaction.
  */
 import type { Sequelize } from 'sequelize';
 
@@ -18,17 +19,17 @@ const ROW_WRITES: readonly (readonly [RowWrite, number])[] = [
 
 /** The triggers of a table, and what is as good as one. */
 export interface TableTriggers {
-  /** Whether a row may not be what an UPDATE gave. */
+  /** True where a row may differ from the result of its UPDATE. */
   readonly hideUpdates: boolean;
-  /** Whether a write may do something that the statement does not say, now or at the commit. */
+  /** True where a write may have effects that the statement does not show, now or at the commit. */
   readonly areThere: boolean;
-  /** Whether it is a table without rules: a view may write anything else. */
+  /** True for a table without rules: a view may write anything else. */
   readonly isPlain: boolean;
   /** Writes of a row that the table may leave out: a trigger before them gives NULL, or a rule or a view does something else. */
   readonly dropped: ReadonlySet<RowWrite>;
   /** True where a trigger may change the values of a new row. */
   readonly changeInserts: boolean;
-  /** Whether a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
+  /** True where a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
   readonly haveLateKeys: boolean;
   /** The sequences that give new rows their keys, as their identifiers, by column. One that may not be drawn from is left out. */
   readonly sequences: Readonly<Record<string, string>>;
@@ -98,7 +99,7 @@ const TRIGGERS = `
 /** Sends a query with values for its parameters to the primary, and gives the rows. */
 type AskPrimary = (text: string, values: string[]) => Promise<readonly object[]>;
 
-/** What is known of a table. */
+/** Triggers of a table, and their age. */
 interface KnownTriggers {
   readonly triggers: TableTriggers;
   /** When it was asked for, or is again. */
@@ -108,7 +109,7 @@ interface KnownTriggers {
 /** Milliseconds after which a table is asked for again: a migration may have come meanwhile. */
 const MAX_AGE = 30_000;
 
-/** What is known of the tables of an instance. */
+/** Triggers of the tables of an instance, by table. */
 const tables = new WeakMap<Sequelize, Map<string, KnownTriggers>>();
 
 /** First queries that hold no connection, by the answers of their instance and by table. */

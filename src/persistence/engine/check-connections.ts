@@ -9,7 +9,7 @@ import type { EngineSequelize } from '../session/engine-sequelize.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { UNREPORTED } from '../session/pin-settings.js';
 
-/** What pg asks for by itself; PostgreSQL tells these in milliseconds. */
+/** Settings that pg sends by itself; PostgreSQL reports them in milliseconds. */
 const TIMEOUTS = ['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout'];
 const READ_ONLY = 'default_transaction_read_only';
 const NAMES = [READ_ONLY, ...TIMEOUTS, ...Object.keys(UNREPORTED)];
@@ -17,7 +17,7 @@ const SETTINGS = `
   SELECT name, setting, reset_val AS "own", pg_backend_pid() AS "process"
   FROM pg_settings WHERE name IN (${NAMES.map((name) => `'${name}'`).join()})`;
 
-/** How Sequelize asks for a connection for reads. */
+/** Options by which Sequelize takes a connection for reads. */
 const READ = Object.freeze({ type: QueryTypes.SELECT, useMaster: false });
 const WRITE = Object.freeze({ type: '', useMaster: true });
 
@@ -40,7 +40,7 @@ interface PooledClient {
   readonly user?: string;
 }
 
-/** Those of `EngineOptions` that matter here. */
+/** Options of `EngineOptions` that matter here. */
 interface CheckedOptions {
   readonly replicas?: readonly string[];
   readonly preparedStatements?: boolean;
@@ -133,7 +133,7 @@ function isReadOnly({ byName }: Settings): boolean {
   return byName[READ_ONLY] === 'on';
 }
 
-/** Those that are not what any of the servers was asked for. */
+/** Timeouts of a connection that differ from the settings of all servers. */
 function ignoredTimeouts({ byName }: Settings, servers: readonly ServerConfig[]): string[] {
   return TIMEOUTS.filter((name) =>
     servers.every(({ dialectOptions = {} }) => {
@@ -160,7 +160,7 @@ function ignoredWarning(names: readonly string[], isNaming: boolean): string {
   return `A pooler ignores what its connections are asked for: ${names.join(', ')} ${are} not as configured; ${advice.join('; ')}.`;
 }
 
-/** What to do where a pooler refuses what a connection is asked for; nothing for any other failure. */
+/** Advice where a pooler refuses a setting of a connection; undefined for any other failure. */
 export function refusalAdvice(message: string): string | undefined {
   if (!message.startsWith('unsupported startup parameter')) return undefined;
   return (

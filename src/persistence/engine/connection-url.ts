@@ -3,8 +3,8 @@
 const SCHEME = /^([a-z][a-z0-9+.-]*:)\/\//i;
 
 /**
- * What every parser reads in the same way: one `@` at most, in front of a plain host. With a raw `@`, `/`, `?` or `#` a part of
- * the password would become the host or the database, which errors name.
+ * URLs that every parser reads in the same way: one `@` at most, in front of a plain host. With a raw `@`, `/`, `?`
+ * or `#` a part of the password would become the host or the database, which errors name.
  */
 const CERTAIN =
   /^[a-z][a-z0-9+.-]*:\/\/([^\s@/?#\\]*@)?(\[[\da-f:.]+\]|[\p{L}\p{N}._-]*)(:\d*)?([/?][^\s@#\\]*)?$/iu;
@@ -13,7 +13,7 @@ const ENCODED =
   'with its user and password percent-encoded, as encodeURIComponent does (%40 for @, %2F for /, %23 for #, %3F for ?, %25 for %)';
 
 /**
- * What is wrong with a URL, as the end of a sentence; null where nothing is, and then its host, user and path may be shown.
+ * Problem of a URL, as the end of a sentence; null where there is none, and then its host, user and path may be shown.
  *
  * @param example what the user could write, behind "use"
  * @param isCertain whether there is one way to read it. Default: as a URL of one plain host
@@ -41,7 +41,7 @@ export function unsetProblem(value: unknown, example: string): string | null {
   return `is ${String(value)}: the environment variable that it comes from is not set; use ${example}.`;
 }
 
-/** Whether each `%` begins an encoded character: parsers leave others as they are, or throw. */
+/** True where each `%` begins an encoded character: parsers leave others as they are, or throw. */
 function canDecode(text: string): boolean {
   try {
     decodeURIComponent(text);

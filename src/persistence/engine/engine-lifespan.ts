@@ -51,19 +51,19 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    */
   cache?: string | Redis | Cluster;
   /**
-   * Whether connections keep prepared statements, at most 200 each, so that PostgreSQL plans a statement once. Use `false`
-   * behind a pooler that gives each transaction another connection and keeps none, such as PgBouncer before 1.21 in
-   * transaction mode. Reads then share no connections. With `true`, answers are right behind such a pooler, too: once it
-   * shows, a warning is logged and no statements are kept from then on. Default: true.
+   * True where connections keep prepared statements, at most 200 each, so that PostgreSQL plans a statement once. Use
+   * `false` behind a pooler that gives each transaction another connection and keeps none, such as PgBouncer before
+   * 1.21 in transaction mode. Reads then share no connections. With `true`, answers are right behind such a pooler,
+   * too: once it shows, a warning is logged and no statements are kept from then on. Default: true.
    */
   preparedStatements?: boolean;
   /**
-   * Whether generated creates and updates of several requests may share a transaction. `true` makes writes half as fast
-   * again where many wait for a connection: up to eight of one statement are executed and committed together, each
-   * answered with its own outcome. They have one `now()` and one transaction id, which `DEFAULT now()` and logical
-   * replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back, and each is
-   * executed again in a transaction of its own. Tables with triggers or deferrable constraints take no part.
-   * A `ConfigError` together with `preparedStatements: false`. Default: false, one transaction for each write.
+   * True where generated creates and updates of several requests may share a transaction. `true` makes writes half as
+   * fast again where many wait for a connection: up to eight of one statement are executed and committed together,
+   * each answered with its own outcome. They have one `now()` and one transaction id, which `DEFAULT now()` and
+   * logical replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back,
+   * and each is executed again in a transaction of its own. Tables with triggers or deferrable constraints take no
+   * part. A `ConfigError` together with `preparedStatements: false`. Default: false, one transaction for each write.
    */
   groupCommit?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Whether each server of a Sequelize instance answers, asked on a connection of its own. */
+/** Pings each server of a Sequelize instance, on a connection of its own. */
 import { Client } from 'pg';
 import type { Sequelize } from 'sequelize';
 import { expectSession, type HostedServer } from '../session/choose-host.js';

@@ -1,5 +1,5 @@
 /**
- * What a database error means, told by SQLSTATE and by the driver's connection messages. Never by PostgreSQL's `detail`,
+ * Meaning of a database error, by SQLSTATE and by the driver's connection messages. Never by PostgreSQL's `detail`,
  * which holds values, is translated, and cannot be parsed reliably.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
@@ -13,7 +13,7 @@ import {
 import { quotesValue } from '../../util/quoted-value.js';
 import { isFullPool } from './full-pool.js';
 
-/** What is wrong, in terms a client or an operator can act on. */
+/** Kind of a fault, in terms a client or an operator can act on. */
 export type FaultKind =
   | 'unique'
   | 'foreignKey'
@@ -38,7 +38,7 @@ export interface DatabaseFault {
   readonly constraint: string | null;
   readonly table: string | null;
   readonly column: string | null;
-  /** Whether the same transaction, run again, may succeed: a serialization failure or a deadlock. */
+  /** True where the same transaction, run again, may succeed: a serialization failure or a deadlock. */
   readonly isRetryable: boolean;
   /** Failed Sequelize `validate` rules. */
   readonly violations: readonly Violation[];
@@ -60,7 +60,7 @@ interface DriverError {
   readonly constraint?: unknown;
   readonly table?: unknown;
   readonly column?: unknown;
-  /** What PostgreSQL was doing, a line for each level. */
+  /** Context of the error in PostgreSQL, a line for each level. */
   readonly where?: unknown;
 }
 
@@ -84,7 +84,7 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '54000': 'invalid',
   [RESULT_TOO_LARGE]: 'tooLarge',
   [HEAP_FULL]: 'noMemory',
-  // What a function raises without a code of its own.
+  // A function raises this code where it names none of its own.
   P0001: 'refused',
   // Serialization failure (for a read on a replica: its recovery came into the way), deadlock.
   '40001': 'concurrent',
@@ -113,8 +113,8 @@ const FAULT_BY_CLASS: Readonly<Record<string, FaultKind>> = {
 };
 
 /**
- * What reports that a privilege is lacking (42501) because of a row: row security, and a function that raises it. All else
- * is about a table that the server has not been granted, which is no matter of the client's.
+ * Routines that report a lacking privilege (42501) because of a row: row security, and a function that raises it. All
+ * other reports are about a table that the server has not been granted, which is no matter of the client's.
  */
 const ROW_REFUSALS: ReadonlySet<unknown> = new Set(['ExecWithCheckOptions', 'exec_stmt_raise']);
 
@@ -139,8 +139,8 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What an error from Sequelize or pg means; null for an error that is neither's, and for what cannot be read: a proxy, or a
- * getter that throws.
+ * Fault of an error from Sequelize or pg; null for an error that is neither's, and for one that cannot be read: a
+ * proxy, or a getter that throws.
  */
 export function describeFault(error: unknown): DatabaseFault | null {
   try {
@@ -170,13 +170,13 @@ const REFUSALS: ReadonlySet<FaultKind> = new Set([
   'forbidden',
 ]);
 
-/** Whether the database has refused values: it has written nothing, and other values may be right. */
+/** True where the database has refused values: it has written nothing, and other values may be right. */
 export function isRefusal(error: unknown): boolean {
   const known = describeFault(error);
   return known !== null && REFUSALS.has(known.kind);
 }
 
-/** Whether what has failed came into the way of something else, so that a read may succeed elsewhere or a little later. */
+/** True where a conflict with other work has caused the fault, so that a read may succeed elsewhere or later. */
 export function isBusy({ kind, isRetryable }: DatabaseFault): boolean {
   return kind === 'locked' || isRetryable;
 }
@@ -194,7 +194,7 @@ function fault(kind: FaultKind): DatabaseFault {
 /** The message of a query that was given up because no answer came in time: pg's error has nothing else, nor has ours. */
 export const QUERY_TIMEOUT = 'Query read timeout';
 
-/** Whether a query failed because it was given up. */
+/** True for a query that failed because it was given up. */
 export function isQueryTimeout(error: { readonly message?: unknown } | null): boolean {
   return error?.message === QUERY_TIMEOUT;
 }
@@ -209,7 +209,7 @@ function driverError(error: unknown): DriverError | null {
   return isServerError(error) ? error : null;
 }
 
-/** What PostgreSQL reports has a severity and a SQLSTATE. */
+/** True for a report of PostgreSQL, which has a severity and a SQLSTATE. */
 function isServerError(error: object): boolean {
   const { code, severity } = error as { code?: unknown; severity?: unknown };
   return typeof severity === 'string' && typeof code === 'string' && SQLSTATE.test(code);
@@ -240,7 +240,7 @@ function driverFaultKind(driver: DriverError): FaultKind {
   );
 }
 
-/** What PostgreSQL says of reading the value of a parameter, as `portal parameter $1 = '...'`, in any language. */
+/** PostgreSQL's context of reading the value of a parameter, as `portal parameter $1 = '...'`, in any language. */
 const OF_VALUE = /\$\d+ = .*$/;
 
 /** Types such as `jsonpath` and `tsquery` refuse a value with the states of wrong SQL. */

@@ -1,6 +1,6 @@
 /**
- * What this package uses of pg that is not documented, and the versions of which that is known. All else goes through the
- * public interface ([`portable-executor.ts`](portable-executor.ts)).
+ * Undocumented parts of pg that this package uses, and the versions that are tested with them. All else goes through
+ * the public interface ([`portable-executor.ts`](portable-executor.ts)).
  */
 import { createRequire } from 'node:module';
 import { Client } from 'pg';
@@ -18,7 +18,7 @@ export const TESTED_PG = { major: 8, first: 11, last: 23 } as const;
 /** The first minor with `pipeline`. */
 const PIPELINE_SINCE = 23;
 
-/** What pg has to do with a socket. */
+/** Methods of a socket that pg uses. */
 export interface DriverStream extends NodeJS.EventEmitter {
   cork(): void;
   uncork(): void;
@@ -47,13 +47,13 @@ export interface DriverClient extends PublicClient {
   readonly queryTimeout?: number;
   /** Queue of the queries, where pg receives them one after the other. */
   readonly turns?: QueryTurns | null;
-  /** Whether the next query is sent before the last one is answered. */
+  /** True where the next query is sent before the last one is answered. */
   pipeline?: boolean;
-  /** Whether the connection is lost. */
+  /** False where the connection is lost. */
   readonly _queryable?: boolean;
-  /** Whether it is being closed. */
+  /** True where the connection is being closed. */
   readonly _ending?: boolean;
-  /** What is to be sent, under its name in this version. */
+  /** Queries that are to be sent, under the name of this version. */
   readonly _queryQueue?: object[];
   readonly queryQueue?: object[];
   _pulseQueryQueue?(): void;
@@ -67,7 +67,7 @@ const CLIENT_FIELDS =
 const CONNECTION_FIELDS = 'stream close parse bind describe execute sync on';
 const STREAM_FIELDS = 'cork uncork write destroy pause resume listeners';
 
-/** Whether this version's connections may have several queries under way. */
+/** True where this version's connections may have several queries under way. */
 export const HAS_PIPELINE = minorOf(PG_VERSION) >= PIPELINE_SINCE;
 
 /** Why pg as it is installed is used through its public interface only; undefined where it need not. Looked at once. */
@@ -78,7 +78,7 @@ export function pgProblem(): string | undefined {
 
 let known: { readonly problem: string | undefined } | undefined;
 
-/** What is wrong with a version of pg; undefined for one that is tested. */
+/** Problem of a version of pg; undefined for one that is tested. */
 export function versionProblem(version: string): string | undefined {
   const { major, first, last } = TESTED_PG;
   const minor = minorOf(version);
@@ -86,7 +86,7 @@ export function versionProblem(version: string): string | undefined {
   return `pg ${version} is not one of the tested versions, ${major}.${first} to ${major}.${last}`;
 }
 
-/** What a client, which connects to nothing, lacks. */
+/** Fields that a client, which connects to nothing, lacks. */
 function fieldProblem(version: string): string | undefined {
   const missing = missingFrom('pg', version);
   try {
@@ -108,7 +108,7 @@ function fieldProblem(version: string): string | undefined {
   }
 }
 
-/** What a client is to send. */
+/** Queries that a client is to send. */
 export function queryQueueOf(client: DriverClient): object[] | undefined {
   // pg warns of the old name where there is a new one.
   return client._queryQueue ?? client.queryQueue;

@@ -15,7 +15,7 @@ export class PreparedStatement {
   readonly text: string;
   /** Empty for one that is not kept: PostgreSQL plans it anew for the values of each execution. */
   readonly name: string;
-  /** Which use of its cache the last one was; one of no cache is always in use. */
+  /** Number of the last use of it in its cache; a statement of no cache is always in use. */
   lastUse = Number.POSITIVE_INFINITY;
   #oids: string | null = null;
   #parsers: readonly TextParser[] = [];
@@ -45,17 +45,17 @@ export class PreparedStatement {
     return this;
   }
 
-  /** One of the same text that is planned for its values, where plans for any values may be bad. */
+  /** A statement of the same text that is planned for its values, where plans for any values may be bad. */
   get planned(): PreparedStatement {
     return this;
   }
 
-  /** Whether reads may wait behind it on a shared connection. */
+  /** True where reads may wait behind it on a shared connection. */
   get isCheap(): boolean {
     return this.cost < CHEAP;
   }
 
-  /** Whether it is known to take long, or may, so that such reads leave a connection to others. */
+  /** True where it takes long, or may, so that such reads leave a connection to others. */
   get isSlow(): boolean {
     return this.cost >= SLOW && this.cost !== Number.POSITIVE_INFINITY;
   }
@@ -94,15 +94,15 @@ function statementName(text: string): string {
 /** Executions of a window. The cost is taken of one to two of them; a table that has grown shows in the next ones. */
 const MEASURED_EXECUTIONS = 128;
 
-/** What PostgreSQL says of a name that is not prepared. */
+/** SQLSTATE for a name that is not prepared. */
 export const GONE = '26000';
-/** What PostgreSQL says of one that is prepared already. */
+/** SQLSTATE for a name that is prepared already. */
 export const THERE_ALREADY = '42P05';
 
 /**
- * Whether an error says that what a connection has prepared is of no use any more: the table was changed, or behind a
- * pooler, or after `DISCARD ALL`, the connection to the server is another one, where the statement is not there, or there
- * already. Nothing was executed then. What a function of the user's says has a context.
+ * True where the prepared statements of a connection are of no use any more: the table was changed, or behind a
+ * pooler, or after `DISCARD ALL`, the connection to the server is another one, where the statement is not there, or
+ * there already. Nothing was executed then. An error that a function of the user's raises has a context.
  */
 export function isStale(error: unknown): boolean {
   const { code, where } = error as Partial<Record<'code' | 'where', unknown>>;

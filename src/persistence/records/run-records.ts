@@ -13,7 +13,7 @@ import { type RowOptions, type RowRecords, rowRecords } from './row-records.js';
 import { SequelizeRecords } from './sequelize-records.js';
 import { modelTriggers, type WriteOptions } from './update-record.js';
 
-/** What a query of a repository belongs to. */
+/** Transaction and access of a query of a repository. */
 export interface QueryContext {
   /** The transaction, as an option of a query. */
   readonly scope: { readonly transaction?: Transaction };
@@ -85,7 +85,7 @@ export async function writeRecords<M extends Model, T>(
     currentSettings() !== null ||
     isKeyTrusted(model as unknown as ModelClass) ||
     (typeof isWhole === 'boolean' ? isWhole : await isWhole());
-  // What a write reads it reads from the primary: a replica may be behind.
+  // A write reads from the primary: a replica may be behind.
   return needsSession ? inSession() : onRecords(records, { ...options, useMaster: true });
 }
 

@@ -91,7 +91,7 @@ export class SequelizeRecords<M extends Model> {
     this.#within = where && bindTexts(where, slots);
   }
 
-  /** Whether a write is looked at once it is done, and undone where code of the user's moved the row. */
+  /** True where the row of a write is read again, and the write is undone where code of the user's moved the row. */
   get provesWrites(): boolean {
     const isKept = this.#access.values().size > 0 || (this.#source?.keys ?? []).length > 0;
     return isKept && !isPlainWrite(this.#model);
@@ -314,7 +314,7 @@ export class SequelizeRecords<M extends Model> {
     };
   }
 
-  /** What the row belongs to, and keeps. */
+  /** Scoped attributes of a row, with the values that it keeps. */
   #pinsOf(values: WriteValues): Pins {
     const names = [...this.#access.values().keys()];
     return new Map(names.map((name) => [name, values[name] ?? presetOf(this.#access, name)]));

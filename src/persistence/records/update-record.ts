@@ -23,7 +23,7 @@ import { isRuledOut } from '../errors/database-fault.js';
 import { notStored } from '../errors/errors.js';
 import { quotedTable } from '../sql/quoted-table.js';
 
-/** How the queries of a write run, and where. */
+/** Options of the queries of a write. */
 export interface WriteOptions {
   readonly hooks?: false;
   readonly transaction?: Transaction;
@@ -36,7 +36,7 @@ export interface WriteOptions {
  */
 const MARK = 'tableoid';
 
-/** What an UPDATE of a model can give back, or null; by what Sequelize makes anew when it is given the model. */
+/** Attributes that an UPDATE of a model can return, or null; by the object that Sequelize makes anew with the model. */
 const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();
 
 /**

@@ -11,14 +11,14 @@ import { writtenSlot } from '../sql/write-sql.js';
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
 
-/** Which columns a row is written with: a mark for each. `0` is none, `1` a value of its own, `n` the moment of the write. */
+/** Mark for each column of a row: `0` is no value, `1` a value of its own, `n` the moment of the write. */
 export type RowShape = string;
 
 /** The values of a row, by place of the column. */
 export interface RowCells {
   /** Undefined where it has none. */
   readonly texts: (string | null | undefined)[];
-  /** How many members the arrays have. */
+  /** Numbers of members of the arrays. */
   readonly lengths: number[];
   /** True where one of the arrays holds arrays, whose members cannot be separated from those of another row. */
   isNested?: boolean;
@@ -33,7 +33,7 @@ export interface PlacedColumn {
 /** A column that rows are written with. */
 interface WrittenColumn extends PlacedColumn {
   readonly slot: string;
-  /** What Sequelize gives a new row that has no value for it. */
+  /** Function for the value that Sequelize fills in for a new row without one. */
   readonly makeDefault: (() => unknown) | undefined;
   readonly isTimestamp: boolean;
 }

@@ -330,7 +330,7 @@ export class RowExecutor {
       if (written.rows.length > 0) return { ...written, isNew };
       const found = await write(on, this.#compiler.unwritten(setOf(), operation), filled);
       const marks = found.rows[0]?.slice(returning.columns.length);
-      // What cannot be replaced is created, or the database says why not.
+      // A row that cannot be replaced is created, or the database reports why not.
       if (!marks) {
         const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
         return created && { ...created, isNew: true };

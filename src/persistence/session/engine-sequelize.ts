@@ -28,10 +28,10 @@ import { TableGate } from './table-gate.js';
 /** Also a text with a semicolon in a value, which is not read a second time. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
 
-/** What `Sequelize.query` takes. */
+/** SQL as `Sequelize.query` takes it. */
 type SqlText = string | { query: string; values: unknown[] };
 
-/** What a transaction begins with. */
+/** Settings with which a transaction begins. */
 interface Preparation {
   readonly refusesWrites: boolean;
   readonly settings: RequestSettings | null;
@@ -41,7 +41,7 @@ type TransactionWork = (transaction: Transaction) => PromiseLike<unknown>;
 
 /** Sequelize, aware of sessions. */
 export class EngineSequelize extends Sequelize {
-  /** Whether the server has set all connections for reads read-only, which a pooler may keep from it. */
+  /** True where the server has set all connections for reads read-only, which a pooler may keep from it. */
   readsRefuseWrites = false;
 
   readonly #gate: TableGate;
@@ -138,13 +138,13 @@ export class EngineSequelize extends Sequelize {
     return model ? this.#gate.run(String(model.getTableName()), read) : read();
   }
 
-  /** Whether a query is a read by itself. A text of several statements may end a transaction, and go on to write. */
+  /** True for a query that is one read. A text of several statements may end a transaction, and go on to write. */
   #isSingleRead(sql: string | { query: string }, { type, transaction }: QueryOptions): boolean {
     const text = typeof sql === 'string' ? sql : sql.query;
     return type === QueryTypes.SELECT && !SEVERAL_STATEMENTS.test(text) && this.#isAlone({ transaction });
   }
 
-  /** Whether a query is in no transaction. */
+  /** True for a query that is in no transaction. */
   #isAlone({ transaction }: { readonly transaction?: QueryOptions['transaction'] | undefined }): boolean {
     return transaction === null || (!transaction && !ambientTransactions(this)?.get('transaction'));
   }

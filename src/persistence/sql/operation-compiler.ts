@@ -50,9 +50,9 @@ export class OperationCompiler {
   readonly #statements = new BoundedCache<Statement>();
   readonly #reads = new WeakMap<ReadOperation, Statement>();
   #planned = new BoundedCache<boolean>();
-  /** Those that `#planned` was asked of. */
+  /** Indexes that the entries of `#planned` are based on. */
   #indexes: readonly IndexInfo[] | undefined;
-  /** How many selections and lists there were: a number is shorter than what it stands for in a shape. */
+  /** Number of selections and lists: a shape holds a number instead of the names, which are longer. */
   #count = 0;
 
   /** @param info of a model that is attached to an instance */
@@ -140,7 +140,7 @@ export class OperationCompiler {
     );
   }
 
-  /** Whether the row of each reference is there, in columns. */
+  /** SELECT with one boolean for each reference: its row is there. */
   check(references: readonly Reference[]): Statement {
     const rows = references.map(referredRow).map((row) => compilePredicate(row, this.table.column));
     return toStatement(sql`SELECT ${joinSql(rows, ', ')}`);
@@ -165,7 +165,7 @@ export class OperationCompiler {
     return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
 
-  /** What all pages of a list have in common. */
+  /** Common part of all pages of a list. */
   list({ select, order }: Pick<ListOperation, 'select' | 'order'>): ListSql {
     const selection = this.#selection(select);
     let shape = `${selection.number}`;
@@ -187,8 +187,8 @@ export class OperationCompiler {
   }
 
   /**
-   * Whether the values of a list's predicate decide which plan is good. They do not where an index begins with the columns of
-   * those in slots, and goes on with the order: its plan is the best one for any values.
+   * True where the values of a list's predicate decide which plan is good. They do not where an index begins with the
+   * columns of those in slots, and goes on with the order: its plan is the best one for any values.
    */
   isPlanned({ terms, number }: ListSql, { bound, slotted, shape }: LiftedPredicate): boolean {
     if (bound !== null || slotted === null) return true;

@@ -8,7 +8,7 @@ import { type Statement, toStatement } from './statement.js';
 import type { TableSql } from './table-sql.js';
 import { assignChanged, assignNow, differsSql, type Stamps, stampsSql } from './write-sql.js';
 
-/** How many rows may be written. */
+/** Maximum number of rows that may be written. */
 export const MAXIMUM: Slot = Object.freeze({ slot: 'many.maximum' });
 
 /** Names that no model has. */

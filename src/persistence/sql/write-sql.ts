@@ -18,7 +18,7 @@ export function writtenSlot(attribute: string): Slot {
   return { slot: `set.${attribute}` };
 }
 
-/** Whether the row is there that a written value refers to. */
+/** Condition that the row of a written reference is there. */
 export function referredRow({ attribute, target, key, where }: Reference): Exists {
   return { kind: 'exists', target, key, value: writtenSlot(attribute), where };
 }
@@ -52,7 +52,7 @@ function insertSql(
   return sql`INSERT INTO ${raw(name)} (${names}) ${source}`;
 }
 
-/** What every change of a row writes along. Null where a model has no such attribute. */
+/** Attributes that every change of a row writes along. Null where a model has no such attribute. */
 export interface Stamps {
   /** Gets the moment of the write. */
   readonly updatedAt: AttributeInfo | null;
@@ -96,7 +96,7 @@ export interface ReplaceSql {
   readonly row: readonly AttributeInfo[];
   /** Of the row that is there; null where it stays as it is. */
   readonly change: UpdateSql | null;
-  /** What has to be there for a new row; null is nothing. */
+  /** Condition of the rows that have to be there for a new row; null is none. */
   readonly references: Predicate | null;
   readonly returning: SelectionSql;
 }
@@ -147,7 +147,7 @@ export function nowSql({ type }: AttributeInfo): SqlFragment {
   return sql`${NOW}::timestamptz AT TIME ZONE ${raw(`${isOffset ? 'INTERVAL ' : ''}${quoteText(type.zone)}`)}`;
 }
 
-/** What a change writes along. */
+/** Assignments that a change writes along. */
 export function stampsSql({ updatedAt, version }: Stamps, column: ColumnSql): readonly SqlFragment[] {
   return [
     ...(updatedAt ? [assignNow(updatedAt)] : []),
