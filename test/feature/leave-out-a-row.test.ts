@@ -44,6 +44,19 @@ class Hooked extends Kept {}
 @Table({ tableName: 'called', timestamps: false })
 class Called extends Kept {}
 
+@Crud({ prefix: '/disguised', endpoints: [...ENDPOINTS] })
+@Table({ tableName: 'disguised', timestamps: false })
+class Disguised extends Kept {}
+
+/** Bodies of functions whose every RETURN is one of NEW, and that have none of it. */
+const DISGUISES = {
+  'a comment': 'BEGIN INSERT INTO tried VALUES (TG_OP); NEW /* row */ := NULL; RETURN NEW; END',
+  'a quoted name': 'BEGIN INSERT INTO tried VALUES (TG_OP); "new" := NULL; RETURN NEW; END',
+  'a variable': 'DECLARE new disguised := NULL; BEGIN INSERT INTO tried VALUES (TG_OP); RETURN NEW; END',
+  'a loop':
+    'BEGIN INSERT INTO tried VALUES (TG_OP); FOREACH NEW IN ARRAY ARRAY[NULL::disguised] LOOP END LOOP; RETURN NEW; END',
+};
+
 class CalledController extends crudController(Called) {
   override async update(id: never, values: UpdateValues<Called>, { repository }: CrudContext<Called>) {
     return repository.update(id, values);
@@ -182,6 +195,28 @@ describe('a row that the database leaves out', () => {
     await expectLeftOut(await agent.delete('/soft/2/purge'), 'soft', 'delete');
     expect((await agent.post('/soft/1/restore')).status).to.equal(200);
   });
+
+  for (const [name, body] of Object.entries(DISGUISES)) {
+    it(`is 409 where ${name} hides that there is none`, async () => {
+      const app = await startTestApp({ models: [Disguised] });
+      const send = (text: string) => app.engine.sequelize.query(text);
+      try {
+        await send(`
+          INSERT INTO disguised (id, name) VALUES (1, 'first'), (2, 'stays'), (3, 'same');
+          CREATE TABLE tried (what text);
+          CREATE FUNCTION hide() RETURNS trigger LANGUAGE plpgsql AS $f$ ${body} $f$;
+          CREATE TRIGGER hiding BEFORE INSERT OR UPDATE ON disguised FOR EACH ROW EXECUTE FUNCTION hide()`);
+        const detail = 'The database did not store the record, and nothing was done.';
+        expectProblem(await app.agent.post('/disguised').send({ id: 9, name: 'new' }), 409, { detail });
+        expectProblem(await app.agent.patch('/disguised/1').send({ name: 'new' }), 409, { detail });
+        expectProblem(await app.agent.put('/disguised/1').send({ name: 'new' }), 409, { detail });
+        const [tried] = await send('SELECT FROM tried');
+        expect(tried).to.have.length(0);
+      } finally {
+        await app[Symbol.asyncDispose]();
+      }
+    });
+  }
 
   it('is an error of a job that purges', async () => {
     const { agent } = site;
