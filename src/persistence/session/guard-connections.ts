@@ -55,7 +55,8 @@ function tellFull(pool: Pool<Connection>): void {
   const acquire = pool.acquire.bind(pool);
   pool.acquire = () =>
     acquire().catch((error: Error) => {
-      const isFull = error.name === 'TimeoutError' && pool.using > 0;
+      // The pool's class has no name of its own in its errors.
+      const isFull = error.constructor.name === 'TimeoutError' && pool.using > 0;
       throw isFull ? fullPool(pool.maxSize, pool.acquireTimeoutMillis, error) : error;
     });
 }
