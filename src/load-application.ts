@@ -7,6 +7,7 @@ import { controllerSource } from './http/resources/crud-controller.js';
 import { crudRecords } from './metadata/crud.js';
 import type { Class, ModelClass } from './metadata/crud-options.js';
 import { attachOffline } from './model/introspect-model.js';
+import { serveNoRequests } from './persistence/engine/catalogue-gate.js';
 import { ConfigError } from './util/config-error.js';
 
 /** How long an exported application may take to be bootstrapped, and how often it is looked at. Milliseconds. */
@@ -30,6 +31,7 @@ export interface GivenOptions {
  */
 export async function loadApplication(file: string, options: GivenOptions): Promise<DescribedApplication> {
   const path = find(file);
+  serveNoRequests();
   const namespace: Record<string, unknown> = await import(pathToFileURL(path).href).catch(
     (cause: unknown) => {
       throw isUncompiled(path, cause) ? uncompiled(file, cause) : cause;
