@@ -84,7 +84,7 @@ describe('starting', () => {
   ] as const) {
     it(`says that the DSN is ${kind}`, async () => {
       expect(await refusal(url)).to.match(
-        /^.*The DSN (is empty|is not a URL|begins with 'mysql:'); use one such/,
+        /^.*The DSN (is empty: .+ is not set|is not a URL|begins with 'mysql:'); use one such/,
       );
     });
   }

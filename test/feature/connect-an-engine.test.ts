@@ -352,7 +352,7 @@ describe('connecting an engine', () => {
     });
 
     for (const [dsn, found, encoded = ''] of [
-      ['', 'The DSN is empty'],
+      ['', 'The DSN is empty: the environment variable that it comes from is not set'],
       [undefined, 'The DSN is undefined: the environment variable that it comes from is not set'],
       ['undefined', 'The DSN is undefined: the environment variable that it comes from is not set'],
       ['lamps', 'The DSN is not a URL'],

@@ -119,8 +119,7 @@ const NAMES: Readonly<Record<string, string>> = {
 function matchCertain(text: string | undefined): Partial<Record<string, string>> {
   const unset = unsetProblem(text, EXAMPLE);
   if (unset !== null) throw problem(unset);
-  if (typeof text !== 'string' || text === '')
-    throw problem(`is ${text === '' ? 'empty' : typeof text}; use ${EXAMPLE}.`);
+  if (typeof text !== 'string') throw problem(`is ${typeof text}; use ${EXAMPLE}.`);
   const found = urlProblem(text, ['postgres:', 'postgresql:'], EXAMPLE, (each) => CERTAIN.test(each));
   if (found !== null) throw problem(found);
   const parts = CERTAIN.exec(text)?.groups ?? {};

@@ -33,12 +33,14 @@ export function urlProblem(
 }
 
 /**
- * Problem of a value that comes from a variable of the environment which is not set: undefined, or a text made of
- * that. As the end of a sentence; null where it is set.
+ * Problem of a value that comes from a variable of the environment which is not set: undefined, empty, or a text made of
+ * undefined. As the end of a sentence; null where it is set.
  */
 export function unsetProblem(value: unknown, example: string): string | null {
-  if (value !== undefined && value !== null && value !== 'undefined' && value !== 'null') return null;
-  return `is ${String(value)}: the environment variable that it comes from is not set; use ${example}.`;
+  const isUnset =
+    value === undefined || value === null || value === 'undefined' || value === 'null' || value === '';
+  if (!isUnset) return null;
+  return `is ${value === '' ? 'empty' : String(value)}: the environment variable that it comes from is not set; use ${example}.`;
 }
 
 /** True where each `%` begins an encoded character: parsers leave others as they are, or throw. */

@@ -5,7 +5,7 @@ import { caughtError } from '../../../support/caught-error.js';
 
 describe('the DSN of engineLifespan', () => {
   for (const [dsn, problem] of [
-    ['', 'The DSN is empty'],
+    ['', 'The DSN is empty: the environment variable that it comes from is not set'],
     [undefined, 'The DSN is undefined: the environment variable that it comes from is not set'],
     [5, 'The DSN is number'],
     ['hunter22', 'The DSN is not a URL'],
