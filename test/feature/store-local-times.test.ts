@@ -14,6 +14,7 @@ import {
   Table,
 } from 'sequelize-typescript';
 import { Crud, filter, Repository } from '../../src/index.js';
+import { UNGUARDED } from '../support/combination.js';
 import { expectIssue } from '../support/expect-answer.js';
 import { freshDatabase } from '../support/postgres.js';
 import { startTestApp, type TestApp } from '../support/test-app.js';
@@ -25,7 +26,7 @@ const WRITES = ['list', 'read', 'create', 'update', 'delete', 'restore', 'create
   pagination: 'cursor',
   sortAllow: ['at', 'zoned'],
   filterAllow: ['at', 'zoned'],
-  include: { stops: true },
+  include: { stops: UNGUARDED },
 })
 @Table({ tableName: 'visits', paranoid: true })
 class Visit extends Model {
