@@ -4,7 +4,7 @@ import type { Input, Inputs } from '../operation/feature.js';
 import type { Filter } from '../query/list-query.js';
 import { quote } from '../query/query-string.js';
 
-/** What the parameters gave. */
+/** Values of the parameters, and the rows of the body. */
 export interface BulkInputs extends Inputs {
   /** The rows; null where the body has the keys. */
   readonly filter: Filter | null;

@@ -16,7 +16,7 @@ import type { EntityTagPlan, ResourcePlan } from '../plan/resource-plan.js';
 import type { SealedStates } from '../query/sealed-states.js';
 import { perPair } from '../util/per-pair.js';
 
-/** What may change a record that is there. */
+/** Operations that change a record which exists. */
 const CHANGES = ['update', 'delete', 'restore', 'purge', 'replace'] as const;
 
 /**
@@ -80,7 +80,7 @@ function checkState(
         ...(isRequired
           ? {
               missing(isGiven) {
-                // What must not be there cannot be overwritten. Other changes are refused with it.
+                // `If-None-Match` rules out an overwrite. The other changes are refused with it.
                 if (isGiven('If-None-Match')) return;
                 throw new RefusedRequestError(
                   428,

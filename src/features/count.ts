@@ -1,4 +1,4 @@
-/** How the rows of a list are counted: `count`, where the option of `@Crud` is set. */
+/** The feature `count`: it reads how the rows of a list are counted, where `@Crud` has the option. */
 import { COUNT_MODES, type CountMode } from '../metadata/count-options.js';
 import { countOf } from '../operation/count.js';
 import type { FeatureFactory, InputDescription } from '../operation/feature.js';
@@ -7,7 +7,7 @@ import { quote } from '../query/query-string.js';
 import type { RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 
-/** What clients may choose. */
+/** Reads `count` of a request, within the modes of the resource. */
 export const count: FeatureFactory = ({ plan }) => {
   const { count: options } = plan;
   if (!options) return null;

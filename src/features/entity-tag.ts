@@ -69,8 +69,8 @@ const PROCESS = randomBytes(6).toString('base64url');
 let answers = 0;
 
 /**
- * What tells answers about the same state apart: a strong tag promises the same bytes (RFC 9110, 8.8.1). Code that may still
- * change an answer could change it in any way, so that no two have the same tag.
+ * Distinguishes answers about the same state: a strong tag promises the same bytes (RFC 9110, 8.8.1). Code that may
+ * still change an answer could change it in any way, so that no two have the same tag.
  */
 function suffixOf(body: unknown, { isOfRow, isFinal }: OperationResult): string {
   if (isOfRow) return '';

@@ -33,7 +33,7 @@ export function exampleValue(schema: JsonSchema): unknown {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum.find((member) => member !== null);
   if (schema.anyOf?.[0]) return exampleValue(schema.anyOf[0]);
-  // What a second schema adds is not worth solving for an example.
+  // Schemas combined by `allOf` have no example: to solve them is not worth the code.
   if (schema.allOf) return undefined;
   const [type] = [schema.type ?? []].flat();
   switch (type) {

@@ -8,10 +8,10 @@ import { BoundedCache } from '../util/bounded-cache.js';
 import { didYouMean } from '../util/did-you-mean.js';
 import { chosenNames } from './chosen-names.js';
 
-/** Which properties answers have. The same choice is the same object, so that what is made for it is made once. */
+/** Parses the properties of answers. The same choice is the same object, so that its statement is compiled once. */
 export interface FieldsReader {
   read(text: string, form: AccessForm, issues: RequestIssue[]): readonly string[];
-  /** Those of requests that name none; null is all there are. */
+  /** Attributes that a request without `fields` reads; null is all of them. */
   absentFor(form: AccessForm): readonly string[] | null;
 }
 

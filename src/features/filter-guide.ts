@@ -1,4 +1,4 @@
-/** What `q` accepts on a resource, for people: a table of fields and operators, and examples that work. */
+/** Description of `q` on a resource, for people: a table of fields and operators, and examples that work. */
 import type { CanonicalFilterOperator } from '../metadata/crud-options.js';
 import { type ColumnType, comparedType } from '../model/column-type.js';
 import { ELEMENT_OPERATORS, relationOperators, TRUTH_OPERATORS } from '../plan/filter-operators.js';
@@ -19,16 +19,16 @@ const SHOWN_FIRST: readonly CanonicalFilterOperator[] = [
   '=contains=',
 ];
 const MAX_EXAMPLES = 3;
-/** What RSQL reserves; other values need no quotes. */
+/** Values without a character that RSQL reserves, which need no quotes. */
 const PLAIN = /^[^"'();,=!~<>\s]+$/;
 
-/** What may be filtered by: of a resource, or behind a relation. */
+/** Filters of a resource, or of the rows behind a relation. */
 interface Filterable {
   readonly filters: ResourcePlan['filters'];
   readonly relations: ReadonlyMap<string, RelationFilter>;
 }
 
-/** What `q` is, in Markdown. */
+/** Describes `q` in Markdown. */
 export function filterDescription(plan: ResourcePlan): string {
   const examples = filterExamples(plan).map((example) => `\`${example}\``);
   const own = filterableOf(plan);

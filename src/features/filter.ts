@@ -29,7 +29,7 @@ export function filterReader({ filters, relations }: ResourcePlan): FilterReader
   return (text, form, issues, related) => parseFilter(planFor(form), text, issues, rowsSeen(related));
 }
 
-/** Whether there is anything to filter by. */
+/** True where the plan has a filter, of its own attributes or of a relation. */
 export function isFilterable({ filters, relations }: ResourcePlan): boolean {
   return filters.size + relations.filters.size > 0;
 }
@@ -42,7 +42,7 @@ function everyRelation(relations: ReadonlyMap<string, RelationFilter>): readonly
 function rowsSeen(related: Reading['related']): RelatedRows {
   return {
     unreadable: (plan) => related(plan).target.form.unreadable,
-    // What the row in front hides is left out before.
+    // Keys that the row in front hides are refused before.
     isHidden: (plan) => isHidden(plan, OPEN_ACCESS.form, related(plan)),
     any(plan, condition) {
       const access = related(plan);

@@ -15,7 +15,7 @@ const WRITES = ENDPOINTS.filter((endpoint) => endpoint !== 'list' && endpoint !=
 /** RFC 8941, 3.3.3: a string. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 
-/** What clients send who leave the quotes out. A comma comes of two headers. */
+/** A key that a client sends without quotes. No comma: two headers are joined by one. */
 const BARE = /^[\x21\x23-\x2b\x2d-\x7e]+$/;
 
 const LONGEST = 255;

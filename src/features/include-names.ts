@@ -18,7 +18,7 @@ export interface Including {
   readonly reading: Reading;
 }
 
-/** Those of the paths that `include` names, and those before their dots. */
+/** Paths that `include` names, and each path before a dot of theirs. */
 export function includedPaths(text: string, paths: readonly string[]): ReadonlySet<string> {
   const names = text.split(',');
   return new Set(paths.filter((path) => names.some((name) => `${name}.`.startsWith(`${path}.`))));
@@ -66,7 +66,7 @@ function knownPaths(plans: Plans, form: AccessForm, including: Including): reado
   });
 }
 
-/** Whether a request may not read a key of the relation, which the rows that belong together would tell. */
+/** True where a request may not read a key of the relation: the rows that belong together would reveal it. */
 export function isHidden(
   { relation }: RelatedPlan,
   { unreadable }: AccessForm,

@@ -244,7 +244,7 @@ function relationInput({ path }: IncludePlan, { name, describe }: Parameter): In
   };
 }
 
-/** Whether a request may see what another one, which the inclusion was made for, could see. */
+/** True where a request may see the same related rows as the request that the inclusion was made for. */
 function isGranted(inclusion: Inclusion, { related }: Reading): boolean {
   return related(inclusion.plan) === grantedOf(inclusion);
 }

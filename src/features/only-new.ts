@@ -2,7 +2,7 @@
 import type { FeatureFactory } from '../operation/feature.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 
-/** What changes a record that is there, which is what the condition rules out (RFC 9110, 13.1.2). */
+/** Operations that change a record which exists. The condition rules them out (RFC 9110, 13.1.2). */
 const CHANGES = ['update', 'delete', 'restore', 'purge'] as const;
 
 /** For resources with tags and without: whether there is a record needs none. */

@@ -24,7 +24,7 @@ export const scope: FeatureFactory = ({ plan }) => {
     { where, form }: Access,
   ): O => {
     if (where === null) return operation;
-    // What a form asks for is the same each time, and its text is known again.
+    // Predicates of a form are compiled to one object, so that the text of their statement is found again.
     const both = where === form.where ? inForm(operation.where, where) : allOf(operation.where, where);
     return { ...operation, where: both };
   };
@@ -49,7 +49,7 @@ export const scope: FeatureFactory = ({ plan }) => {
   };
 };
 
-/** Whether a rule can refuse a request that is about the rows behind a relation. */
+/** True where a rule can refuse a request about the rows behind a relation. */
 export function isRuled({ relation, target: { access }, throughAccess, where }: RelatedPlan): boolean {
   return (
     where !== null ||
@@ -62,7 +62,7 @@ function withinList(operation: ListOperation, _inputs: unknown, { where }: Acces
   return where === null ? operation : { ...operation, where: allOf(operation.where, where) };
 }
 
-/** Whether a request may be refused as a whole. Rules of attributes refuse none. */
+/** True where a request may be refused as a whole. Rules of attributes refuse none. */
 function mayRefuse(access: AccessPlan, operation: Endpoint): boolean {
   return hidesRows(access) || RULES_OF[operation].some((rule) => (access.can.get(rule) ?? true) !== true);
 }

@@ -14,7 +14,7 @@ export const softDelete: FeatureFactory = ({ plan }) => {
   if (alive === null) return null;
   const gone = rowsAsked(plan.info, 'only');
   const rows = (deleted?: Deleted) => (deleted === undefined ? alive : rowsAsked(plan.info, deleted));
-  // What asks for one row is the same each time, and its text is known again.
+  // Predicates of one row are the same object each time, so that the text of their statement is found again.
   const amongAlive = perPair((where: Predicate) => allOf(where, alive));
   const amongGone = <O extends { readonly where: Predicate }>(operation: O): O => ({
     ...operation,

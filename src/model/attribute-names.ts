@@ -3,7 +3,7 @@ import { Model } from 'sequelize';
 import type { ModelClass } from '../metadata/crud-options.js';
 import { cutName } from './cut-name.js';
 
-/** What Sequelize's own constructor puts into a record. */
+/** Fields that Sequelize's own constructor puts into a record. */
 export const RECORD_FIELDS: ReadonlySet<string | symbol> = new Set([
   'dataValues',
   '_previousDataValues',
@@ -13,13 +13,13 @@ export const RECORD_FIELDS: ReadonlySet<string | symbol> = new Set([
   'isNewRecord',
 ]);
 
-/** What it adds to the class of a record. */
+/** Fields that Sequelize adds to the class of a record. */
 const CLASS_FIELDS = /^_(?:hasC|c)ustom[GS]etters$/;
 
 /** Sequelize reads `$x` as a parameter or another table, a dot as a path, and drops quotes. A query string has lists with commas. */
 const READ_OTHERWISE = /^\$|[".,]/;
 
-/** What is wrong with the names of a model's attributes. */
+/** Problems of the names of a model's attributes. */
 export function nameProblems(model: ModelClass): string[] {
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name }]) => {
     if (cutName(name) !== name) {

@@ -1,8 +1,8 @@
-/** What a model says about its attributes beyond their columns: notes, code of the user's that shapes them, and what they are for. */
+/** Facts of a model's attributes beyond their columns: notes, getters and setters of the user's, and their purpose. */
 import type { ModelClass } from '../metadata/crud-options.js';
 import type { ModelInfo } from './model-info.js';
 
-/** Whether a getter decides what the attribute's value is. */
+/** True where a getter returns the attribute's value. */
 export function hasGetter(model: ModelClass, name: string): boolean {
   return model.getAttributes()[name]?.get !== undefined;
 }
@@ -15,7 +15,7 @@ export function customAttributes(model: ModelClass, kind: 'get' | 'set'): Readon
   return new Set([...Object.keys(methods ?? {}), ...own.map(([name]) => name)]);
 }
 
-/** Whether records come with some of their attributes only, unless asked for more. */
+/** True where the default scope selects only some of the attributes. */
 export function hasPartialRecords({ options }: ModelClass): boolean {
   return options.defaultScope?.attributes !== undefined;
 }

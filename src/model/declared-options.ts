@@ -1,4 +1,4 @@
-/** What `@Crud` says of a model. */
+/** Options of `@Crud` on a model. */
 import { crudRecords } from '../metadata/crud.js';
 import type { CrudOptions, ModelClass } from '../metadata/crud-options.js';
 import { ownModel } from './record.js';

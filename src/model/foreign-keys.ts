@@ -1,4 +1,4 @@
-/** Which attributes of a model refer to rows of which other models. */
+/** Foreign keys of a model: its attributes that refer to rows of other models. */
 import type { Model, Sequelize } from 'sequelize';
 import { getForeignKeys } from 'sequelize-typescript/dist/associations/foreign-key/foreign-key-service.js';
 import type { ModelClass } from '../metadata/crud-options.js';
@@ -43,7 +43,7 @@ export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {
   return [...found.values()];
 }
 
-/** What `references` of an attribute is, however it was written. */
+/** Models that `references` of an attribute names, in each of its spellings. */
 function referredModels(
   sequelize: Sequelize | undefined,
   references: unknown,

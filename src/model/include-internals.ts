@@ -1,4 +1,7 @@
-/** What this package reads of Sequelize's includes that is not in its types. An accessor throws where a field is not there. */
+/**
+ * Fields of Sequelize's includes that this package reads and its types lack. An accessor throws where a field is
+ * missing.
+ */
 import { type IncludeOptions, type Model, type ModelStatic, Utils } from 'sequelize';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 import { SEQUELIZE_VERSION } from './sequelize-internals.js';
@@ -19,7 +22,7 @@ export function noteInclude(record: Model, as: string): void {
   options.includeMap = { ...options.includeMap, [as]: { as, association, model: association?.target } };
 }
 
-/** What a record keeps of the query that it is from. */
+/** Notes of a record about the query that read it. */
 interface NotedIncludes {
   include?: { readonly as: string; readonly [name: string]: unknown }[];
   includeNames?: string[];
@@ -30,7 +33,7 @@ interface NotedIncludes {
 export interface ConformedInclude extends IncludeOptions {
   model: ModelStatic<Model>;
   include?: ConformedInclude[];
-  /** Whether the relation is joined by its keys or by its condition. Sequelize's types leave it out. */
+  /** True where the relation is joined by its keys or by its condition. Sequelize's types leave it out. */
   or?: boolean;
 }
 

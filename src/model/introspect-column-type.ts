@@ -18,7 +18,9 @@ function floatMaximum(type: DataTypeInstance): number {
   return typeof type._length === 'number' && type._length <= 24 ? REAL_MAXIMUM : DOUBLE_MAXIMUM;
 }
 
-/** Whether a column is JSONB. PostgreSQL has read what is in it; of JSON it keeps the text, some of which it cannot read. */
+/**
+ * True where a column is JSONB. PostgreSQL parses its values; of JSON it keeps the text, some of which it cannot parse.
+ */
 export function isJsonb(dataType: DataType): boolean {
   const type = dataTypeInstance(dataType);
   return typeof type !== 'string' && type.key === 'JSONB';

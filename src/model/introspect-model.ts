@@ -17,7 +17,7 @@ export type Introspection =
   | { readonly info: ModelInfo; readonly problems: readonly [] }
   | { readonly info: null; readonly problems: readonly string[] };
 
-/** Whether `model` has been given to a Sequelize instance. */
+/** True where `model` belongs to a Sequelize instance. */
 export function isAttached(model: ModelClass): boolean {
   return Boolean(model.sequelize);
 }

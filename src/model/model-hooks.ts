@@ -1,4 +1,4 @@
-/** Which of a user's hooks would see an operation. Asked at each operation, because hooks can be added at any time. */
+/** Hooks of the user's that an operation runs. Read at each operation, because hooks can be added at any time. */
 import { type Model, Model as PlainModel } from 'sequelize';
 import { Model as TypescriptModel } from 'sequelize-typescript';
 import type { ModelClass } from '../metadata/crud-options.js';
@@ -31,21 +31,21 @@ const CLASS_OF: ReadonlyMap<string, HookClass> = new Map(
   ),
 );
 
-/** What would see an operation, or may change a query before it is sent. */
+/** Hook classes that run at an operation, or may change a query before it is sent. */
 const SEEN_BY: Readonly<Record<'read' | 'write' | 'find', ReadonlySet<HookClass>>> = {
   read: new Set(['find', 'query']),
   write: new Set(['find', 'query', 'write']),
   find: new Set(['find']),
 };
 
-/** Whether any code of the user's would see a read, or a write, or may change a query before it is sent. */
+/** True where a hook of the user's runs at a read or a write, or may change a query before it is sent. */
 export function hasQueryHooks<M extends Model>(model: ModelClass<M>, kind: keyof typeof SEEN_BY): boolean {
   return hasAny(hooksOf(model), kind) || hasAny(sharedHooks(model), kind);
 }
 
 /**
- * What is wrong with a condition on rows of a model where something else than conditions chooses those that its queries find: hooks, a
- * finder of its own, or a scope that joins them to rows of another model. Null where nothing does.
+ * Problem of a condition on rows of a model where hooks, a finder of its own or a scope with an inner join choose the
+ * rows that its queries find. Null where only conditions choose them.
  */
 export function choiceProblem<M extends Model>(model: ModelClass<M>): string | null {
   const isOwn = model.findAll !== PlainModel.findAll && model.findAll !== TypescriptModel.findAll;

@@ -1,18 +1,18 @@
 /** Records, the instances of Sequelize's models, wherever they turn up. */
 import type { ModelClass } from '../metadata/crud-options.js';
 
-/** What a Sequelize instance has; `get` knows getters, virtual attributes and loaded relations. */
+/** Members of a Sequelize instance; `get` reads getters, virtual attributes and loaded relations, too. */
 export interface RecordInstance {
   readonly constructor: ModelClass;
   get(): Readonly<Record<string, unknown>>;
 }
 
-/** Whether a value is a model class, of whichever copy of Sequelize. */
+/** True where a value is a model class, of any copy of Sequelize. */
 export function isModel(value: unknown): value is ModelClass {
   return typeof value === 'function' && 'getAttributes' in value && 'rawAttributes' in value;
 }
 
-/** Whether an object is a record, of whichever copy of Sequelize. */
+/** True where an object is a record, of any copy of Sequelize. */
 export function isRecord(value: object): value is RecordInstance {
   return isModel(value.constructor) && 'get' in value;
 }

@@ -16,12 +16,12 @@ export interface Through {
   readonly scope: RelationScope;
 }
 
-/** Which rows of a model belong to a row of another one: those with the same value of a key. */
+/** A relation: the rows of a model with the same value of a key belong to a row of another model. */
 export interface Relation {
   readonly name: string;
   readonly parent: ModelClass;
   readonly target: ModelClass;
-  /** Whether a row has one such row at most. */
+  /** True where a row has one such row at most. */
   readonly isOne: boolean;
   /** An attribute of the parent. */
   readonly parentKey: string;
@@ -32,7 +32,7 @@ export interface Relation {
   readonly through: Through | null;
 }
 
-/** What Sequelize's types leave out of an association. */
+/** Fields of an association that Sequelize's types leave out. */
 interface AssociationInternals extends Association {
   readonly sourceKey?: string;
   readonly targetKey?: string;
@@ -46,7 +46,7 @@ export type RelationDescription =
   | { readonly relation: Relation; readonly problem: null }
   | { readonly relation: null; readonly problem: string };
 
-/** Whether a key of a relation is among names: of the parent, of the target, or of the rows in between. */
+/** True where a key of a relation is among names: of the parent, of the target, or of the rows in between. */
 export function hasKeyIn(
   { parentKey, targetKey, through }: Relation,
   parent: ReadonlySet<string>,

@@ -121,7 +121,7 @@ function compileAccessOf(info: RecordInfo, names: readonly string[]) {
   };
 }
 
-/** What only writes and cursors need is made when they ask. */
+/** Compiles the parts that only writes and cursors need at their first use. */
 class GrantedAccess implements Access {
   readonly references = NONE;
 
@@ -265,14 +265,15 @@ function allowsAll({ can }: AccessPlan, endpoint: Endpoint, request: Request): M
   return ask(0);
 }
 
-/** What a rule answers; only `true` allows. */
+/** Evaluates a rule; only `true` allows. */
 export function allows(rule: AccessRule | null, request: Request): Maybe<unknown> {
   return typeof rule === 'function' ? guarded(rule, request) : (rule ?? true);
 }
 
 /**
- * What a rule answers. One that throws gives a promise that rejects: the promises of others must not be forgotten, because a
- * rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go on".
+ * Evaluates a rule. One that throws returns a promise that rejects: the promises of others must not be forgotten,
+ * because a rejection that is handled by nothing ends the process. Express takes null and undefined for "no error, go
+ * on".
  */
 export function guarded(rule: (request: Request) => unknown, request: Request): Maybe<unknown> {
   try {

@@ -19,9 +19,9 @@ import type {
 } from './feature.js';
 import type { ProblemStatus } from './problem-status.js';
 
-/** What was asked for a request before its inputs are read. */
+/** Results of the rules that are evaluated before the inputs of a request are read. */
 export interface Asked {
-  /** What the request may see of the rows behind a relation. */
+  /** Access of the request to the rows behind a relation. */
   readonly related: Reading['related'];
   /** The rules of inputs that allow it. */
   readonly allowed: ReadonlySet<RuleName>;
@@ -42,7 +42,7 @@ export interface EndpointFeatures {
   readonly problems: readonly ProblemStatus[];
   /** The headers of an answer that succeeds. */
   readonly headers: Readonly<Record<string, HeaderDescription>>;
-  /** What a request without any input asks for; the same object for the same form. */
+  /** Inputs of a request that names none; the same object for the same form. */
   absentFor(form: AccessForm): Inputs;
   /**
    * Reads the query string of a request target.
@@ -54,7 +54,7 @@ export interface EndpointFeatures {
   readQuery(target: string, access: Access, others?: readonly string[], asked?: Asked): Inputs;
   /** Adds what the headers say. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access, id?: unknown): Inputs;
-  /** What a request asks of the database, where our SQL can run it. */
+  /** The operation that a request executes, where our SQL can execute it. */
   readonly operation: OperationMaker;
   /** Adds to an answer; null where no feature does. */
   readonly present: Presenter | null;
@@ -133,7 +133,7 @@ function queryReader(
   };
   return (target, access, others = [], { related, allowed } = NOTHING_ASKED) => {
     const { names, read } = allowed.size === 0 ? usual : allowedBy(allowed);
-    // What both read is not theirs alone.
+    // Parameters that both read are parsed here, too.
     const skipped = others.filter((name) => !names.includes(name));
     const query = parseQueryString(target, skipped);
     const { parameters, issues } = query;

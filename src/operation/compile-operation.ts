@@ -65,7 +65,7 @@ function compileGiven(key: string) {
   };
 }
 
-/** What endpoints do without any feature. */
+/** Operations of the endpoints before any feature adds to them. */
 function bareOperations({ plan, columnsOf }: FeatureContext): OperationByEndpoint {
   const { info, defaultSort, pageSize } = plan;
   const where = equalTo(info.primaryKey.name, { slot: 'id' });

@@ -1,16 +1,16 @@
-/** How many rows a list has: what is asked for, and what is known with a count or without. */
+/** The count of a list's rows: its limit, and the total that follows from rows or from a count. */
 import { COUNT_MODES, type CountMode, type CountRequest, type TotalIs } from '../metadata/count-options.js';
 import { DEFAULT_CAP } from '../plan/compile-count.js';
 import type { Inclusion } from '../query/list-query.js';
 import { showValue } from '../util/option-problems.js';
 
 /**
- * How many of the rows are counted: all, none, or this many at most. A number also has the page tell what its total is, and whether
- * a row follows: it is `Infinity` for all rows, and 0 for none.
+ * Limit of the count: all rows, none, or this many at most. With a number the page also has `totalIs`, and `hasNext`:
+ * it is `Infinity` for all rows, and 0 for none.
  */
 export type Count = 'exact' | 'none' | number;
 
-/** What is known of the number of rows. */
+/** The number of rows, as far as it was counted. */
 export interface Total {
   /** Null where it is not known. */
   readonly total: number | null;
@@ -18,7 +18,7 @@ export interface Total {
 }
 
 /**
- * How many rows a request has counted.
+ * Reads the count of a request.
  *
  * @param usual for a request that says nothing of it
  * @throws RangeError for a mode that there is not, and a cap that is no integer from 1
@@ -27,7 +27,7 @@ export function countOf({ count, cap = DEFAULT_CAP }: CountRequest, usual: 'exac
   return count === undefined ? usual : countLimit(count, cap);
 }
 
-/** How many rows a mode counts at most. @throws RangeError */
+/** Number of rows that a mode counts at most. @throws RangeError */
 export function countLimit(mode: CountMode, cap: number): number {
   if (!COUNT_MODES.includes(mode)) {
     throw new RangeError(`count is ${showValue(mode)}; use one of ${COUNT_MODES.join(', ')}.`);
@@ -40,7 +40,7 @@ export function countLimit(mode: CountMode, cap: number): number {
 }
 
 /**
- * What rows tell of their number without being counted; undefined where they have to be counted.
+ * Total that follows from the rows without a count; undefined where they have to be counted.
  *
  * @param seen rows that are there
  * @param areAll whether there are no others
@@ -62,7 +62,7 @@ export function relatedLimit({ count, plan }: Pick<Inclusion, 'count' | 'plan'>)
   return count && plan.count ? countLimit(count, plan.count.cap) : undefined;
 }
 
-/** Whether a request asks for the number of related rows, and for none of them. */
+/** True where a request counts the related rows, and reads none of them. */
 export function isNumberOnly(inclusion: Pick<Inclusion, 'count' | 'plan' | 'size'>): boolean {
   return inclusion.size === 0 && Boolean(relatedLimit(inclusion));
 }

@@ -75,7 +75,7 @@ export function valueAsked(where: Predicate, attribute: string): Value | undefin
   return undefined;
 }
 
-/** Whether a key is compared with the row around the subquery. */
+/** True where a key is compared with the row around the subquery. */
 export function isOuterValue(value: Exists['value']): value is OuterValue {
   return typeof value === 'object' && 'attribute' in value;
 }

@@ -9,7 +9,7 @@ import type { Access } from './access.js';
 import type { Exists, Predicate, Slot } from './operation.js';
 import { aliveRows, allOf, equalTo, scopedRows } from './predicates.js';
 
-/** What a request may see of the rows behind a relation, and of those in between. */
+/** Access of a request to the rows behind a relation, and to the rows in between. */
 export interface RelatedAccess {
   readonly target: Access;
   /** The rows that may be seen through this relation; null is all of the target's. */
@@ -35,7 +35,7 @@ export const PARENT: Slot = Object.freeze({ slot: 'parent' });
 /** The parts of a relation that no request changes. */
 interface FixedParts {
   readonly target: Predicate | null;
-  /** Those of the target without soft deletion. */
+  /** Conditions of the target without soft deletion. */
   readonly scope: Predicate | null;
   readonly through: Predicate | null;
 }
@@ -121,7 +121,7 @@ function linkOf(plan: FoundRelation, through: SeenRows['through']): Predicate {
 }
 
 /**
- * Whether the row around it has a row behind the relation that meets a condition.
+ * Compiles: the outer row has a row behind the relation that meets a condition.
  *
  * @param condition on the rows of the target
  * @throws TypeError where hooks or methods choose the rows of the target
@@ -153,7 +153,10 @@ export function anyRelated(
   });
 }
 
-/** Which rows it would hide is known only when Sequelize asks for them. @throws TypeError where hooks or methods choose the rows */
+/**
+ * Refuses a model with a finder or hooks: the rows that they hide are decided only when Sequelize runs them. @throws
+ * TypeError
+ */
 function checkChoice({ model }: RecordInfo): void {
   const problem = choiceProblem(model);
   if (problem !== null) throw new TypeError(`Relations cannot be filtered by, or counted: ${problem}`);
@@ -172,7 +175,7 @@ export function withGranted(inclusion: Inclusion, access: RelatedAccess): Inclus
   return Object.freeze({ ...inclusion, [GRANTED]: access });
 }
 
-/** What the request of an inclusion may see; undefined for one that was made otherwise. */
+/** Access of the request that an inclusion was made for; undefined for an inclusion that was made otherwise. */
 export function grantedOf(inclusion: Inclusion): RelatedAccess | undefined {
   return (inclusion as { readonly [GRANTED]?: RelatedAccess })[GRANTED];
 }

@@ -1,4 +1,7 @@
-/** What a request may see of a sub-resource: the rows of one parent, of those that it may see in the list of their resource. */
+/**
+ * Access of a request to a sub-resource: the rows of one parent, within the rows that the list of their resource
+ * returns.
+ */
 import type { SubresourcePlan } from '../plan/resource-plan.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import type { Predicate } from './operation.js';

@@ -1,4 +1,4 @@
-/** Who sees and writes what of a resource, as the compile phase produces it. Frozen. */
+/** Access rules of a resource, as the compile phase produces them. Frozen. */
 import type { AccessRule, ScopeRule, VisibleRule } from '../metadata/access-options.js';
 import type { RuleName } from '../metadata/endpoint.js';
 

@@ -1,4 +1,4 @@
-/** Which options `@Crud` has, and which of them are lists or objects: types tell, and plain JavaScript does not. */
+/** Options of `@Crud`, with the shape of each: TypeScript checks lists and objects, and plain JavaScript does not. */
 import type { CrudOptions } from '../metadata/crud-options.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 

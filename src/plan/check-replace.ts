@@ -1,4 +1,4 @@
-/** What has to be so that `PUT /{id}` can create and replace the records of a resource. */
+/** Conditions under which `PUT /{id}` can create and replace the records of a resource. */
 import type { ResourcePlan } from './resource-plan.js';
 
 /** Why a resource cannot have the endpoint; none where it has it not, or can. */

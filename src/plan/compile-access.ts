@@ -9,11 +9,11 @@ import { hiddenBy, type OptionCheck } from './compile-options.js';
 import { isComparable } from './filter-operators.js';
 import type { ResourcePlan } from './resource-plan.js';
 
-/** What `bootstrap` says of all models. */
+/** Access options of `bootstrap`, for all models. */
 export interface SharedAccess {
   /** For every model that has the attribute; that of `@Crud` comes first. */
   readonly scope?: Scope;
-  /** Whether each operation has to have a rule. */
+  /** True where each operation has to have a rule. */
   readonly deny?: boolean;
 }
 

@@ -33,7 +33,7 @@ export function compileBulk({ info, options, report }: OptionCheck): BulkPlan | 
   return null;
 }
 
-/** What of many records cannot be kept as for one. */
+/** Problems of options that hold for one record, and cannot hold for many. */
 export function bulkProblems({
   name,
   bulk,

@@ -10,19 +10,19 @@ import { type AttributeCheck, type OptionCheck, visibleAttribute } from './compi
 import { canonicalOperator, operatorSpellings, operatorsOf } from './filter-operators.js';
 import type { FilterPlan } from './resource-plan.js';
 
-/** What is said of names, whether they stand in a list or in an object. */
+/** Entries of `filterAllow`, written as a list or as an object. */
 export function filterEntries(allow: object): readonly (readonly [name: string, wanted: unknown])[] {
   return Array.isArray(allow) ? allow.map((name) => [String(name), true] as const) : Object.entries(allow);
 }
 
-/** Whether a name is about a relation of the model. No attribute has the name of a relation. */
+/** True where a name is about a relation of the model. No attribute has the name of a relation. */
 export function isRelated({ info: { model, attributes } }: Pick<OptionCheck, 'info'>, name: string): boolean {
   const [first = ''] = name.split('.');
   if (attributes.has(name) || attributes.has(first)) return false;
   return name.includes('.') || relationNames(model).includes(name);
 }
 
-/** What a client may filter by. What is behind relations is compiled when all resources are. */
+/** Compiles the filters of a resource. Filters of relations are compiled when all resources are. */
 export function compileFilters(check: OptionCheck): ReadonlyMap<string, FilterPlan> {
   const filters = new Map<string, FilterPlan>();
   for (const [name, wanted] of filterEntries(check.options.filterAllow ?? [])) {

@@ -1,10 +1,12 @@
-/** How the id of a path becomes the value of a primary key. Own parsers: `Number('0x10')` and `Number('')` are numbers. */
+/**
+ * Parses the id of a path into the value of a primary key. Own parsers: `Number('0x10')` and `Number('')` are numbers.
+ */
 import type { IdType } from '../metadata/crud-options.js';
 import type { ColumnKind, ColumnType } from '../model/column-type.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import { showValue } from '../util/option-problems.js';
 
-/** What a raw path segment turned out to be. */
+/** Result of parsing a raw path segment. */
 export type ParsedId =
   | { readonly kind: 'id'; readonly value: unknown }
   /** Not an id at all: the request is wrong. */
@@ -12,7 +14,7 @@ export type ParsedId =
   /** An id that no row can have, such as one beyond the column's range: there is nothing to find. */
   | { readonly kind: 'impossible' };
 
-/** What ids look like; of a function's only it knows. */
+/** Form of the ids; `custom` is that of a function, which alone defines it. */
 export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'custom';
 
 /** Reads the id of a path. Throws only what a user's `idType` function throws. */
@@ -28,7 +30,7 @@ const BIGINT_LENGTH = 20;
 const NUMBER_LENGTH = 15;
 
 const IMPOSSIBLE: ParsedId = Object.freeze({ kind: 'impossible' });
-/** What an `idType` function refuses; what it expects, only it knows. */
+/** An id that an `idType` function refuses, without an expectation: only the function defines one. */
 export const REFUSED: ParsedId = Object.freeze({
   kind: 'malformed',
   expected: 'one that this resource accepts',
@@ -77,7 +79,7 @@ const FITTING: Readonly<Record<IdTypeName, readonly ColumnKind[]>> = Object.free
 
 const NAMES = Object.keys(FITTING) as IdTypeName[];
 
-/** What a column of a type that only the database understands can be compared with, only the database knows. */
+/** True where an id of the type can be compared with the column. Of a type of PostgreSQL's own any id may be. */
 function fits(name: IdTypeName, { kind }: ColumnType): boolean {
   return kind === 'other' || FITTING[name].includes(kind);
 }

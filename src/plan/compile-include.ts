@@ -130,7 +130,7 @@ export class IncludeCompiler {
     );
   }
 
-  /** What one request can make the database read. One more row of each record tells whether there are others. */
+  /** Bounds the rows that one request reads. One more row of each record shows that others follow. */
   #checkBound(): void {
     const rowsOf = (include: ReadonlyMap<string, IncludePlan>): number =>
       [...include.values()].reduce(

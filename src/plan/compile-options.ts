@@ -19,7 +19,7 @@ const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100 });
 /** The most columns an order may name. */
 export const MAX_SORT_TERMS = 5;
 
-/** What the checks of one model's options need, and where they put what they find. */
+/** Input of the checks of one model's options, and the report that they write to. */
 export interface OptionCheck {
   readonly info: ModelInfo;
   readonly exposure: Exposure;
@@ -31,7 +31,7 @@ export interface OptionCheck {
 export interface AttributeCheck extends Pick<OptionCheck, 'info' | 'exposure' | 'report'> {
   /** The model that has the option. Default: that of the attribute. */
   readonly owner?: string;
-  /** What stands before the name of the attribute, such as `country.`. Default: nothing. */
+  /** Prefix of the attribute's name, such as `country.`. Default: nothing. */
   readonly prefix?: string;
 }
 
@@ -80,7 +80,7 @@ export function compileEndpoints({ info, options, report }: OptionCheck): Readon
   return endpoints;
 }
 
-/** Whether an endpoint writes many records at once. */
+/** True where an endpoint writes many records at once. */
 export function isBulk(name: Operation): name is BulkEndpoint {
   return (BULK_ENDPOINTS as readonly Operation[]).includes(name);
 }
@@ -126,7 +126,7 @@ export function compileSortable(check: OptionCheck): readonly string[] {
   );
 }
 
-/** Whether `sort` gives the name back: signs before it and blanks around it are no part of a name there. */
+/** True where `sort` parses a name unchanged: signs before it and blanks around it are no part of a name there. */
 function isSpelled(name: string): boolean {
   return parseSortTerm(name.trim()).attribute === name;
 }

@@ -1,4 +1,4 @@
-/** What `filterAllow` of one resource says of relations -> their plans, or everything that is wrong with it. */
+/** Compiles the relations in `filterAllow` of one resource to plans, or to all problems of the option. */
 import type { IncludeOptions } from '../metadata/include-options.js';
 import { relationNames } from '../model/relations.js';
 import { showValue } from '../util/option-problems.js';
@@ -117,7 +117,7 @@ export class RelationFilterCompiler {
     else for (const [name, operators] of filterEntries(wanted)) this.#name(level, name, operators);
   }
 
-  /** What the lists of the target themselves can be filtered by. */
+  /** Adds the filters of the target's own lists. */
   #all({ filters, plan }: Level, option: string): void {
     if (plan.filters.size === 0) {
       this.#report(
@@ -147,11 +147,11 @@ export class RelationFilterCompiler {
     return filter;
   }
 
-  /** What may be included is the same for both: the rule that says which rows may be seen is asked once. */
+  /** Takes the plan of an included relation: its access rule is then evaluated once for both. */
   #lead({ plan }: Level, name: string, path: string): RelatedPlan | null {
     const included = everyInclude(this.#plan.relations.include).find((each) => each.path === path);
     if (included) return included;
-    // What is wrong with it is known already.
+    // The problem of such a name is reported already.
     if (Object.hasOwn(this.#include, path) && relationNames(plan.model).includes(name)) return null;
     return this.models.lead(
       plan.model,

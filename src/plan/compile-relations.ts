@@ -1,4 +1,4 @@
-/** What the resources of an application say of relations -> their plans. Each may lead to any other, so all are compiled together. */
+/** Compiles the relations in the options of all resources. Each may lead to any other, so all are compiled together. */
 import type { SharedAccess } from './compile-access.js';
 import { IncludeCompiler } from './compile-include.js';
 import { RelationFilterCompiler } from './compile-relation-filters.js';

@@ -32,9 +32,9 @@ import type {
   SubresourcePlan,
 } from './resource-plan.js';
 
-/** What the schema phase knows of the user's decorators; injected, because it comes after this one. */
+/** Reader of the user's decorators in the schema phase; injected, because that phase comes after this one. */
 export interface DecoratorReader {
-  /** What the user hid from answers and from bodies. */
+  /** Attributes that the user hid from answers and from bodies. */
   describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
   /** The properties of a schema class that may pass. */
   classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
@@ -147,7 +147,7 @@ export function compileResource(
   };
 }
 
-/** What of the attributes no body could write, or none as it was sent. */
+/** Problems of attributes that no body could write, or that none could write as it was sent. */
 function bodyProblems(
   {
     info,
@@ -161,7 +161,7 @@ function bodyProblems(
   const problems: string[] = [];
   const creates = endpoints.has('create') || endpoints.has('replace');
   if (creates && !explicitSchemas.create) {
-    // What rows are scoped by, the server writes.
+    // The server writes the attributes that rows are scoped by.
     const undecided = [...exposure.undecided].filter(([name]) => !access?.scope.has(name));
     problems.push(...undecided.map(([, problem]) => problem));
   }

@@ -9,7 +9,7 @@ import type { RelatedResource, ResourcePlan } from './resource-plan.js';
 
 type Options = true | Pick<IncludeOptions, 'where'>;
 
-/** What a path may have between its slashes. */
+/** A path segment of a sub-resource. */
 const SEGMENT = /^[a-z0-9][a-z0-9-]*$/;
 
 /**
@@ -57,7 +57,7 @@ function reasons(
   if (options !== true && !isPlain(options))
     return [`is ${showValue(options)}; use true, or an object such as { where: 'all' }.`];
   const { relation } = describeRelation(plan.model, name);
-  // What is wrong then, is told with what else is wrong with a relation.
+  // A name without a relation is reported with the other problems of relations.
   if (!relation) return [];
   const { target, isOne } = relation;
   const problem = keyProblem(relation) ?? scopeProblem(relation);

@@ -11,7 +11,7 @@ import { ConfigError } from '../util/config-error.js';
  */
 const described = new WeakMap<ModelClass, Described<ModelInfo>>();
 
-/** Those without a single key. */
+/** Descriptions of models without a single key. */
 const keyless = new WeakMap<ModelClass, Described<RecordInfo>>();
 
 interface Described<I> {

@@ -1,4 +1,4 @@
-/** Which comparison operators each kind of column has. */
+/** Comparison operators of each kind of column. */
 import {
   type CanonicalFilterOperator,
   FILTER_OPERATOR_ALIASES,
@@ -46,7 +46,7 @@ export function operatorsOf(type: ColumnType): readonly CanonicalFilterOperator[
   return type.kind === 'array' && isComparable(type.element) ? ARRAY : OPERATORS_BY_KIND[type.kind];
 }
 
-/** Whether a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */
+/** True where a value is equal to another one, or not. Then rows have a meaningful order by the column, too. */
 export function isComparable(type: ColumnType): boolean {
   return operatorsOf(type).includes('==');
 }

@@ -28,7 +28,7 @@ interface Target {
 export interface RelationReport {
   readonly option: string;
   report(problem: string): void;
-  /** What to do where other code guards the rows. Default: to give it `where`. */
+  /** Advice where other code guards the rows. Default: to set `where`. */
   readonly mend?: string;
 }
 
@@ -51,7 +51,7 @@ export class RelatedModels {
   }
 
   /**
-   * What a relation of a model leads to; null where it cannot be shown, and then each reason is reported.
+   * Target of a relation of a model; null where the relation cannot be shown, and then each reason is reported.
    *
    * @param option the name of what asks for it, such as `include.reviews`
    */
@@ -117,7 +117,7 @@ export class RelatedModels {
   }
 }
 
-/** What of its own options guards the rows of a resource beside rules of access. */
+/** Options of a resource that guard its rows beside rules of access. */
 function guardsOf({ dependencies, endpoints }: ResourcePlan): string[] {
   return [
     ...(dependencies.length > 0 ? ['it has dependencies'] : []),

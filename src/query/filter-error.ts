@@ -1,4 +1,4 @@
-/** What is wrong with a filter, and where. */
+/** An error of a filter: its problem, and the position in the text. */
 import type { RequestIssue } from '../schema/request-issue.js';
 
 /** The codes of filter errors; they are part of the API. */

@@ -13,7 +13,7 @@ import { FILTER_LIMITS, type Lexeme } from './filter-syntax.js';
 import { quote } from './query-string.js';
 import type { RelatedRows } from './related-filters.js';
 
-/** What may be filtered by, and relations. */
+/** Attributes and relations that a filter may name. */
 export type FilterablePlan = Pick<ResourcePlan, 'filters'> & {
   /** Default: none. */
   readonly related?: ReadonlyMap<string, RelationFilter>;
@@ -21,7 +21,7 @@ export type FilterablePlan = Pick<ResourcePlan, 'filters'> & {
 
 /** The rows that a condition is about. */
 export interface Level extends FilterablePlan {
-  /** What stands before its names in the plan: `reviews.` */
+  /** Prefix of its names in the plan: `reviews.` */
   readonly prefix: string;
 }
 
@@ -81,7 +81,7 @@ export class FilterNames {
     return { kind: 'attribute', hops, name, attribute: { name: text, type: filter.type }, filter };
   }
 
-  /** What of the rows behind a relation the request may name. */
+  /** Names that the request may use for the rows behind a relation. */
   behind({ prefix }: Level, { related, filters, relations }: RelationFilter): Level {
     const plan = { filters, related: relations };
     return {

@@ -49,7 +49,7 @@ export type SyntaxNode =
       readonly selector: Lexeme;
       readonly operator: Lexeme;
       readonly values: readonly Lexeme[];
-      /** Whether the values stood in parentheses. */
+      /** True where parentheses enclose the values. */
       readonly isList: boolean;
     };
 

@@ -91,7 +91,7 @@ function isInFloatRange(text: string, maximum: number): boolean {
   return stored !== 0 || !/[1-9]/.test(text.split(/[eE]/)[0] ?? '');
 }
 
-/** What people usually meant. */
+/** Hint for a frequent mistake. */
 function hint({ text }: Lexeme, attribute: string): string {
   if (text === 'null') return ` Use ${attribute}=isnull=true.`;
   // A plus in a query string is a space; the offset of a timestamp loses it.

@@ -8,7 +8,7 @@ export type KeyValues = readonly (string | null)[];
 export interface Keyset {
   /** One value for each column of the order. */
   readonly values: KeyValues;
-  /** Whether the row with these values itself is on the far side of the place, and so part of what follows. */
+  /** True where the page begins with the row of these values itself. */
   readonly isInclusive: boolean;
   /**
    * In a query, where the values were too long for a cursor: a digest of them. `values` has the primary key's only then, and null

@@ -7,7 +7,7 @@ import type { ResourcePlan } from '../plan/resource-plan.js';
 import { MAX_ISSUES, type RequestIssue } from '../schema/request-issue.js';
 import { didYouMean } from '../util/did-you-mean.js';
 
-/** What of a request is repeated in an answer is cut to this length. */
+/** Characters of a request's text that an answer repeats at most. */
 const QUOTED_LENGTH = 40;
 
 /** A query string, decoded. */
@@ -74,8 +74,8 @@ function repeatedIssue(parameter: string): RequestIssue {
 }
 
 /**
- * What is wrong with a query string before its values are read: parameters given twice or not decodable, and those
- * that the route does not read. Where the resource ignores the latter, nothing about them is wrong.
+ * Problems of a query string before its values are read: parameters given twice or not decodable, and parameters that
+ * the route does not read. Where the resource ignores the latter, their problems are left out.
  */
 export function parameterIssues(
   plan: ResourcePlan,

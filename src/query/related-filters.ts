@@ -4,13 +4,13 @@ import { FilterError } from './filter-error.js';
 import { parseFilterSyntax, type SyntaxNode } from './filter-syntax.js';
 import type { Comparison, Filter, RelatedFilter } from './list-query.js';
 
-/** What a request may see of rows behind relations. */
+/** Rows behind relations, as far as a request may see them. */
 export interface RelatedRows {
   /** Attributes of the target that the request may not read. */
   unreadable(plan: RelatedPlan): ReadonlySet<string>;
-  /** Whether the request may not read a key of theirs: which rows belong together would tell it. */
+  /** True where the request may not read a key of theirs: the rows that belong together would reveal it. */
   isHidden(plan: RelatedPlan): boolean;
-  /** Whether a row has a related one that the request sees, and that meets a condition; null is any. */
+  /** Compiles: a row has a related row that the request sees, and that meets a condition; null is any. */
   any(plan: RelatedPlan, condition: Filter | null): RelatedFilter;
 }
 
@@ -20,7 +20,7 @@ export type NamedFilter =
   | { readonly kind: 'and' | 'or'; readonly operands: readonly NamedFilter[] }
   | NamedRelation;
 
-/** Whether there is a related row that meets a condition, or none. */
+/** A test for a related row that meets a condition, or for none. */
 export interface NamedRelation {
   readonly kind: 'related';
   readonly relation: RelationFilter;
