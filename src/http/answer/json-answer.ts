@@ -13,17 +13,17 @@ const JSON_SETTINGS = ['json spaces', 'json replacer', 'json escape'];
 /** A text of fewer characters is copied into one piece with the headers, which is cheaper than a piece of its own. */
 const SHORT = 2_000;
 
-/** What the package `etag` takes of a SHA-1 in base64: all but the padding. */
+/** Characters of the tag that `etag` computes from a SHA-1 in base64, without the padding. */
 export const ETAG_DIGITS = 27;
 
 const CONTENT_TYPE = headerName('Content-Type');
 const CONTENT_LENGTH = headerName('Content-Length');
 const ETAG = headerName('ETag');
 
-/** What Express takes away where there is no body. */
+/** Headers that Express removes from an answer without a body. */
 export const BODY_HEADERS = ['Content-Type', 'Content-Length', 'Transfer-Encoding'];
 
-/** Whether nothing of the user's stands between `response.json()` and the socket that would see a value. */
+/** True where Express's own `json` and `send` write the answer, and no setting of the application changes its JSON. */
 export function writesPlainJson(response: Response): boolean {
   if (response.json !== ownJson || response.send !== ownSend) return false;
   const settings: Readonly<Record<string, unknown>> = response.app.settings;
@@ -47,7 +47,7 @@ export function jsonReplacer({ app }: Response): JsonReplacer | undefined {
 
 type JsonReplacer = (name: string, value: unknown) => unknown;
 
-/** What is sent as it is: bytes, and what writes itself, which are streams and the answers of the fast path. */
+/** True for values that are sent unchanged: bytes, streams and the answers of the fast path. */
 export function isBytesOrStream(value: unknown): boolean {
   return (
     value instanceof Uint8Array ||
@@ -90,7 +90,7 @@ export class JsonAnswer {
     }
     if (!isOrdinary) {
       if (!this.isTagged) leaveTagOut(response);
-      // What is less usual is Express's to do, which does it no differently.
+      // Express sends the less usual answers, with the same result.
       if (!response.hasHeader('Content-Type')) response.setHeader('Content-Type', 'application/json');
       response.send(this.text);
       return;
@@ -128,14 +128,14 @@ function setTag(response: Response, body: string | Buffer, length: number): void
   if (tag) response.setHeader('ETag', tag);
 }
 
-/** Whether an answer has a body whatever is in it, and no header that is not Express's own. */
+/** True where a request always has an answer with a body, and the response has only headers of Express. */
 function isUsual(response: Response): boolean {
   const { headers, method } = response.req;
   const isConditional = headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
   return !isConditional && method !== 'HEAD' && hasUsualHeaders(response);
 }
 
-/** Whether the headers that are about the body are to be Express's own. */
+/** True where Express's own code computes the headers of the body. */
 export function hasUsualHeaders(response: Response): boolean {
   // A function of the user's is given bytes.
   const hasOwnTag = typeof response.app.get('etag') === 'function';

@@ -97,14 +97,14 @@ export function compileBulkHandler(
     const items = input.items && results.map(({ item }) => item);
     return draftOf(status, items ?? { affected: results.length }, format);
   };
-  // What is answered is the state of no resource, so that it has no tag.
+  // The answer is the state of no resource, so it has no tag.
   const answer = (draft: AnswerDraft, response: Response, metadata: ActionMetadata) =>
     send(draft, response, metadata, shaper, false);
   return async (metadata, action, input) => {
     const { request, response } = action;
     const { isDryRun } = input.inputs;
     const { access } = input;
-    // What is undone leaves no key either.
+    // A write that is rolled back leaves no key either.
     const once =
       findKey && !isDryRun
         ? await findKey(action, { access, query: features[operation].absentFor(access.form) })

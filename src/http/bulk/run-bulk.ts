@@ -29,7 +29,7 @@ import { setToldNames } from '../request/told-names.js';
 import type { GeneratedRoute } from '../resources/generated-routes.js';
 import type { Resource } from '../resources/resource.js';
 
-/** What became of a record: what was shown of it, or why it was refused. */
+/** Result of a record: the item as it is shown, or the problem that refused it. */
 export type BulkResult<T> =
   | { readonly item: T; readonly problem?: never; readonly key?: unknown }
   | { readonly item?: never; readonly problem: Problem; readonly key?: unknown };
@@ -73,7 +73,7 @@ export function compileBulkRunner(
     const run = items ? runSingle : runFound;
     const results: BulkResult<ReturnType<typeof show>>[] = [];
     for (const [index, { input: wanted, problem, body }] of targets.entries()) {
-      // What `q` has found is no item of the body.
+      // A row that `q` has found is no item of the body.
       if (items) setCurrentItem(request, index);
       if (isRuled && items) setToldNames(request, access.form, body);
       const key = items || plan.exposure.unreadable.has(plan.info.primaryKey.name) ? {} : { key: wanted?.id };
@@ -146,7 +146,7 @@ function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
   };
 }
 
-/** How many rows `q` may find. */
+/** Maximum of rows that `q` may find. */
 export function mostAffected({ bulk }: ResourcePlan, { maxAffected }: BulkInputs): number {
   return maxAffected ?? Math.min(DEFAULT_MAX_AFFECTED, bulk?.max ?? DEFAULT_MAX_AFFECTED);
 }

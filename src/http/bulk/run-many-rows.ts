@@ -22,7 +22,7 @@ import type { BulkArguments } from '../request/parse-bulk.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { Resource } from '../resources/resource.js';
 
-/** What one statement has written. */
+/** Rows that one statement has written. */
 export interface ManyWritten {
   /** In the order of the body; null where `q` has found the rows. */
   readonly shown: ShownRecords | null;
@@ -50,7 +50,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   const { unique, ownReferences } = rivalAttributes(info);
   const isVirtual = ({ values }: RequestArguments) =>
     virtuals.some(({ name }) => values?.[name] !== undefined);
-  /** Whether one order of the writes could be refused, and another one not. */
+  /** True where one order of the writes could be refused, and another one not. */
   const isOrdered = (inputs: readonly RequestArguments[]) => {
     const sets = (names: ReadonlySet<string>, isNull: boolean) =>
       inputs.filter(({ values = {} }) =>
@@ -72,7 +72,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
     };
   };
   const insert = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
-    // What a request gives a row does not depend on its values.
+    // The values that a request presets in a row do not depend on the values of the row.
     const one = operation(features[single].absentFor(access.form), access) as InsertOperation;
     const { row: preset, returning } = one;
     const rows = inputs.map(({ values = {} }) =>
@@ -122,7 +122,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   };
 }
 
-/** What the values of any of the records refer to. What a request may see of a model is the same for each of them. */
+/** References in the values of any record. A request sees the same rows of a model for each of them. */
 function referred(inputs: readonly RequestArguments[]): { readonly references?: readonly Reference[] } {
   const all = new Map(
     inputs.flatMap(({ access }) => access.references.map((each) => [each.attribute, each] as const)),

@@ -31,7 +31,7 @@ export function installExceptionHandlers(app: Express): void {
   app.use(exceptionHandler());
 }
 
-/** How many layers of an application's router have an error handler of ours behind them. */
+/** Number of layers of an application's router that have an error handler of this library behind them. */
 const COVERED = new WeakMap<Express, number>();
 
 /** Below which paths of an application what nothing has answered is a problem. */
@@ -48,7 +48,7 @@ export function installLastHandler(app: Express, logger: Logger, closed: string 
   CLOSED.set(app, paths);
   const cover = (): void => {
     let covered = 0;
-    // What was mounted later may know the path.
+    // A layer that was mounted later may serve the path.
     const isLast = (): boolean => COVERED.get(app) === covered;
     for (const path of paths) app.use(path || '/', refuseUnknownPath(isLast));
     app.use(exceptionHandler(logger));
@@ -104,13 +104,13 @@ export function logFailure(
 }
 
 /**
- * What to answer, or null when nothing went wrong here and nobody waits for an answer. Reading a thrown value, even asking
- * for its class, can itself throw: a proxy, a getter.
+ * Problem of an error, or null where nothing failed here and nobody waits for an answer. Reading a thrown value, or
+ * even its class, can itself throw: a proxy, a getter.
  */
 export function problemOf(error: unknown, request: Request): Problem | null {
   try {
     if (error instanceof ClientGone) return null;
-    // What refuses a delete is no attribute of the record's body: others still refer to it.
+    // A delete is refused for rows that refer to the record, and for no attribute of a body.
     const plan = request.method === 'DELETE' ? undefined : requestResource(request);
     const problem = toProblem(error, {
       plan,

@@ -88,13 +88,13 @@ const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute:
 /** routing-controllers quotes what it cannot read a parameter from, which may be the secret of a body. */
 const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be parsed into \w+\.)$/s;
 
-/** What an error happened in. */
+/** Request in which an error happened. */
 export interface ProblemContext {
   /** The resource whose attributes the error may be about. */
   readonly plan?: ResourcePlan | undefined;
-  /** What may be told of its attributes. Default: all. */
+  /** Attributes that the problem may name. Default: all. */
   readonly told?: ToldNames;
-  /** Whether the request should only have read, so that a refused write is a mistake in the code. */
+  /** True where the request should only have read, so that a refused write is a mistake in the code. */
   readonly isSafe?: boolean;
 }
 
@@ -127,7 +127,7 @@ function wholeProblem(error: unknown, context: ProblemContext): Problem {
   }
   const fault = describeFault(error);
   if (fault?.kind === 'readOnly' && isSafe) return UNEXPECTED;
-  // What only reads has no part in what others change.
+  // A request that only reads has no part in the changes of others.
   if (fault && isSafe && isBusy(fault)) return BUSY;
   if (fault) return faultProblem(fault, context);
   return httpErrorProblem(error) ?? middlewareProblem(error) ?? UNEXPECTED;
@@ -152,7 +152,7 @@ export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
 
 function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemContext): Problem {
   const problem = FAULTS[fault.kind];
-  // What the server cannot do is about no value.
+  // A failure of the server is about no value.
   if (problem.status >= 500) return problem;
   const missing = missingNames(fault, plan, told);
   const hidden = new Set([...told.hidden, ...missing, ...hiddenNames(plan)]);
@@ -169,7 +169,7 @@ function faultProblem(fault: DatabaseFault, { plan, told = ALL_TOLD }: ProblemCo
 
 const ALL_TOLD: ToldNames = Object.freeze({ hidden: new Set<string>(), unwritable: new Set<string>() });
 
-/** What a row has to have, and the request may not set. Sequelize says it, or the database. */
+/** Attributes that a row needs and the request may not set. The error of Sequelize or of the database names them. */
 function missingNames(
   fault: DatabaseFault,
   plan: ResourcePlan | undefined,
@@ -247,7 +247,7 @@ function httpErrorProblem(error: unknown): Problem | undefined {
   };
 }
 
-/** What routing-controllers found in a parameter of a hand-written route; never the value itself. */
+/** Issues that class-validator found in a parameter of a hand-written route; never the value itself. */
 function validationIssues(failure: ValidationError, path: readonly string[] = []): RequestIssue[] {
   const { property, value, constraints, children } = failure;
   // A parameter's own validation options may hide the value, and then any message may quote it.

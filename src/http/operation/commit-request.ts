@@ -85,7 +85,7 @@ function sequelizeOf({ plan: { model, name } }: Resource): Sequelize {
   return model.sequelize;
 }
 
-/** Whether code of the user's runs in a read: it may query, and must not write. Hooks can be added at any time. */
+/** True where code of the user's runs in a read: it may query, and must not write. Hooks can be added at any time. */
 function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boolean {
   const models = [plan.model, ...everyInclude(plan.relations.include).map(({ target }) => target.model)];
   return () =>
@@ -96,7 +96,7 @@ function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boole
     !models.every((model) => hasPlainQueries(model, 'read'));
 }
 
-/** Whether a write may do more than write its one row, so that all of it has to happen together. */
+/** True where a write may do more than write its one row, so that all of it has to happen together. */
 function runsUserCode({ controller, repository, plan }: Resource, { method }: GeneratedRoute): boolean {
   const isOverridden = controller.prototype[method] !== CrudController.prototype[method];
   return isOverridden || repository.constructor !== Repository || runsCodeInWrites(plan.model);

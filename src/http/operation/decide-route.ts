@@ -1,4 +1,4 @@
-/** What is decided about a route when it is compiled: who runs its SQL, and who is given its answer. */
+/** Decisions about a route when it is compiled: the code that runs its SQL, and the code that receives its answer. */
 import { sequelizeProblem } from '../../persistence/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../persistence/customization/model-fast-path-blockers.js';
 import type { CatalogueGate } from '../../persistence/engine/catalogue-gate.js';
@@ -12,7 +12,7 @@ import type { Resource } from '../resources/resource.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../resources/settings.js';
 
-/** What of an application's options decides. */
+/** Options of an application that decide the path of a route. */
 export interface PathSettings {
   readonly fastPath: boolean;
   readonly routing: RoutingOptions;
@@ -20,9 +20,9 @@ export interface PathSettings {
   readonly catalogue: CatalogueGate;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;
-  /** Who sees and writes what; null where the application has no rules. */
+  /** Rules of access; null where the application has none. */
   readonly access: AccessRules | null;
-  /** How keys of requests are kept; null where none are. */
+  /** Settings of idempotency keys; null where none are kept. */
   readonly idempotency: KeySettings | null;
 }
 
@@ -47,8 +47,8 @@ export function sequelizeReasons(
 }
 
 /**
- * Whether the controller's method has to be called: it is the user's, or its repository is, or what it is given was made by
- * code of the user's and may be of any type.
+ * True where the controller's method has to be called: it is the user's, or its repository is, or its arguments were
+ * made by code of the user's and may be of any type.
  */
 export function isMethodAsked(
   { controller, repository, plan }: Resource,
@@ -63,14 +63,14 @@ export function isMethodAsked(
   return isOverridden || !isPlainRepository(repository) || isBodyRead || isIdRead;
 }
 
-/** Whether an answer is made of values: where code of the user's is given it, and on the general path. */
+/** True where an answer is made of values: code of the user's receives it, or the route takes the general path. */
 export function isAnswerSeen(method: string, lineage: readonly object[], settings: PathSettings): boolean {
   return !settings.fastPath || isAnswerChanged(method, lineage, settings);
 }
 
 /**
- * Whether code of the user's is given the answer of a route as values, or comes after it: interceptors, decorators of the
- * answer, and middlewares behind it. Decorators whose code runs before are passed.
+ * True where code of the user's receives the answer of a route as values, or comes after it: interceptors, decorators
+ * of the answer, and middlewares behind it. Decorators whose code runs before are passed.
  */
 export function isAnswerChanged(
   method: string,

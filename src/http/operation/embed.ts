@@ -153,7 +153,7 @@ async function readMember(
   };
 }
 
-/** What is answered beside the items. */
+/** Members of a page beside the items. */
 interface Rest extends Partial<RelatedTotal> {
   readonly has_next: boolean;
 }
@@ -205,7 +205,7 @@ async function readShown(inclusion: Inclusion, keys: readonly (string | null)[],
   return { groups, shown: await embed(shown, include, embedding) };
 }
 
-/** Whether our SQL reads all that is included. */
+/** True where SQL of this library reads all inclusions. */
 export function isEmbeddedByRows(include: readonly Inclusion[], views: Embedding['views']): boolean {
   return include.every(
     (each) =>

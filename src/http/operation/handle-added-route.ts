@@ -11,7 +11,7 @@ import { send } from './handle-operation.js';
 import type { Controller } from './run-method.js';
 import type { PageShaper } from './shape-page.js';
 
-/** What answers such a route. */
+/** Handler of a route that the user has added to a controller. */
 export function addedRouteHandler(
   controllerFor: (action: Action) => Controller,
   shaper: ResultShaper,

@@ -205,7 +205,7 @@ async function askPrincipal({ principal }: KeySettings, request: Request): Promi
   );
 }
 
-/** What a key is unique in. Requests that may not read the same are apart, because an answer is kept as it was. */
+/** Scope in which a key is unique. A kept answer is fixed, so requests with other rights have other scopes. */
 function scopeOf(
   { method, baseUrl }: Request,
   path: string,
@@ -215,7 +215,7 @@ function scopeOf(
   return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
 }
 
-/** What a request asks for: its target and its body, and the value that it writes within; behind a dot the rows that it sees. */
+/** Fingerprint of a request: target, body and the value that it writes within; behind a dot the rows that it sees. */
 function fingerprintOf(request: Request, access: Access): string {
   const within = [...access.form.scope]
     .filter(([, mode]) => mode === 'one')

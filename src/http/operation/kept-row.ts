@@ -15,7 +15,7 @@ export function markOf(columns: readonly string[]): string {
   return known;
 }
 
-/** Whether an answer was kept as a row. */
+/** True where an answer was kept as a row. */
 export function isRow(answer: string): boolean {
   return answer.startsWith(SIGN);
 }

@@ -1,4 +1,4 @@
-/** What an operation gave, before it is an answer. */
+/** Result of an operation, before it is an answer. */
 import type { Page } from '../../persistence/paging/page.js';
 import type { RelatedNow } from '../../persistence/records/loaded-relations.js';
 import type { Inclusion } from '../../query/list-query.js';
@@ -16,7 +16,7 @@ export type WriteRecord = (index: number, more?: string) => string;
 
 /** Records with all that they are answered with. */
 export interface WholeRecords {
-  /** How many they are. */
+  /** Number of the records. */
   readonly size: number;
   /** Their writer, which makes one text at a time: all texts of large records may be too many for the memory. */
   writer(fields: Fields): WriteRecord;
@@ -31,23 +31,23 @@ export interface ShownRecords extends WholeRecords {
   /** Drops a record that nothing will ask for again. Left out where others have the records, too. */
   forget?(index: number): void;
   /**
-   * What a repository has loaded for an inclusion of this request, for each record; null where it has to be read. Left out where
-   * nothing can be loaded.
+   * Rows that a repository has loaded for an inclusion of this request, for each record; null where it has to be read.
+   * Left out where nothing can be loaded.
    *
    * @param keys of the relation, in the text form of the column
    */
   loaded?(inclusion: Inclusion, keys: readonly (string | null)[]): readonly (RelatedNow | null)[];
 }
 
-/** What an operation gave: the record, or those of a page. A delete gives none. */
+/** Result of an operation: the record, or those of a page. A delete has none. */
 export interface Outcome extends ShownRecords {
   /** Where a page is, and how many rows there are; null where the answer is no page. */
   readonly page: Page<unknown> | null;
-  /** Whether a method gave it, whose page may hold records beside its items. Left out where none did. */
+  /** True where a method returned it, whose page may hold records beside its items. Left out where none did. */
   readonly isOfMethod?: boolean;
   /** Rows that were found or written. */
   readonly count: number;
-  /** Whether a replacement has created the record. Left out where a method has said so in the response. */
+  /** True where a replacement has created the record. Left out where a method has set the status of the response. */
   readonly isNew?: boolean;
   /** The primary key of the record, for its address. */
   key(): unknown;

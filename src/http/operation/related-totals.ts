@@ -1,4 +1,4 @@
-/** How many rows each parent has behind a relation, as far as a request has them counted. */
+/** Counts the rows of each parent behind a relation, as far as a request has them counted. */
 import { type Total, totalOfCounted, totalOfSeen } from '../../operation/count.js';
 import type { Group } from '../../persistence/records/items-by-parent.js';
 

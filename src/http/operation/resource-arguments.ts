@@ -1,4 +1,4 @@
-/** What parameters of the user's methods get of their resource: the id, the record and the list query of a request. */
+/** Reads parameters of the user's methods from their resource: the id, the record and the list query of a request. */
 import type { Action } from 'routing-controllers';
 import { guardRecords } from '../../persistence/records/guarded-record.js';
 import type { Id } from '../../persistence/records/row-records.js';
@@ -16,7 +16,7 @@ import { operationSession } from './commit-request.js';
 import type { PathSettings } from './decide-route.js';
 import { contextOf } from './run-method.js';
 
-/** What a method takes of its resource. */
+/** Arguments that a method takes of its resource. */
 export interface ResourceArguments {
   readonly parameters: ReadonlySet<ResourceParameter>;
   /** Reads what of it stands in the request, once for each. */

@@ -28,7 +28,7 @@ export function controllerFor({ controller, isGenerated }: Resource): (action: A
   return () => instance;
 }
 
-/** What a controller's methods get beside the arguments of a request. */
+/** Context of a controller's method, beside the arguments of a request. */
 export function contextOf(
   { plan, repository, access }: Resource,
   { request, response }: Action,
@@ -85,7 +85,7 @@ function tellMissing({ controller }: Resource, method: string, { request }: Acti
   );
 }
 
-/** What a method has returned, as records of an answer. */
+/** Converts the return value of a method to records of an answer. */
 export function outcomeOf(resource: Resource, operation: Endpoint, result: unknown): Outcome {
   if (operation === 'delete' || operation === 'purge')
     return { ...recordsOutcome(resource, [], null), count: 1 };

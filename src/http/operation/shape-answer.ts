@@ -1,4 +1,4 @@
-/** What an operation gave -> the answer, in its envelope and with what its features add. Nothing is sent yet. */
+/** Shapes the outcome of an operation into the answer, with its envelope and its features. Nothing is sent yet. */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import type { AnswerDraft, ByEndpoint } from '../../operation/feature.js';
@@ -12,7 +12,7 @@ import { answering } from '../resources/application-access.js';
 import type { Resource } from '../resources/resource.js';
 import type { Outcome } from './outcome.js';
 
-/** How records are written: as JSON text, or as plain values for code that looks at them. */
+/** Format of records: JSON text, or plain values for code that reads them. */
 export type Format = 'text' | 'values';
 
 /** Shapes what an operation gave, as text or as values. The body of a long page may be still to come: see `whole`. */
@@ -25,15 +25,15 @@ export type Shape = (
 
 const NO_HEADERS = Object.freeze({});
 
-/** Who takes part in the answers of a route, beside the rows. */
+/** Code of the user's that takes part in the answers of a route, beside the rows. */
 export interface ShapedBy {
-  /** Whether a method, or a repository, of the user's gives what is answered. */
+  /** True where a method, or a repository, of the user's makes the answer. */
   readonly isMethodAsked: boolean;
-  /** Whether code of the user's is given the answer before it is sent. */
+  /** True where code of the user's receives the answer before it is sent. */
   readonly isChanged: boolean;
 }
 
-/** What others answer is the response's own. */
+/** Statuses of generated operations; all others answer with the status of the response. */
 const OWN_STATUSES: ByEndpoint<number> = { create: 201, delete: 204, purge: 204 };
 
 /** The status of an answer that succeeds, unless the user's decorators say another. */
@@ -136,7 +136,7 @@ function noteUnshaped<T extends object>(body: T): T {
   return body;
 }
 
-/** Whether a body may still hold records, which must not leave as they are in memory. */
+/** True where a body may still hold records, which must not leave as they are in memory. */
 export function isUnshaped(body: unknown): boolean {
   return typeof body === 'object' && body !== null && unshaped.has(body);
 }

@@ -1,4 +1,4 @@
-/** Which query parameters that have a rule of access a request may use. */
+/** Evaluates the rules of access of a request's query parameters. */
 import type { Request } from 'express';
 import type { RuleName } from '../../metadata/endpoint.js';
 import type { Input } from '../../operation/feature.js';

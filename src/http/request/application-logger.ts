@@ -1,4 +1,4 @@
-/** Which logger an application was given, for what runs outside of the routes that know theirs. */
+/** Holds the logger of an application, for code that runs outside of its routes. */
 import type { Application, Request } from 'express';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';

@@ -1,4 +1,4 @@
-/** Which item of its body a request is at: what is refused then is that item. */
+/** Holds the index of the item that a request is at: an error that is thrown then refuses that item. */
 import type { Request } from 'express';
 
 const ITEM = Symbol('current item');

@@ -10,7 +10,7 @@ export function rememberRoutes(app: Application, prefix: string, router: Router)
   HIDDEN.set(app, [...(HIDDEN.get(app) ?? []), { prefix, router }]);
 }
 
-/** What stands for a segment that is no word of a route. */
+/** Placeholder of a segment that is no word of a route. */
 const UNKNOWN = ':…';
 
 /** The route's template; where a middleware failed before any route was reached, the words of the path that are in one. */

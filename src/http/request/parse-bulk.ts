@@ -31,20 +31,20 @@ import {
 import { readBody, sentBody } from './read-body.js';
 import { askRelated, compileWantedRelations } from './related-access.js';
 
-/** What a request does with many records. */
+/** Arguments of a request for many records. */
 export interface BulkArguments {
   readonly inputs: BulkInputs;
   readonly access: Access;
   /** Null where `q` finds the rows. */
   readonly items: readonly BulkItem[] | null;
-  /** What is done with each row that `q` finds; the key is not known yet. */
+  /** Arguments of the write of each row that `q` finds; they have no key yet. */
   readonly each: RequestArguments | null;
 }
 
 /** Reads a request for many records. One for a single record is left to its own parser, with the body that was read. */
 export type BulkParser = (request: Request) => Promise<BulkArguments | RequestArguments>;
 
-/** Whether a request is for many records. */
+/** True for the arguments of a request for many records. */
 export function isForMany(input: BulkArguments | RequestArguments): input is BulkArguments {
   return 'items' in input;
 }
@@ -75,7 +75,7 @@ export function compileBulkParser(
     const inputs = readInputs(request.url, access, [], { ...NOTHING_ASKED, related }) as BulkInputs;
     refuseCondition(request, plan.name, single);
     readKey(request, inputs, access);
-    // Who may not list must not learn by conditions what there is.
+    // A request that may not list must not learn by conditions which rows exist.
     if (inputs.filter) await askAccess(request, 'list');
     const absent = absentFor(access.form);
     if (inputs.filter && plan.ifMatch === 'required') {
@@ -123,7 +123,7 @@ function compileBodyParser(
       return { inputs, access, items, each: null };
     }
     if (hasSingle) {
-      // What only many records have is no parameter of one, and writes of one have none.
+      // Parameters of many records are refused for one, and writes of one have none.
       refuseParameters();
       return { query: absent, ...(await parseValues(request, access, body)) };
     }

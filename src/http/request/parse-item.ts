@@ -1,4 +1,4 @@
-/** One of many records in a body -> the arguments of its write, or what is wrong with it. */
+/** Parses one of many records in a body into the arguments of its write, or into its issues. */
 import type { Request } from 'express';
 import type { Access } from '../../operation/access.js';
 import { hidesState, NO_VERSION } from '../../operation/entity-tag.js';
@@ -22,10 +22,10 @@ export interface BulkItem {
   readonly problem: Error | null;
 }
 
-/** What an item is read with. */
+/** Context in which an item is parsed. */
 export interface ItemContext {
   readonly access: Access;
-  /** What a single write without parameters has. */
+  /** Inputs of a single write without parameters. */
   readonly absent: Inputs;
   /** From 0. */
   readonly index: number;
@@ -88,7 +88,7 @@ export function compileItemParser(
   };
 }
 
-/** What is wrong with an item whose record an item before it has. */
+/** Issue of an item whose record is also that of an earlier item. */
 export function repeatedKey(key: string, before: number): RequestIssue {
   const detail = `${key} is that of the item ${before}, too; a record may stand in a body once.`;
   return { pointer: bodyPointer(key), code: 'repeated', detail };
@@ -142,7 +142,7 @@ function readVersion(value: unknown): readonly string[] | undefined {
 
 const NO_VERSIONS = Object.freeze([NO_VERSION]);
 
-/** What of an item is written. */
+/** Attributes of an item that are written. */
 function bodyOf(
   { info, entityTag }: ResourcePlan,
   sent: Readonly<Record<string, unknown>>,

@@ -26,9 +26,9 @@ import { setToldNames } from './told-names.js';
 
 /** The arguments, as far as the operation has them. */
 export interface RequestArguments {
-  /** What the inputs gave; of a list its `ListQuery`. */
+  /** Parsed inputs; of a list its `ListQuery`. */
   readonly query: Inputs;
-  /** What the request may see and write. */
+  /** Attributes and rows that the request may see and write. */
   readonly access: Access;
   readonly id?: unknown;
   readonly values?: BodyValues;
@@ -37,7 +37,7 @@ export interface RequestArguments {
 /** Reads the arguments of one operation. Only what has a body takes time. */
 export type RequestParser = (request: Request) => RequestArguments | Promise<RequestArguments>;
 
-/** What the parsers of a resource need. */
+/** Settings that the parsers of a resource need. */
 export interface ParserSettings {
   readonly plan: ResourcePlan;
   readonly features: ResourceFeatures;
@@ -121,12 +121,12 @@ function compileReplacementParser(
   };
 }
 
-/** What the body of a write may be. */
+/** Limits of the body of a write. */
 export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): BodyLimits {
   return { limit, ...(kind === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan)) };
 }
 
-/** What one record is written with. */
+/** Arguments that one record is written with. */
 export type ParsedValues = Required<Pick<RequestArguments, 'access' | 'values'>>;
 
 /** Reads it, and asks what the values may refer to. The budget is that of the request, where it has more than one record. */
@@ -151,7 +151,7 @@ export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesP
   };
 }
 
-/** What a route of the user's asks of its resource. */
+/** Arguments that a route of the user's takes of its resource. */
 export interface WantedArguments {
   /** The generated operation that it stands for, if it does. */
   readonly operation: Endpoint | undefined;

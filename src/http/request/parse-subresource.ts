@@ -14,11 +14,11 @@ import { askRelated, compileWantedRelations, relatedAccess } from './related-acc
 /** The arguments of a list under a parent. */
 export interface SubresourceArguments extends RequestArguments {
   readonly access: SubresourceAccess;
-  /** Those of a read of the parent. */
+  /** Arguments of the read of the parent. */
   readonly parent: RequestArguments;
 }
 
-/** What is needed of a resource. */
+/** Settings that a parser needs of a resource. */
 type Side = Pick<ParserSettings, 'plan' | 'features' | 'access'>;
 
 /** The parser of a sub-resource. What stops a read of the parent stops it before anything is asked of the target. */

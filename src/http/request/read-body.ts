@@ -6,7 +6,7 @@ import type { Request } from 'express';
 import getRawBody from 'raw-body';
 import { BodyError } from '../../schema/request-issue.js';
 
-/** What a body may be. */
+/** Limits of a body. */
 export interface BodyLimits {
   /** Bytes, as they are sent and after decompression. */
   readonly limit: number;
@@ -71,7 +71,7 @@ function isRead(request: Request): boolean {
   return request.readableDidRead || request.readableEnded;
 }
 
-/** What `express.json()` parsed, or `express.text()` and `express.raw()` kept. */
+/** Takes the body that `express.json()` parsed, or that `express.text()` or `express.raw()` kept. */
 function takeReadBody({ body }: Request): unknown {
   if (body === undefined) {
     throw new Error('An earlier middleware has read the body of the request and left no request.body.');
@@ -117,7 +117,7 @@ function takeArrived(request: Request): Buffer | null {
   return bytes;
 }
 
-/** What a parser may ignore at the beginning (RFC 8259, section 8.1). */
+/** Mark that a parser may ignore at the beginning (RFC 8259, section 8.1). */
 const BYTE_ORDER_MARK = '\ufeff';
 
 function decode(bytes: Buffer): string {

@@ -13,7 +13,7 @@ import { attributeRules } from '../../schema/column-rules.js';
 import { bodyPointer, InvalidBodyError, InvalidQueryError } from '../../schema/request-issue.js';
 import { ConfigError } from '../../util/config-error.js';
 
-/** What of a plan tells how ids are read. */
+/** Part of a plan that decides the parser of ids. */
 type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
   readonly info: Pick<ResourcePlan['info'], 'primaryKey'>;
 };

@@ -1,4 +1,4 @@
-/** What a request may see of the rows behind relations: the rules of their models, and that of the relation. */
+/** Computes the rows behind relations that a request may see, from the rules of their models and of the relation. */
 import type { Request } from 'express';
 import { includedPaths } from '../../features/include-names.js';
 import type { VisibleRule } from '../../metadata/access-options.js';
@@ -15,7 +15,7 @@ import { namedRelations } from '../../query/related-filters.js';
 import { all, type Maybe, then } from '../../util/maybe.js';
 import { accessRules } from './reference-access.js';
 
-/** What was asked of a request, by relation. */
+/** Cached access of each request, by relation. */
 const ASKED = new WeakMap<Request, Map<RelatedPlan, Maybe<RelatedAccess>>>();
 
 /** Asks what a request may see of the rows behind a relation; a second time it gives the same. */
@@ -27,7 +27,7 @@ export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<Relate
   if (known === undefined) {
     known = ask(request, plan);
     asked.set(plan, known);
-    // Whether anything waits for it is not known here.
+    // The promise may have no other reader; without a handler its rejection would end the process.
     if (known instanceof Promise) known.catch(() => {});
   }
   return known;
@@ -80,7 +80,7 @@ const NONE: readonly RelatedPlan[] = Object.freeze([]);
 /** Of relations without any rule: one for all requests. */
 const OPEN: RelatedAccess = Object.freeze({ target: OPEN_ACCESS, where: null, through: null });
 
-/** Whether neither the relation nor the models behind it have rules. */
+/** True where neither the relation nor the models behind it have rules. */
 function isOpen(request: Request, { relation, where }: RelatedPlan): boolean {
   if (where) return false;
   const rules = accessRules(request);

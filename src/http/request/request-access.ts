@@ -9,7 +9,7 @@ import { restrictedNames } from '../../plan/access-plan.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 import { type Maybe, then } from '../../util/maybe.js';
 
-/** What was asked of a request, by what asks. */
+/** Field of a request that holds the results of its rules. */
 const ASKED = Symbol('asked access');
 
 /** A property, as the resource of a request is. */
@@ -17,7 +17,7 @@ interface AskingRequest extends Request {
   [ASKED]?: Asked;
 }
 
-/** What was answered, and of which operation; null is none. A list, as there is one of it most of the time. */
+/** Result of a rule, and its operation, null for none. A list, as there is one result most of the time. */
 interface Asked {
   readonly ask: object;
   readonly endpoint: Endpoint | null;
@@ -32,7 +32,7 @@ export interface RequestAccess {
   (request: Request, endpoint?: Endpoint | null): Maybe<Access>;
   /** The attributes that the request may not read, for records in answers of other routes. */
   unreadable(request: Request): Maybe<readonly string[]>;
-  /** Whether the resource has a rule, and the rule allows the request. */
+  /** True where the resource has a rule, and the rule allows the request. */
   allows(request: Request, rule: RuleName): Maybe<boolean>;
 }
 
@@ -56,7 +56,7 @@ export function compileRequestAccess({
 
 const NONE: readonly string[] = Object.freeze([]);
 
-/** What was asked for no operation has not asked whether the request may do it. */
+/** Caches results per request. A result without an operation has not checked that the request may use one. */
 function askedOnce<T>(ask: (request: Request, endpoint: Endpoint | null, before?: T) => T) {
   return (request: AskingRequest, endpoint: Endpoint | null = null): T => {
     let known = request[ASKED];

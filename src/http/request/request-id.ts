@@ -5,7 +5,7 @@ import { headerName, setKnownHeader } from './header-internals.js';
 
 const REQUEST_ID = headerName('X-Request-Id');
 
-/** What may be written into logs and headers as it is. */
+/** Ids that may be written into logs and headers unchanged. */
 const VALID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /** That of the process, before a number: an id tells requests apart, and is no secret. */

@@ -1,4 +1,4 @@
-/** Which resource a request is for, so that an error can be explained in that resource's terms. */
+/** Holds the resource of a request, so that an error can be explained in that resource's terms. */
 import type { Request } from 'express';
 import type { ResourcePlan } from '../../plan/resource-plan.js';
 

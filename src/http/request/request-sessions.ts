@@ -102,7 +102,7 @@ export class RequestSessions {
     return session ? runInSession(session, work) : work();
   }
 
-  /** Whether there is a write that is not committed. */
+  /** True while there is a write that is not committed. */
   get hasWrites(): boolean {
     return this.#open.write.size > 0;
   }
@@ -122,7 +122,7 @@ export class RequestSessions {
     for (const session of this.#own()) await session.rollback(cause);
   }
 
-  /** What an error says of the request: a query in a transaction that was rolled back meanwhile is no mistake in the code. */
+  /** Replaces an error of the request: a query after its transaction was rolled back is no mistake in the code. */
   explain(error: object): object {
     return this.#isGone && saysTransactionOver(error) ? new ClientGone({ cause: error }) : error;
   }
@@ -131,7 +131,7 @@ export class RequestSessions {
     return this.response.destroyed && !this.response.writableFinished;
   }
 
-  /** What the parameters began. */
+  /** Session that the parameters began. */
   #begun(sequelize: Sequelize): DatabaseSession | undefined {
     return this.#open.write.get(sequelize) ?? this.#open.read.get(sequelize);
   }
@@ -141,7 +141,7 @@ export class RequestSessions {
     return Object.values(this.#open).flatMap((sessions) => [...sessions.values()]);
   }
 
-  /** Those that the request ends. */
+  /** Sessions that the request ends. */
   #own(): DatabaseSession[] {
     return this.#sessions().filter((session) => !this.#joined.has(session));
   }
@@ -175,7 +175,7 @@ export function methodName(action: ActionMetadata | null): string {
 /** RFC 9110, 9.2.1, of those that reach a controller. */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** What Sequelize says to a query in a transaction that has ended. Reading what was thrown can itself throw. */
+/** True for Sequelize's error of a query in a transaction that has ended. Reading a thrown value can itself throw. */
 function saysTransactionOver(error: object): boolean {
   try {
     const { message } = error as { readonly message?: unknown };

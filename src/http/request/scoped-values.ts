@@ -33,7 +33,7 @@ export function checkScopedValues(
 }
 
 /**
- * What parameters of the user's have read of a body, whose class may have what the request may not set.
+ * Checks a body that parameters of the user's have read. Its class may have attributes that the request may not set.
  *
  * @throws InvalidBodyError
  */

@@ -1,4 +1,4 @@
-/** Which attributes an error may name to a request: none that it may not read, unless it has sent them. */
+/** Decides the attributes that an error may name to a request: none that it may not read, unless it has sent them. */
 import type { Request } from 'express';
 import type { AccessForm } from '../../operation/access.js';
 import { restrictedNames } from '../../plan/access-plan.js';
@@ -6,11 +6,11 @@ import type { ResourcePlan } from '../../plan/resource-plan.js';
 
 const TOLD = Symbol('told names');
 
-/** What the errors of a request tell of attributes. */
+/** Attributes that the errors of a request may name. */
 export interface ToldNames {
-  /** Those that are not named. */
+  /** Attributes that are not named. */
   readonly hidden: ReadonlySet<string>;
-  /** Those that the request may not set. */
+  /** Attributes that the request may not set. */
   readonly unwritable: ReadonlySet<string>;
 }
 
@@ -29,7 +29,7 @@ export function setToldNames(
   request[TOLD] = { hidden: new Set([...unreadable].filter((name) => !isSent(name))), unwritable };
 }
 
-/** What errors tell of the attributes of a resource. Where no rule was asked, none that has one is named. */
+/** Attributes of a resource that errors may name. Where no rule was evaluated, none that has a rule is named. */
 export function toldNames(request: TellingRequest, plan: ResourcePlan | undefined): ToldNames {
   return request[TOLD] ?? { hidden: restrictedNames(plan?.access ?? null), unwritable: new Set() };
 }

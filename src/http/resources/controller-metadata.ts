@@ -135,7 +135,7 @@ export function copyGuards(
   }
 }
 
-/** Whether the user's decorators put something before or around a method. */
+/** True where decorators of the user's put code before or around a method. */
 export function isGuarded(lineage: readonly object[], method: string): boolean {
   const { uses, useInterceptors, responseHandlers } = routingStorage();
   const guards = responseHandlers.filter(({ type }) => (type as string) === 'authorized');

@@ -150,7 +150,7 @@ function result<T>(records: Promise<unknown>): Promise<T> {
   return records as Promise<T>;
 }
 
-/** What a class made by `crudController` is about. */
+/** Source of a class made by `crudController`. */
 export interface ControllerSource {
   readonly repository: Repository;
   readonly options: CrudOptions;

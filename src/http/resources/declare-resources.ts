@@ -26,9 +26,9 @@ export interface Declaration {
   readonly repository: Repository;
   /** The subclass that replaces the generated controller. */
   readonly controller: CrudControllerClass | undefined;
-  /** What of its controller and repository may hide rows that its options do not. */
+  /** Parts of its controller and repository that may hide rows that its options do not. */
   readonly guards: readonly string[];
-  /** What of its controller may hide a record that its repository does not. */
+  /** Parts of its controller that may hide a record that its repository does not. */
   readonly readGuards: readonly string[];
 }
 
@@ -36,9 +36,9 @@ export interface Declaration {
 export interface Declarations {
   readonly declarations: readonly Declaration[];
   readonly handWritten: readonly Class[];
-  /** What is wrong with them, after what was wrong before. */
+  /** Problems of the declarations, behind the problems of earlier steps. */
   readonly problems: readonly string[];
-  /** What may be meant as it is, and is told to the log. */
+  /** Declarations that may be intended, and are written to the log. */
   readonly warnings: readonly string[];
 }
 
@@ -163,12 +163,12 @@ function readProblems(controller: Class): string[] {
   ];
 }
 
-/** Whether a repository may hide rows. */
+/** Reasons for which a repository may hide rows. */
 export function repositoryGuards(repository: Repository): string[] {
   return isPlainRepository(repository) ? [] : ['it has a repository of its own'];
 }
 
-/** What of a subclass may hide rows: code of the user's that runs before a list or a read, in its place, or behind it. */
+/** Code of a subclass that may hide rows: it runs before a list or a read, in its place, or behind it. */
 function guardsOf(
   controller: CrudControllerClass,
   repository: Repository,
@@ -195,7 +195,7 @@ function guardsOf(
       ...(uses.some(reads) || authorized.some(reads) ? [`${name} has middlewares or @Authorized`] : []),
       ...(useInterceptors.some(reads) ? [`${name} has interceptors`] : []),
     ],
-    // What is about the class is part of each route.
+    // Guards of the class are part of each route.
     readGuards: [...overrides('read'), ...(isReadDecorated ? [`${name}.read has decorators`] : [])],
   };
 }

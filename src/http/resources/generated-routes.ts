@@ -16,9 +16,9 @@ export interface GeneratedRoute {
   /** The method of a controller that serves it. */
   readonly method: keyof CrudController;
   readonly verb: 'get' | 'post' | 'patch' | 'delete' | 'put';
-  /** Whether the path goes on with `/{id}` after the prefix. */
+  /** True where the path goes on with `/{id}` after the prefix. */
   readonly isItem: boolean;
-  /** What stands behind the id. */
+  /** Path behind the id. */
   readonly action?: 'restore' | 'purge';
   /** The method's parameters, in order. */
   readonly parameters: readonly (keyof RequestArguments | 'context')[];
@@ -70,9 +70,9 @@ export function routeNamed(method: string): GeneratedRoute | undefined {
 /** A route for many records. */
 export interface BulkRoute {
   readonly endpoint: BulkEndpoint;
-  /** What stands in the place of a method's name: `bulk.createMany`. No method has a dot. */
+  /** Key in the place of a method's name: `bulk.createMany`. No method has a dot. */
   readonly method: string;
-  /** The route for one of them, whose method is called for each. */
+  /** Route for one record, whose method is called for each. */
   readonly single: GeneratedRoute;
 }
 
@@ -100,7 +100,7 @@ export function generatedRouteOf(
   return route && (isUsual(route) || endpoints.has(route.operation)) ? route : undefined;
 }
 
-/** Whether all resources that name no endpoints have it. */
+/** True for a route that all resources without `endpoints` have. */
 export function isUsual({ operation }: GeneratedRoute): boolean {
   return OPERATIONS.some((each) => each === operation);
 }

@@ -2,7 +2,7 @@
 import type { IdempotencyOptions, PrincipalRule } from '../../metadata/idempotency-options.js';
 import { flagProblems, showValue, unknownOptions } from '../../util/option-problems.js';
 
-/** How keys of requests are kept. */
+/** Settings of the keys of requests. */
 export interface KeySettings {
   readonly principal: PrincipalRule;
   readonly isRequired: boolean;
@@ -19,7 +19,7 @@ export function keySettings(options: IdempotencyOptions | undefined): KeySetting
   return Object.freeze({ principal, isRequired: required, retention });
 }
 
-/** What is wrong with the option. A variable that was never set must not switch it off. */
+/** Problems of the option. A variable that was never set must not switch it off. */
 export function keyProblems(options: unknown): string[] {
   if (typeof options !== 'object' || options === null)
     return [`idempotency is ${showValue(options)}; use { principal: (request) => … }, or leave it out.`];

@@ -5,7 +5,7 @@ import { CrudController, controllerSource } from './crud-controller.js';
 import { GENERATED_ROUTES, isUsual, routeNamed, routePath } from './generated-routes.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
-/** What such a parameter is. */
+/** Kinds of parameters that a resource provides. */
 export type ResourceParameter = 'id' | 'record' | 'listQuery';
 
 const DECORATORS: Readonly<Record<ResourceParameter, string>> = {
@@ -14,7 +14,7 @@ const DECORATORS: Readonly<Record<ResourceParameter, string>> = {
   listQuery: '@InjectListQuery()',
 };
 
-/** What reads a parameter until its controller is mounted, when the resource is known. */
+/** Reads a parameter until its controller is mounted with its resource. */
 function unbound(parameter: ResourceParameter): () => never {
   return () => {
     throw new TypeError(`${DECORATORS[parameter]} stands on a controller that this package has not mounted.`);
@@ -32,12 +32,12 @@ const KINDS = new Map<unknown, ResourceParameter>(
   Object.entries(UNBOUND).map(([kind, read]) => [read, kind as ResourceParameter]),
 );
 
-/** What a decorated parameter is of its resource; undefined for any other. */
+/** Kind of a decorated parameter of a resource; undefined for any other. */
 export function resourceParameter({ transform }: ParameterArgs): ResourceParameter | undefined {
   return KINDS.get(transform);
 }
 
-/** Which of them a method has. */
+/** Kinds of parameters that a method has. */
 export function resourceParameters(
   lineage: readonly object[],
   method: string,

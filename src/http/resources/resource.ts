@@ -30,13 +30,13 @@ import { GENERATED_ROUTES } from './generated-routes.js';
 import type { KeySettings } from './key-settings.js';
 import { ownQueryParameters } from './resource-parameters.js';
 
-/** How the records of a model are shown, served or not. */
+/** Model whose records are shown, served or not. */
 export interface ShownModel extends ModelView {
   readonly plan: ResourcePlan;
   readonly serialize: RecordSerializer;
   /** The same, with what it is made of. */
   readonly serializer: CompiledSerializer;
-  /** How rows of our SQL leave. */
+  /** View of the rows of this library's SQL. */
   readonly rowView: RowView;
 }
 
@@ -50,7 +50,7 @@ export interface Resource extends ShownModel {
   /** The views of all models that are served, or included. */
   views(model: ModelClass): ShownModel;
   readonly features: ResourceFeatures;
-  /** What a request may see and write of the resource. */
+  /** Rules of the resource, evaluated for a request. */
   readonly access: RequestAccess;
   readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
   /** Compiles the parser of an endpoint for many records. @param hasSingle whether its route takes a single one, too */
@@ -59,7 +59,7 @@ export interface Resource extends ShownModel {
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
 }
 
-/** What all resources of an application share. */
+/** Settings that all resources of an application share. */
 export interface ResourceSettings {
   /** Bytes. */
   readonly bodyLimit: number;

@@ -37,7 +37,7 @@ export interface RouterOptions {
    */
   cursorSecret?: string | readonly string[];
   /**
-   * Whether routes may take the fast path, where nothing that was plugged in could see a difference: prepared statements
+   * True: routes may take the fast path, where nothing that was plugged in could see a difference: prepared statements
    * of the library's own, whose results are written into JSON as they come. The answers are the same. Default: true.
    */
   fastPath?: boolean;
@@ -72,7 +72,7 @@ export interface ResourceOptions extends RouterOptions {
    * ```
    */
   scope?: Scope;
-  /** Whether an operation without a rule in `can` is a `ConfigError`. Default: false, and everybody may use it. */
+  /** True: an operation without a rule in `can` is a `ConfigError`. Default: false, and everybody may use it. */
   deny?: boolean;
   /**
    * Row security of PostgreSQL, beside `scope` or instead of it. Every statement of a request has these settings, which policies
@@ -135,14 +135,14 @@ export interface RouterSettings {
 /** The settings of an application. */
 export interface Settings extends RouterSettings {
   readonly records: readonly CrudRecord[];
-  /** Whether the records are all there are, and not those of models that were listed. */
+  /** True where the records are found by a scan, and not those of models that were listed. */
   readonly isScan: boolean;
   readonly controllers: readonly Class[];
   readonly routePrefix: string;
   readonly access: SharedAccess;
   readonly rls: RowSecurityOptions | null;
   readonly idempotency: KeySettings | null;
-  /** What is wrong with the options. */
+  /** Problems of the options. */
   readonly problems: readonly string[];
 }
 

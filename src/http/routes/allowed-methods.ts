@@ -1,11 +1,11 @@
-/** What a path answers to a method it does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
+/** Answers methods that a path does not have: 405 with `Allow` (RFC 9110, 15.5.6), and 204 to OPTIONS. */
 import type { RequestHandler, Router } from 'express';
 import { setDefaultHeaders } from '../answer/default-headers.js';
 import { sendProblem } from '../error/exception-handler.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
 import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';
 
-/** What matters of a route here. */
+/** Verb and path of a route. */
 export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'>;
 
 /** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
@@ -18,7 +18,7 @@ export function closePaths(router: Router, routes: readonly ClosableRoute[], mat
 function closablePaths(routes: readonly ClosableRoute[], matching: PathMatching) {
   const paths = new Map<string, { readonly path: string; readonly verbs: Set<string> }>();
   for (const { path, verb } of routes) {
-    // What a regular expression of the user's matches cannot be told apart from other paths.
+    // Paths that a regular expression of the user's matches cannot be separated from others.
     if (typeof path !== 'string') continue;
     const shape = pathShape(path, matching);
     const known = paths.get(shape) ?? { path: matching.strict ? path : withoutSlash(path), verbs: new Set() };

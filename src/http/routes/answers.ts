@@ -36,7 +36,7 @@ export function Answers(type: AnswerType): MethodDecorator {
   };
 }
 
-/** What a method answers, by the nearest class that says it. */
+/** Answer of a method, declared by the nearest class that has one. */
 export function declaredAnswer(lineage: readonly object[], method: string): AnswerType | undefined {
   for (const target of lineage) {
     const type = ANSWERS.get(target)?.get(method);

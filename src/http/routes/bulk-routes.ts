@@ -52,7 +52,7 @@ export function sharedRoute(
   );
 }
 
-/** What the user's decorators put before the method of one record comes before the route of many. */
+/** Copies the guards of the method of one record to the route of many. */
 export function guardBulkActions(
   actions: readonly ActionArgs[],
   lineage: readonly object[],
@@ -64,7 +64,7 @@ export function guardBulkActions(
   }
 }
 
-/** What answers a route for many records alone. */
+/** Compiles the handler of a route for many records alone. */
 export function bulkHandler(
   resource: Resource,
   { endpoint, single }: BulkRoute,
@@ -77,7 +77,7 @@ export function bulkHandler(
   return async (metadata, action) => {
     const input = await parse(action.request);
     if (!isForMany(input)) throw new TypeError('A route for many records has read a request for one.');
-    // What is counted by conditions tells what a list would show.
+    // A count by conditions shows as much as a list.
     if (input.inputs.filter && isListGuarded) {
       throw new RefusedRequestError(
         403,
@@ -89,9 +89,9 @@ export function bulkHandler(
 }
 
 /**
- * What answers a route for one record or many.
+ * Compiles the handler of a route for one record or many.
  *
- * @param compileSingle compiles what answers a single one
+ * @param compileSingle compiles the handler of a single one
  */
 export function sharedHandler(
   resource: Resource,
@@ -115,7 +115,7 @@ export function sharedHandler(
   };
 }
 
-/** What of a controller cannot be called for each of many records, or would be passed by. */
+/** Problems of a controller whose methods cannot be called for each of many records, or would be passed by. */
 export function bulkProblems({ plan, controller }: Resource): string[] {
   const lineage = lineageOf(controller, CrudController);
   const isPassed = plan.bulk?.endpoints.has('deleteMany') && isGuarded(lineage, 'list');

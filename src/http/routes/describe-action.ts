@@ -1,4 +1,4 @@
-/** What routing-controllers' decorators say of a route, as data for those who describe it. */
+/** Reads routing-controllers' decorators of a route, as data for descriptions of it. */
 import type { Class } from '../../metadata/crud-options.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
 import { type ResourceParameter, resourceParameters } from '../resources/resource-parameters.js';
@@ -16,22 +16,22 @@ export interface ActionParameter {
   readonly isRequired: boolean;
   /** The class or constructor its type was given as, where there is one. */
   readonly type: Class | undefined;
-  /** Whether it is a list of such values. */
+  /** True for a list of such values. */
   readonly isArray: boolean;
 }
 
 /** A method, as its decorators describe it. */
 export interface ActionDescription {
   readonly parameters: readonly ActionParameter[];
-  /** What it takes of its resource. */
+  /** Parameters that it takes of its resource. */
   readonly takes: ReadonlySet<ResourceParameter>;
-  /** What `@Answers` says. */
+  /** Answer that `@Answers` declares. */
   readonly answer: AnswerType | undefined;
-  /** What `@HttpCode` says. */
+  /** Status that `@HttpCode` declares. */
   readonly successStatus: number | undefined;
-  /** What `@OnUndefined` says. */
+  /** Status that `@OnUndefined` declares. */
   readonly undefinedStatus: number | undefined;
-  /** What is answered to whom `@Authorized` refuses: 403 where it names roles, else 401. Undefined without one. */
+  /** Status of a request that `@Authorized` refuses: 403 where it names roles, else 401. Undefined without one. */
   readonly refusedStatus: 401 | 403 | undefined;
 }
 
@@ -73,7 +73,7 @@ function parametersOf(lineage: readonly object[], method: string): ActionParamet
     .sort((first, second) => first.index - second.index)
     .flatMap(({ type, name = '', required, explicitType, isArray, object, index }) => {
       const source = SOURCES.find((each) => each === type);
-      // What TypeScript emitted; other compilers do not.
+      // Types that TypeScript emitted; other compilers emit none.
       const reflected: readonly (Class | undefined)[] =
         Reflect.getMetadata('design:paramtypes', object, method) ?? [];
       const declared = explicitType ?? reflected[index];

@@ -1,4 +1,7 @@
-/** What routing-controllers has to know of generated methods: their parameters, where the user has decorated some, and their status. */
+/**
+ * Declares generated methods to routing-controllers: their parameters, where the user has decorated some, and their
+ * status.
+ */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { contextOf } from '../operation/run-method.js';

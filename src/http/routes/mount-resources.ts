@@ -30,7 +30,7 @@ import { LOOSE, leaveOtherPaths, type PathMatching, pathShape } from './path-mat
 import { replaceProblems } from './replace-problems.js';
 import { registerPlainController, registerResourceController } from './resource-controller.js';
 
-/** What is mounted. */
+/** Resources to mount, and their settings. */
 export interface MountPlan extends Pick<RouterSettings, 'routing' | 'fastPath' | 'logger'> {
   readonly resources: readonly Resource[];
   /** Hand-written controllers of the user's. */
@@ -178,7 +178,7 @@ function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching): v
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** What answers GET for every path of this shape, if something does. @param seen what answers, by verb and shape */
+/** Route that answers GET for every path of this shape, if there is one. @param seen routes, by verb and shape */
 function widerRoute(seen: ReadonlyMap<string, string>, shape: string): string | undefined {
   const segments = shape.split('/');
   const isWider = (path: string): boolean => {

@@ -1,11 +1,11 @@
-/** What of a controller stands in the way of `PUT /{id}`. */
+/** Collects parts of a controller that prevent `PUT /{id}`. */
 import { isGuarded, lineageOf } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
 
 /**
- * A replacement creates or updates, and is known as which only inside the method: neither method's decorators can come before it.
- * Those of `replace` do, where the user has written it.
+ * A replacement creates or updates, and decides between them only inside the method: neither method's decorators can
+ * come before it. Decorators of `replace` do, where the user has written it.
  */
 export function replaceProblems({ plan, controller }: Resource): string[] {
   const lineage = lineageOf(controller, CrudController);

@@ -62,7 +62,7 @@ export function subresourceReasons(
   ]);
 }
 
-/** Whether the parent can be read without its repository. */
+/** True where the parent can be read without its repository. */
 function isReadByKey({ repository, plan }: Resource): boolean {
   return isPlainRepository(repository) && plan.idKind !== 'custom';
 }

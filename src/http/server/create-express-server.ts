@@ -6,7 +6,7 @@ import { isDraining } from './draining.js';
 import { requestClasses } from './request-classes.js';
 import { ServedConnections } from './served-connections.js';
 
-/** How long what clients do may take, in milliseconds. */
+/** Limits of the time of clients, in milliseconds. */
 export type ServerTimeouts = Required<
   Pick<
     ServerOptions,

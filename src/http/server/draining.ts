@@ -1,4 +1,4 @@
-/** Which applications are about to stop. */
+/** Holds the applications that are about to stop. */
 import type { Application } from 'express';
 import { applicationChain } from '../request/express-internals.js';
 
@@ -9,7 +9,7 @@ export function startDraining(app: Application): void {
   DRAINING.add(app);
 }
 
-/** Whether the application, or one that it is mounted in, is about to stop. */
+/** True where the application, or one that it is mounted in, is about to stop. */
 export function isDraining(app: Application): boolean {
   for (const each of applicationChain(app)) if (DRAINING.has(each)) return true;
   return false;

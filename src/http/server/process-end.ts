@@ -4,9 +4,9 @@ import { describeError } from '../../util/describe-error.js';
 import { endsInTime } from '../../util/ends-in-time.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
 
-/** How a server has stopped. */
+/** Result of the stop of a server. */
 export interface Stopped {
-  /** Whether no request had to be cut off. */
+  /** True where no request had to be cut off. */
   readonly wasClean: boolean;
   /** The time of `performance.now()` until which its shutdown may take. */
   readonly deadline: number;
@@ -113,7 +113,7 @@ async function finish(): Promise<void> {
   setTimeout(() => process.exit(), wasCut ? CUT_GRACE : EXIT_GRACE).unref();
 }
 
-/** Whether something was disposed in time. Work that was cut off may hold what it waits for. */
+/** True where a resource was disposed in time. Work that was cut off may hold a connection that it waits for. */
 async function isDoneIn(
   milliseconds: number,
   dispose: () => Promise<void>,
