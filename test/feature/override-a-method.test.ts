@@ -291,13 +291,17 @@ describe('overriding a method', () => {
       override async remove(): Promise<void> {}
     }
 
-    it('is a record that is missing, where a record was asked for', async () => {
+    it('is a record that is missing, where a record was asked for, and is logged once', async () => {
       const agent = await serve(Songs);
       const missing = { detail: 'There is no such Song.' };
       expectProblem(await agent.get('/songs/1'), 404, missing);
       expectProblem(await agent.get('/songs/2'), 404, missing);
       expectProblem(await agent.patch('/songs/1').send({ title: 'New' }), 404, missing);
-      expect(logger.lines).to.deep.equal([]);
+      expectProblem(await agent.get('/songs/2'), 404, missing);
+      const told = ['GET /songs/:id', 'PATCH /songs/:id'];
+      expect(logger.lines.map(({ message }) => message.split(' is answered with 404,')[0])).to.deep.equal(
+        told,
+      );
     });
 
     it('is a mistake of the override, where something must come back', async () => {
