@@ -218,6 +218,20 @@ describe('a row that the database leaves out', () => {
     });
   }
 
+  it('is 409 for a record that stays as it was instead of being deleted', async () => {
+    await query(`
+      CREATE FUNCTION stay() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
+        INSERT INTO tried VALUES (TG_OP);
+        RETURN OLD;
+      END $f$;
+      ALTER TABLE soft DISABLE TRIGGER leaving;
+      CREATE TRIGGER staying BEFORE UPDATE ON soft FOR EACH ROW EXECUTE FUNCTION stay()`);
+    await expectLeftOut(await site.agent.delete('/soft/1'), 'soft');
+    const [alive] = await query('SELECT FROM soft WHERE "deletedAt" IS NULL');
+    expect(alive).to.have.length(3);
+    await query('DROP TRIGGER staying ON soft; ALTER TABLE soft ENABLE TRIGGER leaving');
+  });
+
   it('is an error of a job that purges', async () => {
     const { agent } = site;
     await query(

@@ -47,14 +47,15 @@ export const NO_TRIGGERS: TableTriggers = Object.freeze({
 });
 
 /**
- * The writes, as bits, whose row a function of PL/pgSQL always keeps: each RETURN is one of NEW, or each is one of OLD. Each other
- * mention of the two reads them: a field, an argument, or a side of IS DISTINCT FROM. Any other one may put another row, or none, in
- * their place, or be the name of a variable. Triggers that keep a moment of the last change are such functions. Comments count as code.
+ * The writes, as bits, whose row a function of PL/pgSQL always keeps: each RETURN is one of NEW, or each is one of OLD, which keeps
+ * no update. Each other mention of the two reads them: a field, an argument, or a side of IS DISTINCT FROM. Any other one may put
+ * another row, or none, in their place, or be the name of a variable. Triggers that keep a moment of the last change are such
+ * functions. Comments count as code.
  */
 const KEPT = `CASE
       WHEN lanname <> 'plpgsql' OR prosrc ~* '(?<!\\m(return|distinct\\s+from)\\s+)\\m(new|old)\\M(?!\\s*[.)]|\\s+is\\M)|\\mcall\\M|u&"' THEN 0
       WHEN prosrc !~* '\\mreturn\\M(?!\\s+new\\s*;)' THEN 4 + 16
-      WHEN prosrc !~* '\\mreturn\\M(?!\\s+old\\s*;)' THEN 8 + 16
+      WHEN prosrc !~* '\\mreturn\\M(?!\\s+old\\s*;)' THEN 8
       ELSE 0 END`;
 
 /**

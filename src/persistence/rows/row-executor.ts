@@ -197,7 +197,8 @@ export class RowExecutor {
     const { where, mark } = operation;
     const filled = mark === null ? slots : joinSlots(slots, { [NOW.slot]: now() });
     const deleted = await write(on, this.#compiler.delete(operation), filled);
-    if (deleted.count === 0)
+    // A trigger that gives OLD leaves the row as it was, and counts as a write.
+    if (deleted.count === 0 || mark !== null)
       await this.#refuseDropped(mark === null ? 'delete' : 'update', where, filled, on);
     return deleted;
   }
