@@ -26,11 +26,11 @@ import { pascalCase, toWords } from './resource-names.js';
 /** The controller of a route. */
 export interface RouteOwner {
   readonly tags: readonly string[];
-  /** What the names of its operations end with. */
+  /** Suffix of the names of its operations. */
   readonly suffix: string;
   /** Null where it extends no generated one. */
   readonly resource: DescribedResource | null;
-  /** What answers of a class have: records, where it is a model. */
+  /** Schema of an answer of a class: a record, where it is a model. */
   schemaOf(type: Class): JsonSchema;
 }
 

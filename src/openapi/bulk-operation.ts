@@ -18,7 +18,7 @@ import {
 } from './openapi-object.js';
 import { problemReferences } from './problem-responses.js';
 
-/** What many records answer when each stands for itself. */
+/** Status of an answer in which each of many records has its own result. */
 const MULTI_STATUS = 207;
 
 const AFFECTED: JsonSchema = {

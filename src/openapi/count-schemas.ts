@@ -9,7 +9,7 @@ export const TOTAL = {
   description: 'How many records the list has on all pages.',
 } as const;
 
-/** Those where the option is set. */
+/** Properties of a list with the option `count`. */
 export const COUNTED_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   total: { ...TOTAL, type: ['integer', 'null'] },
   total_is: {

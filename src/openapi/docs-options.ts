@@ -11,16 +11,16 @@ export interface DocsOptions {
   title?: string;
   /** The version of the API. Default: `1.0.0`. */
   version?: string;
-  /** What the API is about, in Markdown. Default: how problems are answered. */
+  /** Description of the API, in Markdown. Default: the format of problems. */
   description?: string;
-  /** Who answers questions. Default: nobody is named. */
+  /** Contact for questions. Default: none is named. */
   contact?: NonNullable<InfoObject['contact']>;
-  /** What the API may be used for. Default: none is named. */
+  /** License of the API. Default: none is named. */
   license?: NonNullable<InfoObject['license']>;
   /**
-   * How clients say who they are, by name, as OpenAPI has it. The page then asks for a token and sends it. Any of them may be sent with
-   * each request, and one has to be where a method has `@Authorized`. Sign-ins at another server (`oauth2`) are described, and the
-   * page cannot do them. Default: none.
+   * Security schemes of clients, by name, as in OpenAPI. The page then has a field for a token and sends it. Any of
+   * them may be sent with each request, and one has to be where a method has `@Authorized`. Sign-ins at another server
+   * (`oauth2`) are described, and the page cannot do them. Default: none.
    *
    * @example { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } }
    */
@@ -46,7 +46,7 @@ const DEFAULTS = Object.freeze({
 });
 const TEXTS = ['title', 'version', 'description'] as const;
 const OBJECTS = ['contact', 'license'] as const;
-/** What a document may have as the name of a component. */
+/** Names that a component of a document may have. */
 const SCHEME_NAME = /^[\w.-]+$/;
 const SCHEME_TYPES = ['http', 'apiKey', 'oauth2', 'openIdConnect'];
 

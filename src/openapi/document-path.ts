@@ -16,7 +16,7 @@ export interface PathParameter {
 }
 
 const PARAMETER = /:([A-Za-z_]\w*)(?:\([^()/]*\))?/g;
-/** What OpenAPI has no words for: optional parts, wildcards, and what is left of a regular expression. */
+/** Characters that OpenAPI cannot express: optional parts, wildcards, and the rest of a regular expression. */
 const INEXPRESSIBLE = /[*+?(){}[\]\\:]/;
 
 /** The path, or undefined for one that OpenAPI cannot say, such as a regular expression. */

@@ -1,4 +1,4 @@
-/** One of the five generated operations, described. */
+/** Describes a generated operation. */
 import { exampleValue } from '../features/example-value.js';
 import { isRuled } from '../features/scope.js';
 import type { GeneratedRoute } from '../http/resources/generated-routes.js';
@@ -25,7 +25,7 @@ import { problemReferences } from './problem-responses.js';
 import { pascalCase, type ResourceNames, toWords } from './resource-names.js';
 import { chosenRecord, pageExample, recordExample } from './resource-schemas.js';
 
-/** What is described. */
+/** Resource that is described. */
 export interface DescribedResource {
   readonly plan: ResourcePlan;
   readonly names: ResourceNames;
@@ -157,7 +157,7 @@ function successStatus(operation: Endpoint, { successStatus: given }: ActionDesc
   return given ?? (operation === 'create' ? 201 : 200);
 }
 
-/** What an operation answers when it succeeds. */
+/** Response of an operation that succeeds. */
 export function success(resource: DescribedResource, operation: Endpoint): ResponseObject {
   const { headers } = resource.features[operation];
   return {

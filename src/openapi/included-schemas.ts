@@ -6,11 +6,11 @@ import { COUNTED_PROPERTIES } from './count-schemas.js';
 import { schemaRef } from './openapi-object.js';
 import { pascalCase } from './resource-names.js';
 
-/** What the relations of a record add to its schema, and to the document. */
+/** Schemas that the relations of a record add to its schema, and to the document. */
 export interface IncludedSchemas {
   /** By the names of the relations. None is required, because a client asks for each. */
   readonly properties: Readonly<Record<string, JsonSchema>>;
-  /** What these refer to, by name. */
+  /** Schemas that these refer to, by name. */
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 

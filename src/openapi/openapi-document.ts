@@ -35,7 +35,7 @@ import { PROBLEM_SCHEMAS, problemResponses } from './problem-responses.js';
 import { pascalCase, resourceNames } from './resource-names.js';
 import { resourceSchemas } from './resource-schemas.js';
 
-/** What a document is made of. */
+/** Parts that a document is made of. */
 export interface DocumentSource {
   readonly info: OpenAPIObject['info'];
   readonly securitySchemes: ResolvedDocs['securitySchemes'];
@@ -89,7 +89,7 @@ export function* writeDocument({
     openapi: '3.1.0',
     info,
     servers: [{ url: '/', description: 'This server.' }],
-    // Who may do what is decided by the application's own code.
+    // The application's own code decides the rights of a client.
     security: isSecured ? [{}, ...draft.requirements] : [],
     ...parts,
     components: { ...components, ...(isSecured ? { securitySchemes } : {}) },
@@ -106,7 +106,7 @@ class DocumentDraft {
     { template: string; item: Partial<Record<DocumentMethod, OperationObject>> }
   >();
   readonly #schemas: Record<string, JsonSchema> = {};
-  /** How often each is used. */
+  /** Number of uses of each id. */
   readonly #operationIds = new Map<string, number>();
 
   constructor(
@@ -208,11 +208,11 @@ class DocumentDraft {
       return takesMany ? withMany(resource, one) : one;
     };
     if (!this.#describe(route, action, describe)) return undefined;
-    // What a method with a list query answers is made of the same schemas.
+    // The answer of a method with a list query is made of the same schemas.
     return (bulk?.single ?? generated)?.operation ?? (action.takes.has('listQuery') ? 'list' : undefined);
   }
 
-  /** Whether OpenAPI has words for the route. */
+  /** Adds the route to its path. False where OpenAPI cannot express it. */
   #describe(
     { verb, path }: HandWrittenRoute,
     { refusedStatus }: ActionDescription,

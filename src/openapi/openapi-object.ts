@@ -7,7 +7,7 @@ export interface Reference {
   readonly $ref: string;
 }
 
-/** What a body is, in one media type. */
+/** Body in one media type. */
 export interface MediaTypeObject {
   readonly schema: JsonSchema;
   readonly example?: unknown;
@@ -59,13 +59,13 @@ export const DOCUMENT_METHODS = [
   'trace',
 ] as const;
 
-/** One of them. */
+/** Method of an operation in a document. */
 export type DocumentMethod = (typeof DOCUMENT_METHODS)[number];
 
 /** The methods of a path. */
 export type PathItemObject = Readonly<Partial<Record<DocumentMethod, OperationObject>>>;
 
-/** What the document is of. */
+/** Facts of the API at the head of a document. */
 export interface InfoObject {
   readonly title: string;
   readonly version: string;
@@ -74,7 +74,7 @@ export interface InfoObject {
   readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string };
 }
 
-/** How a client says who it is. https://spec.openapis.org/oas/v3.1.0#security-scheme-object */
+/** Scheme by which a client authenticates. https://spec.openapis.org/oas/v3.1.0#security-scheme-object */
 export type SecuritySchemeObject = { readonly description?: string } & (
   | { readonly type: 'http'; readonly scheme: string; readonly bearerFormat?: string }
   | { readonly type: 'apiKey'; readonly name: string; readonly in: 'header' | 'query' | 'cookie' }
@@ -82,7 +82,7 @@ export type SecuritySchemeObject = { readonly description?: string } & (
   | { readonly type: 'oauth2'; readonly flows: Readonly<Record<string, object>> }
 );
 
-/** One of several ways; the names in it are needed together. An empty one: nothing is needed. */
+/** Alternative among the requirements; all names in it are needed together. An empty one needs nothing. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 /** A group of operations. */

@@ -5,7 +5,7 @@ import { classJsonSchema } from '../schema/class-json-schema.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { ParameterObject } from './openapi-object.js';
 
-/** Those of a method that are not described without it: where both read one, the generated reader refuses what it does not take. */
+/** Parameters of a method without a description so far. A generated reader of the same one is stricter. */
 export function ownParameters(
   declared: readonly ActionParameter[],
   described: readonly ParameterObject[],
@@ -45,7 +45,7 @@ const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSche
   [Boolean, { type: 'boolean' }],
 ]);
 
-/** What a type that TypeScript emitted stands for; any value where it says nothing. */
+/** Schema of a type that TypeScript emitted; any value where it emitted none. */
 export function typeSchema(type: Class | undefined): JsonSchema {
   return CONSTRUCTORS.get(type) ?? (isOwnClass(type) ? classJsonSchema(type) : {});
 }

@@ -2,7 +2,7 @@
 import { kebabCase } from '../plan/compile-options.js';
 import type { ResourcePlan } from '../plan/resource-plan.js';
 
-/** What a schema of a resource is for. */
+/** Roles of the schemas of a resource. */
 type SchemaRole =
   | 'record'
   | 'written'
@@ -16,7 +16,7 @@ type SchemaRole =
   | 'results'
   | 'deleted';
 
-/** How a resource is called. */
+/** Names of a resource in a document. */
 export interface ResourceNames {
   /** `BlogPost` */
   readonly one: string;
@@ -47,7 +47,7 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
       phrases: toWords(info.pluralName),
       schemas: {
         record: `${one}Read`,
-        // What a write answers has no relations.
+        // The answer of a write has no relations.
         written: `${one}${relations.include.size === 0 ? 'Read' : 'Written'}`,
         partial: `${one}Partial`,
         page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
@@ -68,7 +68,7 @@ export function toWords(name: string): string {
   return kebabCase(name).replaceAll('-', ' ');
 }
 
-/** What code generators take for a name: letters and digits. */
+/** Converts a name to letters and digits, as code generators need it. */
 export function pascalCase(name: string): string {
   return name
     .split(/[^A-Za-z0-9]+/)

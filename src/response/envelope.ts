@@ -40,7 +40,7 @@ export function offsetEnvelope<T>(
   const { page, size } = found;
   const totalIs = found.totalIs ?? (isCounted && typeof found.total !== 'number' ? 'none' : 'exact');
   const total = totalIs === 'exact' || (isCounted && totalIs === 'at_least') ? found.total : null;
-  // What an override gives in the place of a number is not looked at.
+  // A total that an override returns in the place of a number is not read.
   const pages = totalIs === 'exact' ? Math.ceil((total as number) / size) : null;
   const { hasNext = pages === null ? found.items.length >= size : page < pages } = found;
   const isPreceded = page > 1 && (pages === null || (total as number) > 0);

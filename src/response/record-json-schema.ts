@@ -67,7 +67,7 @@ function isAccessor({ prototype }: Class, name: string): boolean {
   return typeof prototype === 'object' && prototype !== null && name in prototype;
 }
 
-/** What `wireFormat` writes. Others write to the table too, and less strictly than bodies are checked. */
+/** Schema of values that `wireFormat` writes. Others write to the table too, less strictly than bodies are checked. */
 function wireSchema(type: ColumnType): JsonSchema {
   switch (type.kind) {
     case 'date':

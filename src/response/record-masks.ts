@@ -1,4 +1,4 @@
-/** What the request of an answer may not read of the records in it: known while the answer is made, which is synchronous. */
+/** Holds the attributes that a request may not read, while its answer is made, which is synchronous. */
 
 /** The attributes of a model that are left out; null where it is not known. */
 export type RecordMasks = (model: object) => readonly string[] | null;

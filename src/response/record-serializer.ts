@@ -42,7 +42,7 @@ export interface CompiledSerializer {
   readonly restricted: readonly string[];
 }
 
-/** What is known of a model whose records are shown, served or not. */
+/** Facts of a model whose records are shown, served or not. */
 export interface RecordPlan {
   readonly info: RecordInfo;
   readonly exposure: Pick<Exposure, 'unreadable'>;
@@ -54,13 +54,13 @@ export interface RecordPlan {
   deriveClass(): Class;
 }
 
-/** How the records inside a record leave. */
+/** Views of the records inside a record. */
 export interface NestedRecords extends RecordViews {
   /** A value with all the records in it as they leave. */
   serialize(value: unknown): unknown;
 }
 
-/** What a Sequelize instance has: getters and virtual attributes answer through `get`. */
+/** Method of a Sequelize instance that reads getters and virtual attributes. */
 interface Gettable {
   get(name: string): unknown;
 }
@@ -72,7 +72,7 @@ export function readableProperties(plan: ResourcePlan): readonly string[] {
   return Object.freeze(explicit ? names.map((name) => shownName(explicit, name)) : names);
 }
 
-/** What of a resource's plan its records are shown by. */
+/** Part of a resource's plan that decides the form of its records. */
 export function recordPlan({ info, exposure, model, explicitSchemas, access }: ResourcePlan): RecordPlan {
   const restricted = Object.freeze([...restrictedNames(access)]);
   return { info, exposure, restricted, explicit: explicitSchemas.read, deriveClass: () => readSchema(model) };
@@ -113,7 +113,7 @@ function choices({ explicit }: RecordPlan, names: readonly string[]): CompiledSe
   return (mask) => (mask.length === 0 ? null : choose(mask));
 }
 
-/** What no class shapes is as it leaves; JSON has a form for all but bytes. */
+/** Writes bytes as text. Other values that no class shapes are unchanged, because JSON has a form for them. */
 function withTextForBytes(values: WireRecord, readClass: Class): WireRecord {
   for (const [name, value] of Object.entries(values)) {
     if (value instanceof Uint8Array && !shapesValue(readClass, name)) values[name] = ownFormat(value);
@@ -158,7 +158,7 @@ function throughClass(
       return [shownName(schema, name), type ? wireFormat(type) : ownFormat];
     }),
   );
-  // What the class reads may be more than what it shows: a getter on it can combine attributes of the record.
+  // The class may read more than it shows: a getter on it can combine attributes of the record.
   const sources = [...new Set([...names, ...attributes.keys()])];
   // An array costs class-transformer as much for each item as an object does for each key.
   const jsonNames = sources.filter((name) =>
@@ -175,7 +175,7 @@ function throughClass(
         if (isStructured(values[name]) && untyped.has(name)) plain.push(values[name]);
         continue;
       }
-      // What such a column holds is passed around class-transformer, so nothing in it is a record any more.
+      // The value of such a column is passed around class-transformer, so nothing in it is a record any more.
       if (name in values) safe[name] = values[name] = wholeValue(values[name], nested);
       // Others write to the table too, and class-transformer takes an own `constructor` for the class of a value.
       if (holdsUnsafeKey(values[name])) safe[name] = withoutUnsafeKeys(values[name]);

@@ -1,4 +1,4 @@
-/** What a method or an interceptor returns -> JSON values, with every record in it through its read schema. */
+/** Serializes the result of a method or an interceptor to JSON values, each record in it through its read schema. */
 import type { ClassTransformOptions } from 'class-transformer';
 import type { Class, ModelClass } from '../metadata/crud-options.js';
 import { declaredOptions } from '../model/declared-options.js';
@@ -29,7 +29,7 @@ export function serializeResult(result: unknown, serializers: SerializerRegistry
   return holdsRecord(result, serializers) ? replaceRecords(result, serializers) : result;
 }
 
-/** What class-transformer makes of a result, in which getters and `@Transform`s may bring up more records. */
+/** Transforms a result by class-transformer. Getters and `@Transform`s in it may return more records. */
 export function transformResult(
   result: object,
   options: ClassTransformOptions | undefined,
@@ -38,7 +38,7 @@ export function transformResult(
   return resultToPlain(result, options, nestedRecords(serializers));
 }
 
-/** How records inside other values leave. The registry may be filled later. */
+/** Views of records inside other values. The registry may be filled later. */
 export function nestedRecords(serializers: SerializerRegistry): NestedRecords {
   return {
     serialize: (value) => serializeResult(value, serializers),
@@ -87,14 +87,14 @@ function* recordsIn(root: unknown, serializers: SerializerRegistry): Generator<o
   }
 }
 
-/** Whether any member is an object. One that says itself how it is written may give any. */
+/** True where any member is an object, or `toJSON` may return one. */
 function holdsObject(value: object): boolean {
   if (Array.isArray(value)) return value.some(isStructured);
   for (const name in value) if (isStructured((value as Record<string, unknown>)[name])) return true;
   return typeof (value as { toJSON?: unknown }).toJSON === 'function';
 }
 
-/** What was loaded along with a record. One that is as its row has nothing else beside its columns. */
+/** Relations that were loaded with a record. A record that is as its row has nothing else beside its columns. */
 function relationsOf(record: object): readonly unknown[] {
   const dataValues = pristineRow(record)?.relations ?? (record as { dataValues?: unknown }).dataValues;
   return typeof dataValues === 'object' && dataValues !== null ? Object.values(dataValues) : [];
@@ -142,7 +142,7 @@ function isOpaque(value: object): boolean {
   return value instanceof Date || typeof pipe === 'function' || ArrayBuffer.isView(value);
 }
 
-/** What says itself how it is written. */
+/** Result of the value's own `toJSON`. */
 function ownForm(value: object): { readonly json: unknown } | undefined {
   const { toJSON } = value as { toJSON?: unknown };
   return typeof toJSON === 'function' ? { json: toJSON.call(value, '') } : undefined;

@@ -1,4 +1,4 @@
-/** How the rows of a resource leave: straight as JSON text, or as records where code of the user's looks at them. */
+/** Writes the rows of a resource: as JSON text, or as records where code of the user's reads them. */
 import { hasJsonForm } from '../model/json-form.js';
 import type { AttributeInfo } from '../model/model-info.js';
 import {
@@ -26,7 +26,7 @@ import {
   withMembers,
 } from './row-writer.js';
 
-/** How the rows of an answer leave. */
+/** Writer of the rows of an answer. */
 export interface AnswerWriter {
   /** One as JSON text. */
   readonly text: RowWriter;
@@ -37,13 +37,13 @@ export interface AnswerWriter {
 /** Names of properties; null is all of them. */
 type Fields = readonly string[] | null;
 
-/** How the rows of a resource leave. */
+/** View of the rows of a resource. */
 export interface RowView {
   /** The attributes that rows are read with, in order: for all properties, or for some. */
   columnsOf(fields: Fields): readonly string[];
-  /** Whether records are made of the rows. */
+  /** True where records are made of the rows. */
   readonly isOfRecords: boolean;
-  /** Whether code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
+  /** True where code of the user's makes the answer of a record. It may throw, and nothing must be written then. */
   readonly runsUserCode: boolean;
   /** The writer for rows whose columns are read by these parsers: of all properties, or of some. */
   writer(parsers: TextParsers, fields?: Fields): AnswerWriter;
@@ -99,7 +99,7 @@ function plainColumns(
   if (!shown || known.length < shown.size || needsRecords(info, [...known, info.primaryKey])) return null;
   return known.map((attribute) => {
     const name = shown.get(attribute.name) as string;
-    // What the driver makes of a text may be an object, which class-transformer walks; JSON goes around it.
+    // The driver may parse a text into an object, which class-transformer walks; JSON goes around it.
     const throughClass = (value: unknown): unknown => serialize({ [attribute.name]: value })[name];
     return { name, attribute, ...(attribute.type.kind === 'json' ? {} : { toWire: throughClass }) };
   });

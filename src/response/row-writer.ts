@@ -6,7 +6,7 @@ import { perPair } from '../util/per-pair.js';
 import { type TextFormat, textFormat } from './text-format.js';
 import type { WireFormat } from './wire-format.js';
 
-/** How the driver reads the columns of a row. */
+/** Parsers of the driver for the columns of a row. */
 export type TextParsers = readonly TextParser[];
 
 /**
@@ -29,7 +29,7 @@ export type RowWriters = (parsers: TextParsers, fields?: readonly string[] | nul
 export interface RowProperty {
   readonly name: string;
   readonly attribute: AttributeInfo;
-  /** What is written of the driver's value. Default: the format of the column. */
+  /** Format of the driver's value. Default: the format of the column. */
   readonly toWire?: WireFormat;
 }
 
@@ -54,7 +54,7 @@ export function compileRowWriters(properties: readonly RowProperty[]): RowWriter
   );
 }
 
-/** Those of the properties that are fields, in their own order. */
+/** Selected properties, in their own order. */
 export function selectedOf(
   properties: readonly RowProperty[],
   fields: readonly string[],

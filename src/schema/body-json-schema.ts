@@ -12,7 +12,7 @@ import { declaredType, hasTransform } from './model-decorators.js';
 import type { Presence } from './synthesize-class.js';
 import { propertyRules } from './validator-schema.js';
 
-/** What a body of a resource may hold. */
+/** Schema of a body of a resource. */
 export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): JsonSchema {
   const own = kind === 'replace' ? 'create' : kind;
   const explicit = plan.explicitSchemas[own];
@@ -64,7 +64,7 @@ export function withComment(schema: JsonSchema, { model }: ModelInfo, name: stri
 /** Where null may pass. */
 const NULLABLE: ReadonlySet<Presence> = new Set<Presence>(['nullable', 'decided', 'decidedWhereGiven']);
 
-/** What an attribute is in a body. */
+/** Schema of an attribute in a body. */
 export function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: BodyKind): JsonProperty {
   const presence = presenceOf(info, attribute, kind);
   const schema = valueSchema(info, attribute);
@@ -74,7 +74,7 @@ export function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: Bo
   };
 }
 
-/** What the column and the user's decorators ask of a value that is not null. */
+/** Schema of a value that is not null, by the column and the user's decorators. */
 function valueSchema(info: ModelInfo, attribute: AttributeInfo): JsonSchema {
   const { name } = attribute;
   // The user's function, or a class of his inside the JSON, makes of a value what is then checked.
@@ -88,7 +88,7 @@ function valueSchema(info: ModelInfo, attribute: AttributeInfo): JsonSchema {
   return schema.type === undefined && !isTransformed ? { ...schema, not: { type: 'null' } } : schema;
 }
 
-/** What the rules of a column type ask of a value. */
+/** Schema of the rules of a column type. */
 export function columnSchema(type: AttributeInfo['type']): JsonSchema {
   return schemaOf(columnRules(type));
 }
@@ -97,7 +97,7 @@ function schemaOf(rules: readonly ColumnRule[]): JsonSchema {
   return rules.map(({ schema }) => schema).reduce(bothSchemas, {});
 }
 
-/** What a schema is for. */
+/** Uses of a schema. */
 type SchemaUse = keyof FieldPlan | 'replace';
 
 const NOTES: Readonly<Record<SchemaUse, string>> = {

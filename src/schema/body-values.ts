@@ -1,4 +1,4 @@
-/** What is wrong with single values of a body, beside what its class says. */
+/** Checks single values of a body, beside the rules of its class. */
 import type { Class } from '../metadata/crud-options.js';
 import type { ColumnType } from '../model/column-type.js';
 import { columnRules, JSON_NUMBERS, STORABLE_JSON, STORABLE_TEXT } from './column-rules.js';
@@ -18,18 +18,18 @@ import { parseColumnValue } from './wire-value.js';
 /** The values of a checked body, by attribute. */
 export type BodyValues = Record<string, unknown>;
 
-/** What values are checked against, whatever their class says. */
+/** Types that values are checked against, beside the rules of their class. */
 export interface ValueSchema {
   readonly class: Class;
-  /** Whether the class is the user's, which asks nothing that the columns do. */
+  /** True where the class is the user's, which has no rules of the columns. */
   readonly isExplicit: boolean;
-  /** What the columns hold, by attribute. */
+  /** Types of the columns, by attribute. */
   readonly types: ReadonlyMap<string, ColumnType>;
   /** Properties into whose values class-transformer and class-validator look. */
   readonly nested: ReadonlySet<string>;
 }
 
-/** What a rule is called, and says of an attribute. */
+/** Name of a rule, and its message for an attribute. */
 interface Wording {
   readonly name: string;
   readonly text: string;
@@ -51,8 +51,8 @@ function tooManyMembers({ total }: MemberBudget): Wording {
 }
 
 /**
- * What no class is to be given: I-JSON (RFC 7493) is what a body is. Where a class is derived, the rules of the columns
- * say most of it.
+ * Issues of values that no class may receive: a body is I-JSON (RFC 7493). Where a class is derived, the rules of the
+ * columns cover most of it.
  */
 export function contentIssues(
   { types, isExplicit, nested }: ValueSchema,
@@ -79,7 +79,7 @@ function holdsJson(type: ColumnType): boolean {
   return type.kind === 'array' ? holdsJson(type.element) : ['json', 'other', 'virtual'].includes(type.kind);
 }
 
-/** What the user's class lets pass, and neither Sequelize nor the database can make a value of. */
+/** Issues of values that the user's class accepts, and neither Sequelize nor the database can store. */
 export function storageIssues(
   { types, isExplicit }: ValueSchema,
   values: BodyValues,
@@ -100,7 +100,7 @@ interface DeclaredType extends Wording {
   holds(value: unknown): boolean;
 }
 
-/** What TypeScript declares, and what is said of another value. */
+/** Rules of the types that TypeScript declares. */
 const DECLARED: ReadonlyMap<unknown, DeclaredType> = new Map<unknown, DeclaredType>([
   [String, { name: 'isString', text: 'must be a string', holds: (value) => typeof value === 'string' }],
   [Number, { name: 'isNumber', text: 'must be a number', holds: (value) => typeof value === 'number' }],

@@ -5,7 +5,7 @@ import { bothSchemas, type JsonProperty, type JsonSchema, orNull } from './json-
 import { declaredType, isTransformed } from './model-decorators.js';
 import { propertyRules } from './validator-schema.js';
 
-/** What an answer of the class holds. */
+/** Schema of an answer of the class. */
 export function answerJsonSchema(target: Class): JsonSchema {
   const properties = [...classProperties(target, 'read')].map((name) => {
     const { schema, isRequired } = classProperty(target, name, [target]);
@@ -17,7 +17,7 @@ export function answerJsonSchema(target: Class): JsonSchema {
   return objectSchema(properties);
 }
 
-/** What a body of the class may hold. Classes inside classes are written out, and one inside itself is any object. */
+/** Schema of a body of the class. Classes inside classes are written out, and one inside itself is any object. */
 export function classJsonSchema(target: Class, parents: readonly Class[] = []): JsonSchema {
   if (parents.includes(target)) return { type: 'object' };
   const initial = initialValues(target);
@@ -28,11 +28,11 @@ export function classJsonSchema(target: Class, parents: readonly Class[] = []): 
   return objectSchema(properties, { additionalProperties: false });
 }
 
-/** What the decorators of a class say of one property's value in a body. */
+/** Schema of one property's value in a body, from the decorators of its class. */
 export function classProperty(target: Class, name: string, parents: readonly Class[] = []): JsonProperty {
   const inherited = inheritedProperty(target, name);
   if (inherited) return inherited;
-  // What the user's function makes valid, only it knows.
+  // A function of the user's decides which values are valid.
   if (isTransformed(target, name, 'write')) return { schema: {}, isRequired: false };
   const { schema, isRequired, isOptional, nested } = propertyRules(target, name);
   const whole = nested ? bothSchemas(schema, nestedSchema(target, name, nested, parents)) : schema;
@@ -64,7 +64,7 @@ function nestedSchema(
   return nested === 'each' ? { type: 'array', items: inner } : inner;
 }
 
-/** What the class gives itself, and a body need not. */
+/** Values that the class sets itself, and a body may leave out. */
 function initialValues(target: Class): Readonly<Record<string, unknown>> {
   try {
     return new (target as new () => object)() as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Which properties a class declares, and what shapes them: its class-validator and class-transformer decorators. */
+/** Reads the properties of a class, and the class-validator and class-transformer decorators that shape them. */
 import type { Class } from '../metadata/crud-options.js';
 import { refuseCopy } from './class-transformer-copies.js';
 import { DIRECTIONS, transformerStorage } from './class-transformer-internals.js';
@@ -34,7 +34,7 @@ export function shownName(target: Class, property: string): string {
   return transformerStorage.findExposeMetadata(target, property)?.options?.name ?? property;
 }
 
-/** Whether any property of the class has a class-validator decorator. */
+/** True where any property of the class has a class-validator decorator. */
 export function hasValidators(target: Class): boolean {
   return validatorsOf(target).length > 0;
 }
@@ -45,7 +45,7 @@ export function validatorsOf(target: Class, property?: string) {
   return property === undefined ? all : (byProperty.get(property) ?? []);
 }
 
-/** Whether `@Expose()` or `@Exclude()` decide which properties of a body get into the class. */
+/** True where `@Expose()` or `@Exclude()` choose the properties of a body that get into the class. */
 export function choosesProperties(target: Class): boolean {
   return (
     transformerStorage.getStrategy(target) !== 'none' ||

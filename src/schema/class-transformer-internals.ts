@@ -1,5 +1,5 @@
 /**
- * What this package uses of class-transformer that it does not export: its storage of what decorators say, and what carries
+ * Reads parts of class-transformer that it does not export: its storage of decorators, and the executor that carries
  * out a transformation. Its last release is from 2021, so the paths are stable within the peer range.
  *
  * The storage is taught that several `@Exclude()`s on one property add up. class-transformer keeps the one that is applied
@@ -17,7 +17,7 @@ const missing = missingFrom('class-transformer', 'after 0.5.1');
 /** class-transformer's numbers for the directions of a transformation. */
 export const DIRECTIONS = { write: 0, read: 1 } as const;
 
-/** What the decorators of all classes say. */
+/** Storage of the decorators of all classes. */
 export const transformerStorage = withFields(
   defaultMetadataStorage,
   'MetadataStorage',

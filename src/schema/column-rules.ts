@@ -1,4 +1,4 @@
-/** What a column's type asks of a value in a body: pure rules, named as class-validator names its own. */
+/** Rules of a column's type for a value in a body: pure, with the names that class-validator has for its own. */
 import type { ColumnType } from '../model/column-type.js';
 import { infiniteOf } from '../model/exact-time.js';
 import type { AttributeInfo } from '../model/model-info.js';
@@ -28,7 +28,7 @@ export interface ColumnRule {
   readonly check: (value: unknown) => boolean;
   /** The end of a sentence that begins with the attribute's name. */
   readonly text: string;
-  /** What of the rule JSON Schema can say: it never refuses what the rule accepts. */
+  /** Part of the rule that JSON Schema can express: it never refuses a value that the rule accepts. */
   readonly schema: JsonSchema;
 }
 
@@ -95,7 +95,7 @@ export const JSON_NUMBERS = rule(
 
 const JSON_RULES = Object.freeze([STORABLE_JSON, JSON_NUMBERS]);
 
-/** What Sequelize writes ranges from, and answers have: nothing else is one for both. */
+/** Ranges as Sequelize writes them and answers have them: no other form is valid for both. */
 const IS_RANGE = rule(
   'isRange',
   'must be a range: an array that is empty or has two bounds, each null, a number, a string, ' +
@@ -303,7 +303,7 @@ export const ADDRESSABLE = rule(
   { minLength: 1, pattern: WIRE_PATTERNS.segment },
 );
 
-/** Whether an attribute is a key that any text could be. */
+/** True where an attribute is a key that any text could be. */
 export function isTextKey({ role, type }: Pick<AttributeInfo, 'role' | 'type'>): boolean {
   return role === 'primaryKey' && type.kind === 'string';
 }
@@ -314,7 +314,7 @@ export function attributeRules(attribute: Pick<AttributeInfo, 'role' | 'type'>):
   return isTextKey(attribute) ? [...rules, ADDRESSABLE] : rules;
 }
 
-/** Whether a value breaks none of the rules of a column type. */
+/** True where a value breaks none of the rules of a column type. */
 export function holdsColumnRules(type: ColumnType, value: unknown): boolean {
   return columnRules(type).every(({ check }) => check(value));
 }

@@ -62,7 +62,7 @@ function hasCondition(target: SchemaClass, attribute: AttributeInfo, presence: P
   return conditions.length > (isOurs ? 1 : 0);
 }
 
-/** What the class makes of an attribute. */
+/** Compiles the reader of an attribute. */
 function compileProperty(target: SchemaClass, attribute: AttributeInfo, presence: Presence) {
   // Without a value, no other decorator is asked; with one, the user's are.
   const read: ValueReader = isBare(target, attribute, presence)
@@ -71,7 +71,7 @@ function compileProperty(target: SchemaClass, attribute: AttributeInfo, presence
   return Object.freeze({ isRequired: presence === 'required', read });
 }
 
-/** Whether the property has no decorators but those of its column. */
+/** True where the property has no decorators but those of its column. */
 function isBare(target: SchemaClass, attribute: AttributeInfo, presence: Presence): boolean {
   const { name } = attribute;
   return (

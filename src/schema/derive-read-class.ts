@@ -19,7 +19,7 @@ export function readableAttributes(
   return [...info.attributes.values()].filter(({ name }) => !exposure.unreadable.has(name));
 }
 
-/** What the class of a record is derived from. */
+/** Shapes the class of a record from its attributes. */
 export function shapeReadClass(info: RecordInfo, exposure: Exposure): ShapeClass {
   return (target) => {
     for (const attribute of readableAttributes(info, exposure)) {

@@ -1,11 +1,11 @@
-/** What JSON inside a body may hold. */
+/** Checks JSON inside a body. */
 import { bodyPointer } from './request-issue.js';
 import { isStorableText } from './wire-value.js';
 
 /** Keys that would change an object's prototype in a careless merge (OWASP ASVS 15.3.6). */
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Whether such a key is anywhere inside a JSON value. */
+/** True where such a key is anywhere inside a JSON value. */
 export function holdsUnsafeKey(root: unknown): boolean {
   return holds(root, (_value, key) => UNSAFE_KEYS.has(key));
 }
@@ -15,12 +15,12 @@ export function withoutUnsafeKeys(root: unknown): unknown {
   return JSON.parse(JSON.stringify(root), (key, value) => (UNSAFE_KEYS.has(key) ? undefined : value));
 }
 
-/** Whether an object inside has a key of its own for what objects inherit and code calls, such as `hasOwnProperty`. */
+/** True where an object inside has a key of its own for an inherited member that code calls, like `hasOwnProperty`. */
 export function holdsInheritedKey(root: unknown): boolean {
   return holds(root, (_value, key) => key in Object.prototype);
 }
 
-/** Whether every key and text inside a JSON value is storable and safe to merge. */
+/** True where every key and text inside a JSON value is storable and safe to merge. */
 export function isStorableJson(root: unknown): boolean {
   return !holds(
     root,
@@ -33,13 +33,13 @@ export function isStorableJson(root: unknown): boolean {
 const SMALLEST = 1e-40;
 const LARGEST = 1e40;
 
-/** Whether a number is one for a JSON column. */
+/** True for a number that a JSON column can hold. */
 export function isJsonNumber(value: number): boolean {
   const size = Math.abs(value);
   return size === 0 || (size >= SMALLEST && size <= LARGEST);
 }
 
-/** Whether all numbers inside a JSON value are for a JSON column. */
+/** True where a JSON column can hold all numbers inside a JSON value. */
 export function holdsJsonNumbers(root: unknown): boolean {
   return !holds(root, (value) => typeof value === 'number' && !isJsonNumber(value));
 }
@@ -90,7 +90,7 @@ export class MemberBudget {
   }
 }
 
-/** How many items and properties are inside a JSON value, at any depth, and itself; it counts no further than one above the limit. */
+/** Number of items and properties inside a JSON value at any depth, and itself. It stops at one above the limit. */
 function countMembers(root: unknown, limit: number): number {
   let count = 0;
   holds(root, () => {
@@ -100,7 +100,7 @@ function countMembers(root: unknown, limit: number): number {
   return count;
 }
 
-/** Whether this is true of the value, or of anything inside it with its key. Iterative: depth costs no stack. */
+/** True where the value, or anything inside it with its key, is found. Iterative: depth costs no stack. */
 function holds(root: unknown, isFound: (value: unknown, key: string) => boolean): boolean {
   if (isFound(root, '')) return true;
   const pending = [root];
@@ -121,18 +121,18 @@ function holds(root: unknown, isFound: (value: unknown, key: string) => boolean)
   return false;
 }
 
-/** Whether a value is an object or an array. */
+/** True for an object or an array. */
 export function isStructured(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Whether a value is an object as `JSON.parse` makes it. */
+/** True for an object as `JSON.parse` makes it. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return isStructured(value) && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /**
- * Whether `JSON.parse` could have made the value. A parser of the application's may have made another, and
+ * True where `JSON.parse` could have made the value. A parser of the application's may have made another, and
  * class-transformer then calls constructors.
  */
 export function isPlainJson(root: unknown): boolean {

@@ -88,7 +88,7 @@ function shape(model: ModelClass, kind: SchemaKind, target: SchemaClass) {
   const info = describeModel(model);
   // Where the class was there before the model had its last name.
   Object.defineProperty(target, 'name', { value: schemaName(info, kind) });
-  // What is wrong with the decorators is reported by the compile phase, with everything else.
+  // Problems of the decorators are reported by the compile phase, with all others.
   const exposure = describeExposure(info, () => {});
   if (kind === 'read') return shapeReadClass(info, exposure)(target);
   rememberProperties(target, () => {

@@ -5,9 +5,9 @@ import { TOTALS } from '../metadata/count-options.js';
 import type { Class } from '../metadata/crud-options.js';
 import { namedClass, type SchemaClass } from './synthesize-class.js';
 
-/** What of the options of a list its envelope depends on. */
+/** Options of a list that change its envelope. */
 export interface PageSchemaOptions {
-  /** Whether the list has the option `count`: `total_is` is there, and `total` and `pages` may be null. Default: false. */
+  /** True: the list has the option `count`. It has `total_is`, and `total` and `pages` may be null. Default: false. */
   readonly count?: boolean;
 }
 

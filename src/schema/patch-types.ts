@@ -9,7 +9,7 @@ const JSON_TYPE = 'application/json';
 /** RFC 7396. In a body without objects inside, it says the same as JSON. */
 const MERGE_PATCH = 'application/merge-patch+json';
 
-/** What a PATCH may be, and why not more. */
+/** Media types of a PATCH, and the properties that exclude a merge patch. */
 export interface PatchTypes {
   readonly mediaTypes: readonly string[];
   /** The properties that are replaced as a whole, where RFC 7396 would merge objects. */

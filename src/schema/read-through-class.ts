@@ -19,9 +19,9 @@ import { isStructured } from './json-value.js';
 import { shapesValue } from './model-decorators.js';
 import { isDerived } from './synthesize-class.js';
 
-/** What class-transformer sees of a record. */
+/** Views that class-transformer receives of a record. */
 export interface RecordViews {
-  /** What the record's own answers have. A model says whose record a plain object stands for. */
+  /** Values of the record's own answers. The model decides the schema of a plain object. */
   show(record: object, model?: object): object;
   /** The values that the record's read schema makes its answers of, for a class that extends that schema. */
   valuesFor(record: object, target: Class): object | null;
@@ -124,7 +124,7 @@ function plainName(target: Class, property: string, attributes: ReadonlySet<stri
   return isChosen && isFree && !isHidden && Object.keys(others).length === 0 ? name : null;
 }
 
-/** Whether an instance is made without code of the user's, and without values. A comment with `constructor(` counts, too. */
+/** True where no code of the user's makes an instance, and it has no values. `constructor(` in a comment counts, too. */
 function isPlainClass(target: Class): boolean {
   for (let each: object = target; each !== Function.prototype; each = Object.getPrototypeOf(each)) {
     if (isDerived(each)) continue;
@@ -149,7 +149,7 @@ function chosenClasses(target: unknown): readonly unknown[] | null {
 /** As many keys are looked at in one go; class-transformer compares each of an object's keys with all others. */
 const KEYS_AT_ONCE = 64;
 
-/** What costs in proportion to the keys of an object, and not their square. */
+/** Executor whose cost grows with the keys of an object, and not with their square. */
 class LinearExecutor extends TransformOperationExecutor {
   constructor(
     protected readonly direction: number,
@@ -178,7 +178,7 @@ class LinearExecutor extends TransformOperationExecutor {
     const get = (part: object) => super.getKeys(target, part, isMap);
     const keys = isMap || value instanceof Map ? [] : Object.keys(value);
     if (keys.length <= KEYS_AT_ONCE) return get(value);
-    // Those that the class exposes, whatever the value has. They come last, unless there are no others.
+    // Keys that the class exposes, whatever the value has. They come last, unless there are no others.
     const exposed = get({});
     const passing = new Set(get({ '': null }).includes('') ? [] : exposed);
     for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
@@ -191,7 +191,7 @@ class LinearExecutor extends TransformOperationExecutor {
   }
 }
 
-/** What a body becomes. Only what `@Type` names a class for is walked; a client's objects are never made numbers or texts. */
+/** Executor of a body. It walks only properties with `@Type`; a client's objects are never made numbers or texts. */
 class BodyExecutor extends LinearExecutor {
   override transform(
     ...[source, value, target, ...others]: Parameters<TransformOperationExecutor['transform']>
@@ -217,7 +217,7 @@ class RecordExecutor extends LinearExecutor {
     direction: number,
     options: ClassTransformOptions,
     private readonly views: RecordViews,
-    /** What is as it leaves, and no class is to change. */
+    /** Values that are already as they leave, so no class may change them. */
     private readonly shown: WeakSet<object>,
   ) {
     super(direction, options);

@@ -1,4 +1,4 @@
-/** What is wrong with a request, and the errors that say all of it at once. */
+/** Issues of a request, and the errors that carry all of them at once. */
 
 /** Where the problem is: in the body (a JSON pointer, RFC 6901) or in a query parameter. */
 export type IssueLocation = { readonly pointer: string } | { readonly parameter: string };
@@ -11,7 +11,7 @@ export type RequestIssue = IssueLocation & {
   readonly detail: string;
   /** Offset in the parameter, in UTF-16 code units from 0, where the problem has a place. */
   readonly position?: number;
-  /** What could stand there instead, where that is a short list. */
+  /** Values that are allowed in the same place, where that is a short list. */
   readonly allowed?: readonly string[];
 };
 
@@ -20,14 +20,14 @@ export function bodyPointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replace(/~/g, '~0').replace(/\//g, '~1')}`).join('');
 }
 
-/** What is wrong with an item of a body, as it is wrong with the body. */
+/** Moves the issue of a record to its item of the body. */
 export function withinItem(item: number | 'unknown', issue: RequestIssue): RequestIssue {
   if (!('pointer' in issue)) return issue;
   // '' is the body as a whole.
   return { ...issue, pointer: item === 'unknown' ? '' : `/${item}${issue.pointer}` };
 }
 
-/** What is wrong with a body that has an attribute that the request may not set. */
+/** Issue of a body that has an attribute that the request may not set. */
 export function readOnlyIssue(name: string): RequestIssue {
   return { pointer: bodyPointer(name), code: 'readOnly', detail: `${name} cannot be set.` };
 }

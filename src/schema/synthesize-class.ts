@@ -20,7 +20,7 @@ export type ShapeClass = (target: SchemaClass) => () => Readonly<Record<string, 
 
 const DERIVED = new WeakSet<object>();
 
-/** What classes that are not finished still get. */
+/** Steps that finish a class, by the class. */
 const UNFINISHED = new WeakMap<object, () => void>();
 
 /** An empty class of that name. */
@@ -50,7 +50,7 @@ export function lazyClass(name: string, shape: ShapeClass): SchemaClass {
   return made;
 }
 
-/** Whether it is such a class, whose constructor does nothing of the user's. */
+/** True for such a class, whose constructor runs no code of the user's. */
 export function isDerived(target: object): boolean {
   return DERIVED.has(target);
 }
@@ -77,11 +77,11 @@ export function finishClass(target: object): void {
 /** Tells the messages of column rules from those of the user's validators, which may quote a value. */
 export interface RuleContext {
   readonly columnRule: string;
-  /** What JSON calls the values of the column; of the rule that asks for it only. */
+  /** JSON type of the values of the column; only for the rule that checks it. */
   readonly jsonType?: JsonSchema['type'];
 }
 
-/** What an attribute does when it is absent, and when it is null. */
+/** Meaning of an attribute that is absent, and of one that is null. */
 export type Presence =
   /** Absent and null are both errors. */
   | 'required'
