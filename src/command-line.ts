@@ -33,7 +33,7 @@ interface OptionToken {
 }
 
 interface Command {
-  /** What the only argument names, and what it is where it is left out. */
+  /** Kind of the only argument, and its value where it is left out. */
   readonly argument: { readonly kind: 'folder' | 'module'; readonly fallback?: string };
   readonly options: readonly (keyof typeof OPTIONS)[];
   /** Gives what is printed. */
@@ -112,7 +112,7 @@ function readArguments(
   return { argument, routePrefix: given.get('route-prefix'), title: given.get('title') };
 }
 
-/** What is wrong with an option, in a sentence. All options take a value. */
+/** Problem of an option, in a sentence. All options take a value. */
 function optionProblem(
   { name, rawName, value, inlineValue }: OptionToken,
   options: Command['options'],
@@ -129,7 +129,7 @@ function optionProblem(
 /** The exit code, when all is written: a pipe takes what it can, and the process may not end before. */
 function print(stream: NodeJS.WriteStream, text: string, exitCode: number): Promise<number> {
   return new Promise((resolve) => {
-    // Who reads the pipe may have read enough.
+    // The reader of the pipe may have read enough.
     stream.once('error', () => resolve(exitCode));
     stream.write(text, () => resolve(exitCode));
   });

@@ -11,12 +11,12 @@ const REAL_NAMES: Readonly<Record<string, string>> = {
   _gitignore: '.gitignore',
   _dockerignore: '.dockerignore',
 };
-/** What stands for the name of the project. */
+/** Placeholder of the name of the project. */
 const NAME = '{{name}}';
 
 type Versions = Readonly<Record<string, string>>;
 
-/** What is read of the package.json of this package, and of that of the template. */
+/** Fields that are read of the package.json of this package, and of that of the template. */
 interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -90,7 +90,7 @@ function folderProblems(target: string, folder: string): string[] {
     : [`The folder '${folder}' is not empty: it has '${first}'; name a new folder, or an empty one.`];
 }
 
-/** What npm takes for new packages. https://docs.npmjs.com/cli/configuring-npm/package-json#name */
+/** Names that npm accepts for new packages. https://docs.npmjs.com/cli/configuring-npm/package-json#name */
 const PACKAGE_NAME = /^(?!node_modules$|favicon\.ico$)[a-z0-9][a-z0-9._-]{0,213}$/;
 
 function nameProblems(name: string, { dependencies, devDependencies }: Manifest): string[] {

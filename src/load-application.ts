@@ -10,11 +10,11 @@ import { attachOffline } from './model/introspect-model.js';
 import { serveNoRequests } from './persistence/engine/catalogue-gate.js';
 import { ConfigError } from './util/config-error.js';
 
-/** How long an exported application may take to be bootstrapped, and how often it is looked at. Milliseconds. */
+/** Limit of the wait for an exported application to be bootstrapped, and interval of the checks. Milliseconds. */
 const PATIENCE = 10_000;
 const INTERVAL = 50;
 
-/** What of `bootstrap` the command line says, for modules that do not. */
+/** Options of `bootstrap` from the command line, for modules that set none. */
 export interface GivenOptions {
   readonly routePrefix: string | undefined;
   /** That of the document. */
@@ -68,7 +68,7 @@ function find(file: string): string {
   }
 }
 
-/** Whether Node did not take TypeScript, by its ending or its decorators; with a loader for it, it does. */
+/** True where Node refused TypeScript, by its ending or its decorators; a loader for it accepts it. */
 function isUncompiled(path: string, cause: unknown): boolean {
   const { code } = (cause ?? {}) as { readonly code?: unknown };
   return /\.[cm]?tsx?$/.test(path) && (code === 'ERR_UNKNOWN_FILE_EXTENSION' || cause instanceof SyntaxError);
@@ -79,7 +79,7 @@ function uncompiled(file: string, cause: unknown): Error {
   return Object.assign(new ConfigError([problem]), { cause });
 }
 
-/** What is exported by name, and what is in the default export of a CommonJS module. */
+/** Exports by name, and members of the default export of a CommonJS module. */
 function exportedValues(namespace: Record<string, unknown>): unknown[] {
   const { default: main, ...named } = namespace;
   const inside = typeof main === 'object' && main !== null ? Object.values(main) : [];

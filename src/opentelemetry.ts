@@ -99,7 +99,7 @@ function traceOperations(tracer: Tracer): () => void {
     span.updateName(`${resource}.${operation}`).setAttribute('crud.operation', operation);
     if (runner) span.setAttribute('crud.runner', runner);
     const status = error === undefined ? 0 : (problemOf(error, message.request as never)?.status ?? 0);
-    // What a client does wrong is no error of the server.
+    // A mistake of a client is no error of the server.
     if (status >= 500) markFailed(span, error);
     span.end();
   };

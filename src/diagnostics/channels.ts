@@ -1,5 +1,5 @@
 /**
- * What the library tells of its work on `node:diagnostics_channel`, for tracers, metrics and logs: the tracing channels
+ * Publishes the library's work on `node:diagnostics_channel`, for tracers, metrics and logs: the tracing channels
  * `crud-controllers:operation` and `crud-controllers:statement`. Without subscribers they cost one look each.
  */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
@@ -18,15 +18,15 @@ export interface OperationMessage {
   readonly route: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** What has run it, known at the end: our SQL alone (`rows`), or a method of a controller. */
+  /** Runner of the operation, set at the end: SQL of this library alone (`rows`), or a method of a controller. */
   runner?: 'rows' | 'method';
-  /** What it has thrown. Its message may hold values of the request. */
+  /** Error that it has thrown. Its message may hold values of the request. */
   error?: unknown;
 }
 
 /** A statement, from the moment it is asked for to its result. No value of a parameter is in it. */
 export interface StatementMessage {
-  /** What it does and to which table: `SELECT articles`. */
+  /** Verb and table of the statement: `SELECT articles`. */
   readonly summary: string;
   /** The text with `$1` in the place of values; null where Sequelize has written values into it. */
   readonly text: string | null;
@@ -34,11 +34,11 @@ export interface StatementMessage {
   wait: number | null;
   /** Milliseconds from then to its end; of one of Sequelize's, with its wait. Null where it was never sent. */
   duration: number | null;
-  /** How many executions were sent together: reads that share a connection, or writes that share a transaction. */
+  /** Number of executions sent together: reads that share a connection, or writes that share a transaction. */
   batchSize: number;
   /** Rows that were found or written; null where it failed, or only Sequelize knows. */
   rows: number | null;
-  /** What PostgreSQL or the driver says. Its message may hold values. */
+  /** Error of PostgreSQL or the driver. Its message may hold values. */
   error?: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** What kind of error a statement or a request has ended with, without its message, which may hold values. */
+/** Classifies the error of a statement or a request, without its message, which may hold values. */
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 

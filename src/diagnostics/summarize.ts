@@ -1,4 +1,4 @@
-/** What a statement does, without anything of its values. */
+/** Summarizes a statement, without any of its values. */
 
 const TABLE = /\b(?:FROM|INTO|UPDATE) (?:ONLY )?(?:"[^"]+"\.)?"([^"]+)"/;
 /** As long as names of PostgreSQL. */

@@ -34,7 +34,7 @@ export async function checkHealth({ timeout = DEFAULT_TIMEOUT }: CheckOptions = 
   return new HealthReport(await Promise.all(pings.map(([name, ping]) => probe(name, ping, timeout))));
 }
 
-/** What is wrong with a timeout. */
+/** Problems of a timeout. */
 export function timeoutProblems(timeout: unknown): string[] {
   if (typeof timeout === 'number' && timeout > 0 && timeout < TIMER_LIMIT) return [];
   return [
@@ -91,7 +91,7 @@ function pingCache(cache: Redis | Cluster): Ping {
   return cache.isCluster ? pingCluster(cache as Cluster) : pingRedis(cache as Redis);
 }
 
-/** Which nodes there are, the client itself has found out, and goes on doing so. */
+/** The client itself has found the nodes of the cluster, and goes on finding them. */
 function pingCluster(cluster: Cluster): Ping {
   return async (signal) => {
     // One that waits for its first command would never be asked for one, because nothing is sent to who is not ready.
@@ -127,7 +127,7 @@ function pingRedis(client: Redis): Ping {
       await connection.connect();
       await connection.ping();
     } catch (error) {
-      // What connect() rejects with is only that the connection is closed; the event before it says why.
+      // connect() rejects only with a closed connection; the event before it has the reason.
       throw failure ?? error;
     } finally {
       close();

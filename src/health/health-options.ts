@@ -7,7 +7,7 @@ import { type CheckOptions, DEFAULT_TIMEOUT, timeoutProblems } from './check-hea
 export interface HealthOptions extends CheckOptions {
   /** Default: `/health`. */
   prefix?: string;
-  /** Whether there is a `live` route. Default: true. */
+  /** True: there is a `live` route. Default: true. */
   includeLiveness?: boolean;
 }
 

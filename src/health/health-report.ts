@@ -1,4 +1,4 @@
-/** What a health check found. */
+/** Report of a health check. */
 
 /** The name of a back end. */
 export type ComponentName = 'postgres' | 'clickhouse' | 'cache';

@@ -11,7 +11,7 @@ import type { HealthReport } from './health-report.js';
 
 /** Milliseconds for which a report is given out again: probes are often asked for by several parties at once. */
 const REUSE = 1_000;
-/** What is said while the process stops: nothing is asked any more. */
+/** Report while the process stops: no back end is checked any more. */
 const DRAINING = Object.freeze({ status: 'unhealthy', checks: [] });
 
 const NOTHING_TO_CHECK =

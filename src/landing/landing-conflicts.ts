@@ -1,10 +1,10 @@
-/** What answers GET where the landing page would be: of the resources and controllers, and of the user's own routes. */
+/** Finds routes that answer GET in the place of the landing page: of resources, controllers and the user's own. */
 import type { Application } from 'express';
 import { layersOf } from '../http/request/express-internals.js';
 import type { MountedRouter } from '../http/routes/mount-resources.js';
 import { LOOSE, type PathMatching, pathMatching, pathShape } from '../http/routes/path-matching.js';
 
-/** What is in the way, a sentence for each. @param others paths that options have taken, by the option */
+/** Conflicts with the landing page, a sentence for each. @param others paths that options have taken, by the option */
 export function landingConflicts(
   path: string,
   { routes, handWritten }: Pick<MountedRouter, 'routes' | 'handWritten'>,
@@ -35,12 +35,12 @@ function below(routePrefix: string, path: string | RegExp): string | RegExp {
   return typeof path === 'string' ? `${routePrefix}${path}` : path;
 }
 
-/** Whether it is this path to Express; a pattern is not. */
+/** True where both paths are the same to Express; a pattern is no path. */
 function isAt(path: string, other: unknown, matching: PathMatching = LOOSE): boolean {
   return typeof other === 'string' && pathShape(other, matching) === pathShape(path, matching);
 }
 
-/** Whether a route of the application itself answers requests with this method for this very path. */
+/** True where a route of the application itself answers requests with this method for this very path. */
 export function hasOwnRoute(app: Application, method: string, path: string): boolean {
   const names = method === 'HEAD' ? ['head', 'get', '_all'] : [method.toLowerCase(), '_all'];
   const matching = pathMatching(app);

@@ -57,7 +57,7 @@ ${operations.map((operation) => row(operation, name, root, docs)).join('\n')}
 </section>`;
 }
 
-/** What a browser can open is a link; what an operation is leads to its place in the documentation. */
+/** Row of an operation. A path that a browser can open is a link, and the summary leads to the documentation. */
 function row(operation: LandingOperation, tag: string, root: string, docs: string | undefined): string {
   const { method, path, summary, operationId } = operation;
   // Long ones break between their segments.

@@ -33,7 +33,7 @@ export function landingRouter(
 
 function send(request: Request, response: Response, path: string, landing: Landing): void {
   response.vary('Accept').set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-cache' });
-  // Who accepts neither is told in JSON, as by every other route.
+  // A client that accepts neither receives JSON, as from every other route.
   if (request.accepts(['json', 'html']) !== 'html') {
     response.json(landingBelow(publicBase(request), landing));
     return;

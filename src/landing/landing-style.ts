@@ -1,4 +1,4 @@
-/** How the landing page looks, in light and in dark, on wide screens and narrow ones. */
+/** Style of the landing page, in light and in dark, on wide screens and narrow ones. */
 
 /** The only style sheet of the page, inside it. */
 export const LANDING_STYLE = `

@@ -3,7 +3,7 @@ import { type HealthOptions, resolveHealthOptions } from '../health/health-optio
 import type { ResolvedDocs } from '../openapi/docs-options.js';
 import type { OpenAPIObject, OperationObject } from '../openapi/openapi-object.js';
 
-/** What the landing page tells. */
+/** Content of the landing page. */
 export interface Landing {
   readonly title: string;
   readonly version: string;

@@ -1,4 +1,4 @@
-/** What a user may say of who sees and writes what. Nothing is checked or computed here. */
+/** Options of access to rows and attributes. Nothing is checked or computed here. */
 import type { Request } from 'express';
 import type { Model } from 'sequelize';
 import type { Attribute } from './attributes.js';
@@ -12,7 +12,7 @@ import type { FilterTemplate } from './filter-template.js';
 type OfRequest<T> = { ask(request: Request): T | Promise<T> }['ask'];
 
 /**
- * What `scope` and `visible` give where all rows may be seen. Nothing else stands for "no condition".
+ * Value that a rule of `scope` or `visible` returns to allow all rows. No other value means "no condition".
  *
  * @example
  * ```ts
@@ -21,7 +21,7 @@ type OfRequest<T> = { ask(request: Request): T | Promise<T> }['ask'];
  */
 export const EVERYTHING: unique symbol = Symbol('EVERYTHING');
 
-/** Whether a request may do something: a function of the request, or `true` for everybody, or `false`. */
+/** Rule of a request: a function of the request, or `true` for everybody, or `false`. */
 export type AccessRule = boolean | OfRequest<boolean>;
 
 /** A value of an attribute that rows are scoped by. */
@@ -37,8 +37,8 @@ export type VisibleRule = OfRequest<FilterTemplate | typeof EVERYTHING | null | 
 export type Scope<M extends Model = Model> = { readonly [A in Attribute<M>]?: ScopeRule };
 
 /**
- * What of one attribute may be seen and sent. An operation without a rule is allowed. Only `true` allows; what a rule throws is
- * the answer of the request.
+ * Rules for reading and writing one attribute. An operation without a rule is allowed. Only `true` allows; an error of
+ * a rule is the answer of the request.
  *
  * @example
  * ```ts
@@ -74,7 +74,7 @@ export interface RowSecurityOptions {
   readonly settings: OfRequest<Readonly<Record<string, string | null | undefined>> | null | undefined>;
 }
 
-/** Who sees and writes which rows and attributes of a resource. */
+/** Rules of access to the rows and attributes of a resource. */
 export interface AccessOptions<M extends Model = Model> {
   /**
    * The values that rows must have to be seen and written, asked once for each request, after `dependencies` and before the body
@@ -99,16 +99,17 @@ export interface AccessOptions<M extends Model = Model> {
    */
   visible?: VisibleRule;
   /**
-   * Who may use an operation; all others are answered with 403, before the body is read. Default: everybody may use each that is not
-   * named, unless `bootstrap` has `deny: true`. `restore` asks the rules of `update` and `deleted`, and `purge` those of `delete` and
-   * `deleted`. Where `deleted` is named and allows the request, lists and reads take `?deleted=only` and `?deleted=with`; else the
-   * parameter is unknown. The rule is asked where the parameter is there.
+   * Rules of operations. A request that a rule refuses is answered with 403, before the body is read. Default:
+   * everybody may use operations that are not named, unless `bootstrap` has `deny: true`. `restore` needs the rules of
+   * `update` and `deleted`, and `purge` those of `delete` and `deleted`. Where `deleted` is named and allows the
+   * request, lists and reads take `?deleted=only` and `?deleted=with`; else the parameter is unknown. The rule is
+   * evaluated where the parameter is there.
    *
    * @example { create: isStaff, update: isStaff, delete: isAdmin, list: true }
    */
   can?: { readonly [O in RuleName]?: AccessRule };
   /**
-   * Who may read and write an attribute. Default: who may use the operation.
+   * Rules of attributes. Default: an operation that is allowed may read and write all of them.
    *
    * @example { salary: { read: isHr, write: isHr }, status: { update: isStaff } }
    */

@@ -1,23 +1,23 @@
-/** How rows are counted, in the words of users and clients. Nothing is checked or computed here. */
+/** Options of counts, in the words of users and clients. Nothing is checked or computed here. */
 
 /** The ways to count, by the names that clients use. */
 export const COUNT_MODES = ['exact', 'capped', 'none'] as const;
 
 /**
- * How the rows of a list are counted: `'exact'` counts all of them, `'capped'` stops at a cap, and `'none'` counts nothing. A page
- * that shows all rows tells their number in any mode.
+ * Mode of a count: `'exact'` counts all rows of a list, `'capped'` stops at a cap, and `'none'` counts nothing. A page
+ * that shows all rows has their number in any mode.
  */
 export type CountMode = (typeof COUNT_MODES)[number];
 
-/** What a total can be, by the names that clients read. */
+/** Kinds of totals, by the names that clients read. */
 export const TOTALS = ['exact', 'at_least', 'none'] as const;
 
-/** What a total is: the number of all rows, a number that there are more rows than, or not known. */
+/** Kind of a total: the number of all rows, a number that there are more rows than, or no number. */
 export type TotalIs = (typeof TOTALS)[number];
 
 /**
- * Which ways to count a client may choose with the parameter `count`. `true` stands for `{}`. Where the option is set, every answer
- * has `total` (a number or null) and `total_is`: `exact`, `at_least` or `none`.
+ * Modes of a count that a client may choose with the parameter `count`. `true` is `{}`. Where the option is set, every
+ * answer has `total` (a number or null) and `total_is`: `exact`, `at_least` or `none`.
  *
  * @example
  * ```ts
@@ -27,17 +27,17 @@ export type TotalIs = (typeof TOTALS)[number];
  */
 export interface CountOptions {
   /**
-   * How a request without the parameter counts. Default: `'exact'` for pages by number, and `'none'` for pages by cursor and
-   * relations. Where `allow` leaves that out, it is the first of `allow`.
+   * Mode of a request without the parameter. Default: `'exact'` for pages by number, and `'none'` for pages by cursor
+   * and relations. Where `allow` leaves that out, it is the first of `allow`.
    */
   default?: CountMode;
-  /** What a request may ask for. Default: all three. */
+  /** Modes that a request may choose. Default: all three. */
   allow?: readonly CountMode[];
   /** Rows that `'capped'` counts at most, from 1. Default: 10,000. */
   cap?: number;
 }
 
-/** How the rows of a page are counted. */
+/** Options of the count of a page's rows. */
 export interface CountRequest {
   /**
    * Where it is given, the page tells what its `total` is (`totalIs`). Default: a page by number has an exact total, and one by

@@ -1,4 +1,4 @@
-/** What a user may say in `@Crud(...)`: types only, nothing is checked or computed here. */
+/** Options of `@Crud(...)`: types only, nothing is checked or computed here. */
 import type { RequestHandler } from 'express';
 import type { Model, ModelStatic } from 'sequelize';
 import type { AccessOptions } from './access-options.js';
@@ -71,10 +71,10 @@ export type FilterOperator = CanonicalFilterOperator | keyof typeof FILTER_OPERA
  */
 export type OperatorAllow = true | readonly FilterOperator[];
 
-/** What values inside of JSON can be compared as. */
+/** Types by which values inside of JSON can be compared. */
 export const JSON_TYPES = ['string', 'number', 'boolean'] as const;
 
-/** What a value inside of JSON is: no column tells it, so the option says it. A value of another type counts as NULL. */
+/** Type of a value inside of JSON. No column has it, so the option names it. A value of another type counts as NULL. */
 export type JsonType = (typeof JSON_TYPES)[number];
 
 /**
@@ -90,8 +90,8 @@ export type RelatedFilterAllow =
   | { readonly [attribute: string]: OperatorAllow | JsonType };
 
 /**
- * What a client may filter by: attributes, values inside of JSONB with the type that they have, and those behind relations, over two
- * relations at most.
+ * Attributes that a client may filter by, values inside of JSONB with the type that they have, and attributes behind
+ * relations, over two relations at most.
  *
  * @example ['country', 'population']                        // every operator of the column's type
  * @example { name: ['==', '=like='], population: true }     // narrowed per attribute
@@ -115,8 +115,8 @@ export type FilterAllow<M extends Model> =
 export type Dependency = RequestHandler | Class<{ use: (...args: never[]) => unknown }>;
 
 /**
- * How the primary key is read from a path. `Number`, `String` and `BigInt` stand for 'integer', 'string' and 'bigint';
- * they are functions of a text, and naming their types would leave the parameter of an arrow function without one.
+ * Type of the primary key in a path. `Number`, `String` and `BigInt` mean 'integer', 'string' and 'bigint'; they are
+ * functions of a text, and naming their types would leave the parameter of an arrow function without one.
  */
 export type IdType = 'integer' | 'bigint' | 'uuid' | 'string' | ((raw: string) => unknown);
 
@@ -135,7 +135,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   prefix?: string;
   /** OpenAPI tags. Default: the model's name. */
   tags?: readonly string[];
-  /** What the records are, in a sentence or more of Markdown, for the OpenAPI document. Default: none. */
+  /** Description of the records, in Markdown, for the OpenAPI document. Default: none. */
   description?: string;
   /**
    * The operations that get a route. `restore` and `purge` are for models that are `paranoid`: `POST /{id}/restore` brings a
@@ -155,19 +155,19 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { max: 500 }
    */
   bulk?: { max?: number };
-  /** How the list is paged. Default: `'offset'`. */
+  /** Paging of the list. Default: `'offset'`. */
   pagination?: 'offset' | 'cursor';
   /** Rows per page. Default: 20, and at most 100. */
   pageSize?: { default?: number; max?: number };
-  /** How a client may have the list counted; `true` is `{}`. Default: pages by number have an exact total, and cursors none. */
+  /** Counts that clients may choose; `true` is `{}`. Default: pages by number have an exact total, and cursors none. */
   count?: true | CountOptions;
-  /** What a client may filter by. Default: nothing. */
+  /** Attributes, JSON values and relations that a client may filter by. Default: nothing. */
   filterAllow?: FilterAllow<M>;
-  /** What a client may sort by. Default: the primary key. */
+  /** Attributes that a client may sort by. Default: the primary key. */
   sortAllow?: readonly Attribute<M>[];
   /** The order of a list without `sort`, such as `'-createdAt,name'`. Default: the primary key, ascending. */
   defaultSort?: string;
-  /** What a client may have answered along with a record. Default: nothing. */
+  /** Relations that a client may include in a record. Default: nothing. */
   include?: IncludeAllow;
   /** Relations that have a list under each record, such as `GET /cities/{id}/reviews`. Default: none. */
   subresources?: SubresourceAllow;
@@ -180,28 +180,29 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** Run on every route, in order, before the body is read and before any query. Default: none. */
   dependencies?: readonly Dependency[];
   /**
-   * How the id in a path is read; a function may throw to refuse it. A name has to fit the type of the primary key.
+   * Type of the id in a path; a function may throw to refuse it. A name has to fit the type of the primary key.
    * Default: from that type.
    */
   idType?: IdType;
   /**
-   * What the strong `ETag` of a record is made of. `'version'`: the attribute of `version: true` in `@Table`. `'xmin'`: the system
-   * column with the transaction that wrote the row, for tables of PostgreSQL without a version; not for views and partitioned
-   * tables, and a restored backup has other tags. `false`: none. Generated writes, repositories and `save()` count a version.
-   * `Model.update()` of Sequelize, raw SQL and `ON DELETE SET NULL` leave it, and a record that is created again under the key of
-   * another begins at 0. Then a tag may be that of other values; `'xmin'` sees all of these. `If-Match` that names another tag is
-   * 412, and so is any on a resource without tags. Default: `'version'` where the model has one, else false.
+   * Source of the strong `ETag` of a record. `'version'`: the attribute of `version: true` in `@Table`. `'xmin'`: the
+   * system column with the transaction that wrote the row, for tables of PostgreSQL without a version; not for views
+   * and partitioned tables, and a restored backup has other tags. `false`: none. Generated writes, repositories and
+   * `save()` count a version. `Model.update()` of Sequelize, raw SQL and `ON DELETE SET NULL` leave it, and a record
+   * that is created again under the key of another begins at 0. Then a tag may be that of other values; `'xmin'` sees
+   * all of these. `If-Match` that names another tag is 412, and so is any on a resource without tags. Default:
+   * `'version'` where the model has one, else false.
    *
    * @example 'xmin'
    */
   etag?: 'version' | 'xmin' | false;
   /**
-   * Whether a change has to name the state that it applies to. `'required'`: a change without `If-Match` is 428 (RFC 6585, 3), and so is
-   * an item of `updateMany` without its version. It needs tags, and cannot be with `deleteMany`. Default: `'optional'`.
+   * Precondition of a change. `'required'`: a change without `If-Match` is 428 (RFC 6585, 3), and so is an item of
+   * `updateMany` without its version. It needs tags, and cannot be with `deleteMany`. Default: `'optional'`.
    *
    * @example 'required'
    */
   ifMatch?: 'optional' | 'required';
-  /** What an unknown query parameter does: 400, or nothing. Default: `'reject'`. */
+  /** Handling of an unknown query parameter: 400, or nothing. Default: `'reject'`. */
   unknownQuery?: 'reject' | 'ignore';
 }

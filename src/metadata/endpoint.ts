@@ -1,27 +1,27 @@
 /** The operations of a resource. */
 
-/** Those that a resource has where it names none. */
+/** Endpoints of a resource that names none. */
 export const OPERATIONS = ['list', 'read', 'create', 'update', 'delete'] as const;
 
 /** All that a resource can have. */
 export const ENDPOINTS = [...OPERATIONS, 'restore', 'purge', 'replace'] as const;
 
-/** One of them. */
+/** Name of an endpoint. */
 export type Endpoint = (typeof ENDPOINTS)[number];
 
 /** The endpoints for many records at once, and the endpoint for one of them, whose rules, schema and methods each uses. */
 export const SINGLE_OF = { createMany: 'create', updateMany: 'update', deleteMany: 'delete' } as const;
 
-/** One of them. */
+/** Name of an endpoint for many records. */
 export type BulkEndpoint = keyof typeof SINGLE_OF;
 
 /** In the order of their routes. */
 export const BULK_ENDPOINTS = Object.keys(SINGLE_OF) as BulkEndpoint[];
 
-/** What the rules of `can` are about: the five operations, and whether soft-deleted records may be seen and used. */
+/** Names of the rules of `can`: the five operations, and the use of soft-deleted records. */
 export const RULES = [...OPERATIONS, 'deleted'] as const;
 
-/** One of them. */
+/** Name of a rule of `can`. */
 export type RuleName = (typeof RULES)[number];
 
 /** The rules that an endpoint asks, all of which must allow it. */

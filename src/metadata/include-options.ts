@@ -1,14 +1,14 @@
-/** What a user may say of relations that clients include. Nothing is checked or computed here. */
+/** Options of relations that clients include. Nothing is checked or computed here. */
 import type { VisibleRule } from './access-options.js';
 import type { CountOptions } from './count-options.js';
 
-/** How one relation may be included. */
+/** Options of one included relation. */
 export interface IncludeOptions {
   /** The rows of each record, of a relation to many. Default: 10, and at most 20. */
   size?: { default?: number; max?: number };
   /**
-   * How a client may have the rows of each record counted, of a relation to many; `true` is `{}`. With `reviews.size=0` their number
-   * is answered alone. Default: they are not counted.
+   * Counts that a client may choose for the rows of each record, of a relation to many; `true` is `{}`. With
+   * `reviews.size=0` their number is answered alone. Default: they are not counted.
    *
    * @example { count: { default: 'none', allow: ['none', 'capped'], cap: 100 } }
    */

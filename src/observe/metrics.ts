@@ -43,7 +43,7 @@ export function metricsProblem(): string | null {
   }
 }
 
-/** Those of the process: several applications share a registry, and so do the metrics of the user's. */
+/** Metrics of the process: several applications share a registry, and so do the metrics of the user's. */
 let shared: ReturnType<typeof register> | undefined;
 const instances = new Set<Sequelize>();
 
@@ -61,7 +61,7 @@ export function createMetrics(served: Iterable<Sequelize>): Metrics {
         const { resource = '', operation = '' } = operations.get(request) ?? {};
         end({
           http_request_method: request.method,
-          // What matches no route is anything at all, and each label is kept for ever.
+          // A path without a route can be any text, and each label is kept for ever.
           http_route: typeof request.route?.path === 'string' ? describePath(request) : '',
           http_response_status_code: response.statusCode,
           crud_resource: resource,

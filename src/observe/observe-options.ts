@@ -15,25 +15,25 @@ export interface MetricsOptions {
   path?: string;
 }
 
-/** What of the requests to an application is shown. */
+/** Options of the log, the timings and the metrics of requests. */
 export interface ObserveOptions {
   /**
-   * Whether each request is a line in the log: method, template of the route, status, milliseconds, bytes and id, at level `info`.
-   * No path, query string, header or body. Without a `logger` it is JSON on standard output. Requests that were answered
-   * before `bootstrap` was reached have no line. Default: false.
+   * True: each request is a line in the log: method, template of the route, status, milliseconds, bytes and id, at
+   * level `info`. No path, query string, header or body. Without a `logger` it is JSON on standard output. Requests
+   * that were answered before `bootstrap` was reached have no line. Default: false.
    */
   accessLog?: boolean;
   /**
-   * Whether answers have `Server-Timing`: `db` and `wait` are the milliseconds that statements took and waited for a connection,
-   * `total` all of the request. It tells clients how long the work on the server took, so it is for development and trusted clients.
-   * Default: false.
+   * True: answers have `Server-Timing`: `db` and `wait` are the milliseconds that statements took and waited for a
+   * connection, `total` all of the request. It shows clients how long the work on the server took, so it is for
+   * development and trusted clients. Default: false.
    */
   serverTiming?: boolean;
   /**
-   * Whether `GET /metrics` gives the metrics of the process, as Prometheus reads them: requests by route and status, statements and
-   * their waits, sizes of batches, connections, and those of Node. They are in the registry of the package `prom-client`, which
-   * has to be installed, beside metrics of yours. The route has no guard: leave it out of what is reachable from outside, or put
-   * a middleware before `bootstrap`. Default: false.
+   * True: `GET /metrics` returns the metrics of the process, as Prometheus reads them: requests by route and status,
+   * statements and their waits, sizes of batches, connections, and those of Node. They are in the registry of the
+   * package `prom-client`, which has to be installed, beside metrics of yours. The route has no guard: leave it out of
+   * what is reachable from outside, or put a middleware before `bootstrap`. Default: false.
    *
    * @example
    * ```ts
@@ -54,7 +54,7 @@ export function metricsPath({ metrics = false }: ObserveOptions): string | null 
   return withoutSlash((metrics === true ? undefined : metrics.path) ?? DEFAULT_PATH);
 }
 
-/** What is wrong with them. */
+/** Problems of the options. */
 export function observeProblems(options: ObserveOptions): string[] {
   const { accessLog = false, serverTiming = false, metrics = false } = options;
   return [

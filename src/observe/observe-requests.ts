@@ -1,4 +1,4 @@
-/** What requests go through before all routes, and the route of the metrics behind them. */
+/** Installs the middlewares of requests before all routes, and the route of the metrics behind them. */
 import type { Express, RequestHandler } from 'express';
 import type { Sequelize } from 'sequelize';
 import { sendRequestId } from '../http/request/request-id.js';
@@ -24,7 +24,7 @@ export function observeRequests(
   logger: Logger,
 ): void {
   const path = metricsPath(options);
-  // What is told of any request is found by its id.
+  // The log, the timings and the metrics find a request by its id.
   if (options.accessLog || options.serverTiming || path !== null) app.use(identify);
   if (options.accessLog) app.use(accessLog(logger));
   if (options.serverTiming) app.use(serverTiming());

@@ -40,7 +40,7 @@ function shortStack({ message, stack = '' }: Error): string {
   return [`ConfigError: ${message}`, ...frames.filter(isUsers)].join('\n');
 }
 
-/** What `parse` gives; where it throws a `ConfigError`, its problems are added to the others and `fallback` is given. */
+/** Result of `parse`, or `fallback` where it throws a `ConfigError`, whose problems are added to the others. */
 export function collectProblems<T>(problems: string[], parse: () => T, fallback: T): T {
   try {
     return parse();

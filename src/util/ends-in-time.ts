@@ -1,7 +1,7 @@
 /** Waiting for something, and no longer than for a time. */
 
 /**
- * Whether work ends within so many milliseconds; what becomes of it later is ignored.
+ * True where work ends within so many milliseconds; its later result is ignored.
  *
  * @throws what the work fails with within the time
  */

@@ -48,7 +48,7 @@ declare module 'class-transformer/cjs/storage.js' {
   };
 }
 
-/** What carries out a transformation; every value goes through `transform`, which calls itself. */
+/** Executor of a transformation; every value goes through `transform`, which calls itself. */
 declare module 'class-transformer/cjs/TransformOperationExecutor.js' {
   import type { ClassTransformOptions } from 'class-transformer';
 
@@ -64,7 +64,7 @@ declare module 'class-transformer/cjs/TransformOperationExecutor.js' {
     ): unknown;
     /** The keys that are transformed, of an object or a map. */
     getKeys(target: unknown, value: object, isMap: boolean): string[];
-    /** What the `@Transform`s of a property make of a value. */
+    /** Applies the `@Transform`s of a property to a value. */
     applyCustomTransformations(value: unknown, ...context: readonly unknown[]): unknown;
   }
 }
@@ -75,13 +75,13 @@ declare module 'class-transformer/cjs/constants/default-options.constant.js' {
   export const defaultOptions: ClassTransformOptions;
 }
 
-/** What carries out a validation. Every property of every object goes through `performValidations`. */
+/** Executor of a validation. Every property of every object goes through `performValidations`. */
 declare module 'class-validator/cjs/validation/ValidationExecutor.js' {
   import type { getMetadataStorage, ValidationError, Validator, ValidatorOptions } from 'class-validator';
 
   export class ValidationExecutor {
     constructor(validator: Validator, options: ValidatorOptions);
-    /** What validators promise, and the errors wait for. */
+    /** Promises of validators, which the errors wait for. */
     awaitingPromises: Promise<unknown>[];
     metadataStorage: Pick<
       ReturnType<typeof getMetadataStorage>,

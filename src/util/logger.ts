@@ -3,9 +3,10 @@ import { ConfigError } from './config-error.js';
 import { showValue } from './option-problems.js';
 
 /**
- * What pino, winston, bunyan and `console` have in common. Each works as it is: to pino and bunyan, which are known by their
- * documented methods, details are passed before the message, as they take them, and to all others after it. One that
- * lacks one of the methods is a `ConfigError`: winston's with the levels of syslog, say, which has `warning` only.
+ * Methods that pino, winston, bunyan and `console` share. Each works as it is: to pino and bunyan, which are recognized
+ * by their documented methods, details are passed before the message, as they take them, and to all others after it.
+ * One that lacks one of the methods is a `ConfigError`: winston's with the levels of syslog, say, which has `warning`
+ * only.
  *
  * @example
  * ```ts

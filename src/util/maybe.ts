@@ -3,7 +3,7 @@
 /** A value, or a promise of it. */
 export type Maybe<T> = T | Promise<T>;
 
-/** Whether something has to be waited for. */
+/** True for a value that has to be awaited. */
 export function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }

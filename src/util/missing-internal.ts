@@ -1,4 +1,4 @@
-/** What a framework does not promise to have, and this package reads all the same. */
+/** Refuses frameworks without a field that this package reads, and that they do not promise to have. */
 
 /** Throws for a field of a framework's that is not there. Read as "there is none", it would hide a hook of the user's. */
 export function missingFrom(framework: string, version: string): (field: string) => never {

@@ -1,12 +1,12 @@
-/** Whether a sentence about a value repeats it: what was sent does not come back, and secrets are sent. */
+/** Detects messages that repeat a value: a sent value may be a secret, and never comes back. */
 
 /** Shorter values are part of many an honest word, so they are looked for as words of their own. */
 const SHORTEST_SUBSTRING = 4;
-/** What `String.replace`, by which class-validator puts a value into a message, takes for more than itself. */
+/** Patterns that `String.replace` expands. class-validator puts a value into a message by it. */
 const EXPANDED = /\$(?:[$&`']|\d{1,2})?/;
 const WORD_CHARACTER = /[\p{L}\p{N}]/u;
 
-/** Whether the message holds the value, or a text, number, date or key inside it. Iterative: depth costs no stack. */
+/** True where the message holds the value, or a text, number or key inside it. Iterative: depth costs no stack. */
 export function quotesValue(message: string, value: unknown): boolean {
   const pending: unknown[] = [value];
   while (pending.length > 0) {
@@ -17,7 +17,7 @@ export function quotesValue(message: string, value: unknown): boolean {
   return false;
 }
 
-/** What of an object a message can show. */
+/** Parts of an object that a message can show. */
 function partsOf(value: object): readonly unknown[] {
   if (value instanceof Date) return [String(value), JSON.stringify(value).replaceAll('"', '')];
   if (value instanceof Uint8Array)
