@@ -16,12 +16,12 @@ export interface TextStatement {
   readonly values: TextValues;
 }
 
-/** What is executed before a statement, which is executed only if that succeeds. */
+/** Statements that are executed before another one, which is executed only if they succeed. */
 export interface Begin {
   readonly before: readonly TextStatement[];
-  /** Whether the connection keeps what comes first. One that is stale has to be sent again. */
+  /** True where the connection keeps the statements of `before` prepared. A stale one has to be sent again. */
   readonly keepsBefore: boolean;
-  /** Whether the connection keeps the statement. */
+  /** True where the connection keeps the statement prepared. */
   readonly isKept: boolean;
   /** Called when any of them fails, before anything else is sent. */
   fail(error: Error): void;

@@ -13,7 +13,7 @@ import type { PooledClient } from './pooled-client.js';
 /** Reads go where Sequelize sends a SELECT, to the read pool if there is one; writes to the primary. */
 export type Destination = 'read' | 'write';
 
-/** How the connections of a pool are used. */
+/** Use of the connections of a pool. */
 export interface PoolUsage {
   readonly pool: Destination | 'all';
   readonly used: number;
@@ -44,23 +44,23 @@ export class ConnectionSource {
     return this.#manager.lib;
   }
 
-  /** How many servers answer reads. */
+  /** Number of servers that answer reads. */
   get readServers(): number {
     const { replication } = this.#manager.config;
     return replication ? replication.read.length : 1;
   }
 
-  /** How many connections for reads there can be. */
+  /** Number of connections that the pool for reads may open. */
   get maxReads(): number {
     return this.#reads.maxSize;
   }
 
-  /** Whether somebody waits for a connection for reads. */
+  /** True where a caller waits for a connection for reads. */
   get isReadWaiting(): boolean {
     return this.#reads.waiting > 0;
   }
 
-  /** How the connections of each pool are used now. */
+  /** Present use of the connections of each pool. */
   get usage(): readonly PoolUsage[] {
     const { read, write } = poolsOf(this.#manager);
     const pools = read === write ? { write } : { read, write };

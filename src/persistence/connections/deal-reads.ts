@@ -52,7 +52,7 @@ function dealOver(manager: ConnectionManager<ReadClient>): void {
   const connections = (server: Server) =>
     server.opening + inUse(server) + count(pool._availableObjects, server);
 
-  /** Those that may be tried, with the least of something first; all, where none may. */
+  /** Servers that may be tried, least first by the measure; all servers, where none may. */
   function inOrder(measure: (server: Server) => number): Server[] {
     const open = servers.filter(isOpen);
     return (open.length > 0 ? open : [...servers]).sort((one, other) => measure(one) - measure(other));
@@ -68,7 +68,7 @@ function dealOver(manager: ConnectionManager<ReadClient>): void {
     const [fewest] = inOrder(connections) as [Server];
     const isOpened = size < maxSize && (!server || connections(fewest) <= inUse(server));
     if (isOpened) pool._createResource();
-    // What is available leads to servers that cannot be reached.
+    // Available connections all lead to servers that cannot be reached.
     if (!server) return !isOpened;
     available.push(...available.splice(available.findLastIndex(isTo(server)), 1));
     servers.push(...servers.splice(servers.indexOf(server), 1));
@@ -106,7 +106,7 @@ function dealOver(manager: ConnectionManager<ReadClient>): void {
     throw failures[0];
   }
 
-  /** Whether a connection makes room for one to another server, which was down when this one was opened. */
+  /** True where a connection makes room for one to another server, which was down when this one was opened. */
   function isSurplus(client: ReadClient): boolean {
     const server = serverOf.get(client);
     if (!server || pool.size < pool.maxSize) return false;

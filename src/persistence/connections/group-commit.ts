@@ -20,7 +20,7 @@ const WRITE_TIMEOUT = 100;
 const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
 const LIMIT_TIMES = { statement: new PreparedStatement(LIMIT_TEXT), values: [] };
-/** How much of the driver's own query timeout all of them may take: behind it the outcome of the commit is unknown. */
+/** Share of the driver's own query timeout for all of them: behind it the outcome of the commit is unknown. */
 const PATIENCE_SHARE = 0.5;
 /** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
 const MAX_SIZE = 8;
@@ -35,7 +35,7 @@ export class GroupCommit {
   readonly #queue: ConnectionQueue;
   readonly #executor: StatementExecutor;
   readonly #executeAlone: ExecuteAlone;
-  /** Those in the queue, in order. */
+  /** Waiting writes, in the order of the queue. */
   readonly #waiting: WaitingWrite[] = [];
   readonly #window = new GrowingWindow(MAX_SIZE);
 
@@ -135,7 +135,7 @@ export class GroupCommit {
       error !== null && 'code' in error && error.code === '57014' && duration < WRITE_TIMEOUT;
     const isLeftOut = ({ error }: UndoneWrite) => error instanceof BatchAbortedError;
     const failed = undone.filter((each) => !isLeftOut(each) && !isCancelled(each));
-    // Those last that may fail again, or wait for a lock; nobody is behind them.
+    // Writes that may fail again, or wait for a lock, come last: no other write is behind them.
     const again = [...undone.filter(isLeftOut), ...failed];
     this.#queue.requeueFirst(
       client,
@@ -151,7 +151,7 @@ interface WaitingWrite extends Waiter {
   readonly key: string | null;
   /** That of the queue. */
   entry: QueueEntry | null;
-  /** Whether it has had a connection, with others or alone. */
+  /** True once the write has had a connection, with others or alone. */
   isTaken: boolean;
 }
 
@@ -172,12 +172,12 @@ function inOneOrder(writes: readonly WaitingWrite[]): readonly WaitingWrite[] {
 /** Classes of errors that say of a statement that it is refused, or has come into the way of another one. */
 const REFUSALS = /^(?:0A|21|22|23|26|2F|40|42|44|55|57014|P0)/;
 
-/** Those that say of a connection or a server that it ends, poolers' too, or that nobody knows what was committed. */
+/** Classes of errors by which a connection, a server or a pooler ends, or the outcome of a commit is unknown. */
 const ENDS = /^(?:08|40003|57P|58)/;
 
 /**
- * Whether nothing of a transaction has happened. Of a connection that ends nobody knows what was committed; nor is an error
- * in the log of commits. (Appendix A of PostgreSQL's manual. The severity may be in another language.)
+ * True where a transaction has changed nothing. The outcome of a commit is unknown when the connection ends, or when an
+ * error is in the log of commits. (Appendix A of PostgreSQL's manual. The severity may be in another language.)
  */
 function isRolledBack(error: Error): boolean {
   const { severity, code = '' } = error as { readonly severity?: string; readonly code?: string };

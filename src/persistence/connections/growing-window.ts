@@ -1,6 +1,6 @@
-/** How many of a kind go together: the number grows by addition and shrinks by division, as the window of TCP does (RFC 5681). */
+/** Number of statements that go together. It grows by addition and shrinks by division, like TCP's window. */
 
-/** How much it grows after each time that went well. */
+/** Growth after each success. */
 const GROWTH = 1 / 16;
 
 /** A number between one and a maximum, which it begins with. */

@@ -15,7 +15,7 @@ const LANE_TIME = 4;
 /** The lanes of one instance. */
 export class Lanes {
   readonly #lanes: readonly PipelinedReader[];
-  /** Whether all lanes get as many reads, for each of the servers. */
+  /** True where all lanes get as many reads, for each of the servers. */
   readonly #isDealing: boolean;
   #turn = 0;
 
@@ -28,7 +28,7 @@ export class Lanes {
     this.#lanes = Array.from({ length: count }, () => new PipelinedReader(source, executor));
   }
 
-  /** How many have a connection. */
+  /** Number of lanes with a connection. */
   get inUse(): number {
     return this.#lanes.reduce((sum, { isInUse }) => sum + (isInUse ? 1 : 0), 0);
   }

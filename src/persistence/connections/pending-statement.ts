@@ -4,17 +4,17 @@ import type { PreparedStatement } from '../protocol/prepared-statement.js';
 import type { SettingsStatement } from './statement-target.js';
 import type { TableShare } from './table-share.js';
 
-/** What is asked. */
+/** A statement with its values and settings. */
 export interface Asked {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
   /** For a read, that of its table; null where there is none. */
   readonly share: TableShare | null;
-  /** What is set before it; null where there is nothing. */
+  /** Statement that sets the settings before it; null where there are none. */
   readonly settings: SettingsStatement | null;
 }
 
-/** What is asked, and who is told. */
+/** A statement with the callback that takes its result. */
 export interface PendingStatement extends Asked {
   readonly context?: Execution['context'];
   readonly trace?: Execution['trace'];

@@ -42,7 +42,7 @@ export class PipelinedRead implements Execution {
   readonly #retryElsewhere: RetryElsewhere;
   readonly #budget: RepeatBudget;
   #isAskedAgain = false;
-  /** Whether it is under way here, so that an answer will come. */
+  /** True while the read is under way here, so that an answer will come. */
   #isUnderway = false;
   #isAnswered = false;
 
@@ -60,7 +60,7 @@ export class PipelinedRead implements Execution {
     return this.#isAnswered;
   }
 
-  /** Who asked elsewhere has nothing to do with what goes wrong here. */
+  /** Drops an error of this connection where the read is repeated on another one. */
   settle(error: Error | null, result?: TextResult): void {
     this.#isUnderway = false;
     if (error && this.#isAskedAgain) return;
@@ -97,9 +97,9 @@ export class PipelinedRead implements Execution {
   }
 }
 
-/** What is known of a statement that has waited in the queue, and what it may do instead of being answered. */
+/** State of a statement that has waited in the queue, and the ways to execute it again. */
 export interface Queued {
-  /** How many statements are before it on its connection. */
+  /** Number of statements before it on its connection. */
   readonly behind?: number;
   /** Takes the connection of a read that is to begin again, because its table is locked. */
   readonly requeue?: ((client: PooledClient) => void) | undefined;
@@ -121,7 +121,7 @@ export class PipelinedReader {
   #load = 0;
   #client: PooledClient | null = null;
   #isOpening = false;
-  /** Whether its connection goes back when all that was sent is answered. */
+  /** True where the connection is released when all statements sent on it are answered. */
   #isClosing = false;
   #isSlow = false;
   #watch: NodeJS.Timeout | undefined;
@@ -135,17 +135,17 @@ export class PipelinedReader {
     this.#executor = executor;
   }
 
-  /** How many reads it has. */
+  /** Number of reads that wait or are under way here. */
   get load(): number {
     return this.#load;
   }
 
-  /** Whether it has a connection, or asks for one. */
+  /** True where the reader has a connection, or opens one. */
   get isInUse(): boolean {
     return this.#client !== null || this.#isOpening;
   }
 
-  /** Whether it takes reads: not behind one that is slow. */
+  /** True where the reader takes reads: not behind one that is slow. */
   get isOpen(): boolean {
     return !this.#isSlow;
   }

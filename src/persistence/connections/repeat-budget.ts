@@ -1,9 +1,9 @@
 /**
- * How many reads may be executed once more: a small share of those that are executed, so that a database that stalls does not
- * get twice the load just then (a token bucket).
+ * Number of reads that may be executed once more: a small share of the executed reads, so that a database that stalls
+ * does not get twice the load just then (a token bucket).
  */
 
-/** How many of all reads, as a part of 1. */
+/** Share of all reads, as a part of 1. */
 const SHARE = 0.1;
 /** At once; more than usually share a connection that ends. */
 const BURST = 100;
@@ -17,7 +17,7 @@ export class RepeatBudget {
     if (this.#tokens < BURST) this.#tokens += SHARE;
   }
 
-  /** Whether one more may be repeated; that one is counted. */
+  /** True where one more read may be repeated; the call counts it. */
   spend(): boolean {
     if (this.#tokens < 1) return false;
     this.#tokens -= 1;

@@ -16,7 +16,7 @@ import type { ConnectionQueue } from './connection-queue.js';
 import { markBroken, type PooledClient, soundClient } from './pooled-client.js';
 import { type StatementTarget, singleTarget } from './statement-target.js';
 
-/** What ends a transaction. */
+/** Statement that ends a transaction. */
 export type EndCommand = 'COMMIT' | 'ROLLBACK';
 
 /** A connection, as far as texts are sent on it. */
@@ -27,7 +27,7 @@ interface TextClient {
 /** A transaction whose BEGIN waits for its first statement. */
 export class SessionTransaction extends Transaction {
   declare readonly id: string;
-  /** What has ended it, as Sequelize tells it. */
+  /** End of the transaction, in Sequelize's words. */
   declare finished?: 'commit' | 'rollback';
   /** Where statements run that are part of it. */
   readonly target: StatementTarget = singleTarget((text, values, isKept) => this.#run(text, values, isKept));
@@ -35,21 +35,21 @@ export class SessionTransaction extends Transaction {
   readonly #queue: ConnectionQueue;
   readonly #executor: ConnectionExecutor;
   readonly #begin: TextStatement;
-  /** Those of its request, which it begins with. */
+  /** Settings of its request, which it begins with. */
   readonly #settings: RequestSettings | null;
   #client: PooledClient | undefined;
   #isHeld = false;
-  /** Whether its end was sent, and nothing may come behind it. */
+  /** True once its end was sent, and nothing may come behind it. */
   #isOver = false;
-  /** Whether anything was sent, which has to be ended. */
+  /** True once a statement was sent, so that the transaction has to be ended. */
   #hasSent = false;
-  /** Whether what is sent from now on comes behind a BEGIN. */
+  /** True once statements are sent behind a BEGIN. */
   #hasBegun = false;
-  /** Whether a statement has failed with the BEGIN, so that nothing may be committed whatever comes behind it. */
+  /** True where a statement has failed with the BEGIN, so that nothing may be committed behind it. */
   #isDoomed = false;
   /** Resolves when the statement that was sent with the BEGIN has ended. There is one at most. */
   #first: Promise<void> | null = null;
-  /** Whether the connection was taken meanwhile, so that anything may have been given to it. */
+  /** True where the connection was taken meanwhile, so that any statement may have been sent on it. */
   #isTaken = false;
 
   /** To be opened before anything else. */
@@ -136,7 +136,7 @@ export class SessionTransaction extends Transaction {
   async #run(text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#soundClient(text, this.finished);
     while (this.#first) await this.#first;
-    // What waited comes before the end, unless that was sent.
+    // Statements that waited come before the end, unless that was sent.
     const client = this.#soundClient(text, this.#isOver ? this.finished : undefined);
     // A tracer is shown statements, and not what goes before one.
     if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
@@ -162,7 +162,7 @@ export class SessionTransaction extends Transaction {
     return result;
   }
 
-  /** What connections keep may be stale. Nothing has happened then that a ROLLBACK does not undo. */
+  /** Prepared statements of the connection may be stale. A ROLLBACK then undoes all that has happened. */
   async #runWithBegin(
     client: PooledClient,
     text: string,
@@ -203,7 +203,7 @@ export class SessionTransaction extends Transaction {
     return this.#executor.execute(this.#soundClient(text), text, values, begin);
   }
 
-  /** What is sent behind a BEGIN that fails would be committed by itself, unless a transaction has failed already. */
+  /** Closes the connection, unless the transaction has failed: statements behind a failed BEGIN would commit alone. */
   #closeUnlessFailed(error: Error): void {
     const { code } = error as { readonly code?: unknown };
     if (code !== FAILED_TRANSACTION) this.#client?.connection?.stream.destroy();
@@ -232,7 +232,7 @@ export class SessionTransaction extends Transaction {
   }
 }
 
-/** What PostgreSQL says of all statements behind one that failed. */
+/** SQLSTATE of all statements behind one that failed. */
 const FAILED_TRANSACTION = '25P02';
 
 /** One statement with all that Sequelize sends one after the other. */

@@ -6,23 +6,23 @@
 import { GrowingWindow } from './growing-window.js';
 import type { PooledClient } from './pooled-client.js';
 
-/** How many use a connection together at most. */
+/** Number of statements that use a connection together at most. */
 const MAX_TOGETHER = 4;
 /** Milliseconds. Where they take longer, the last ones have waited for a slow one, and fewer go together. */
 const PATIENCE = 100;
 
 interface Use {
-  /** How many have not left. */
+  /** Number of statements that have not left. */
   count: number;
   readonly since: number;
 }
 
-/** Those of one queue. */
+/** Shared connections of one queue. */
 export class SharedConnections {
   readonly #uses = new Map<PooledClient, Use>();
   readonly #window = new GrowingWindow(MAX_TOGETHER);
 
-  /** How many may use one together: one alone after slow ones, until others of them were not slow. */
+  /** Number of statements that may share a connection: one after slow ones, until later ones are fast. */
   get most(): number {
     return this.#window.size;
   }

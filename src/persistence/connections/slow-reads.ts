@@ -3,7 +3,7 @@
  * and those of a few would else be all that the database does.
  */
 
-/** Those of one pool. */
+/** Slow reads of one pool. */
 export class SlowReads {
   readonly #limit: number;
   #underway = 0;
@@ -13,7 +13,7 @@ export class SlowReads {
     this.#limit = connections > 1 ? connections - 1 : Number.POSITIVE_INFINITY;
   }
 
-  /** Whether no other one may begin. */
+  /** True where no other slow read may begin. */
   get areTooMany(): boolean {
     return this.#underway >= this.#limit;
   }

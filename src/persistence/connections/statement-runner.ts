@@ -84,7 +84,7 @@ export class StatementRunner implements StatementTarget {
   readonly #shares: TableShares;
   readonly #slowReads: SlowReads;
   readonly #isGrouping: boolean;
-  /** Whether a connection may have several statements under way. */
+  /** True where a connection may have several statements under way. */
   readonly #canShare: boolean;
   readonly #executeAlone: ExecuteAlone = (queue, client, pending) => this.#execute(queue, client, pending);
 
@@ -101,7 +101,8 @@ export class StatementRunner implements StatementTarget {
     this.#connections = new ConnectionExecutor(sequelize, this.#executor, this.#named);
     // A pooler may not stand several executions under way.
     this.#canShare = this.#executor.canPipeline && isNaming;
-    // What limits a read goes before it: elsewhere that is three more round trips, and under load for half of all reads.
+    // Limits of a read are sent before it: elsewhere that is three more round trips, and under load for half of all
+    // reads.
     this.#shares = new TableShares(this.#executor.sendsTogether ? this.#source.maxReads : 1, {
       lanesInUse: () => this.#lanes.inUse,
       wake: () => this.#source.queues.read.wake(),
@@ -126,7 +127,7 @@ export class StatementRunner implements StatementTarget {
     const isShareable = isCheap && !this.#source.queues.read.bypassesQueue;
     const lane = isShareable ? this.#lanes.laneFor(asked.statement) : undefined;
     const given = lane ? this.#share(lane, asked) : this.#run('read', asked);
-    // What becomes of a read that failed.
+    // Failed reads may be executed again on the primary.
     const again = (transaction: Transaction) => this.within(transaction).write(text, values);
     return given.catch((cause) => readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null));
   }
@@ -161,12 +162,12 @@ export class StatementRunner implements StatementTarget {
     return this.#connections.within(transaction);
   }
 
-  /** How the connections of each pool are used now. */
+  /** Present use of the connections of each pool. */
   get usage(): readonly PoolUsage[] {
     return this.#source.usage;
   }
 
-  /** Whether `begin` may be called. */
+  /** True where `begin` may be called. */
   get canBegin(): boolean {
     return this.#executor.sendsTogether;
   }
@@ -177,7 +178,7 @@ export class StatementRunner implements StatementTarget {
     return new SessionTransaction(this.#sequelize, options, queue, this.#connections, settings).open();
   }
 
-  /** Whether writes go together: the user says so, and the pool need not see each of them. */
+  /** True where writes go together: the option is set, and the pool need not see each of them. */
   get sharesWrites(): boolean {
     return this.#isGrouping && !this.#source.queues.write.bypassesQueue;
   }
@@ -207,7 +208,7 @@ export class StatementRunner implements StatementTarget {
     return this.#ask(asked, (pending) => this.#join(destination, pending));
   }
 
-  /** Those that the statement is one of; null for others. */
+  /** Slow reads of the pool, where the statement is one; null for others. */
   #slowReadsOf(queue: ConnectionQueue, { statement }: PendingStatement): SlowReads | null {
     return queue === this.#source.queues.read && statement.isSlow ? this.#slowReads : null;
   }

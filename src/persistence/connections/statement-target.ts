@@ -2,7 +2,7 @@
 import type { Preceding, TextResult, TextValues } from '../protocol/batch.js';
 import type { RequestSettings } from '../session/request-settings.js';
 
-/** What sets the settings of a request before a statement, in its transaction. */
+/** Statement that sets the settings of a request before another one, in its transaction. */
 export interface SettingsStatement extends Preceding {
   readonly settings: RequestSettings;
 }
@@ -16,7 +16,7 @@ export interface StatementTarget {
    * @param isPlanned for its values, as they can make it slow, unless it was often fast; others, such as one by primary key, are planned once
    */
   read(text: string, values: TextValues, table: string, isPlanned?: boolean): Promise<TextResult>;
-  /** Whether writes may go together. */
+  /** True where writes may go together. */
   readonly sharesWrites: boolean;
   /**
    * Runs a write, or a read that has to see the last write.

@@ -1,7 +1,7 @@
 /**
- * Which part of the read connections the reads of one table may have while that table is locked, by a migration say. As long
- * as nothing waits, a table may use all of them. Those beyond its share are told to wait for a lock only shortly, so that
- * they give their connections back.
+ * Share of the read connections for the reads of one table while that table is locked, by a migration say. As long as
+ * nothing waits, a table may use all of them. Reads beyond its share wait for a lock only shortly, so that they release
+ * their connections.
  */
 
 /** Milliseconds that a read beyond the share waits for a lock. */
@@ -9,9 +9,9 @@ const LOCK_TIMEOUT = 50;
 /** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
 export const LIMIT_LOCKS = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
 
-/** What shares have to do with those who read. */
+/** Callbacks from the shares to the readers. */
 export interface Readers {
-  /** How many connections are shared, by reads of any table. */
+  /** Number of connections that reads of any table share. */
   lanesInUse(): number;
   /** Has reads go on that were held back. */
   wake(): void;
@@ -34,8 +34,8 @@ export class TableShare {
   }
 
   /**
-   * Whether a read may share a connection, on which others would come to wait. Not where its table has its share and none of
-   * its reads has ended for a while.
+   * True where a read may share a connection, on which others would come to wait. False where its table has its share
+   * and none of its reads has ended for a while.
    */
   get mayShare(): boolean {
     if (this.#patient === 0 || this.#patient + this.#readers.lanesInUse() < this.#size)
@@ -43,14 +43,14 @@ export class TableShare {
     return !this.#isLocked && performance.now() - this.#progressAt < LOCK_TIMEOUT;
   }
 
-  /** Whether no other read of the table may begin. */
+  /** True where no other read of the table may begin. */
   get isHeldBack(): boolean {
     return this.#isLocked && this.#patient >= this.#size;
   }
 
   /** Begins a read; whether it has to be limited. */
   begin(): boolean {
-    // What waits on a lane is not known at once, unless it is known that something waits.
+    // Lanes in use count as waiting until the table is found locked: then `hold` counts those that wait.
     const others = this.#isLocked ? 0 : this.#readers.lanesInUse();
     const isLimited = this.#patient + others >= this.#size;
     if (this.#patient === 0) this.#progressAt = performance.now();
@@ -80,12 +80,12 @@ export class TableShare {
   }
 }
 
-/** Whether a read has waited for a lock in vain. */
+/** True where a read has waited for a lock in vain. */
 export function isLockTimeout(error: Error | null): boolean {
   return (error as { readonly code?: unknown } | null)?.code === '55P03';
 }
 
-/** Those of all tables. */
+/** Shares of all tables. */
 export class TableShares {
   readonly #connections: number;
   readonly #readers: Readers;

@@ -1,12 +1,12 @@
 /**
- * What a model's default scope does to a list. Sequelize merges it into every query, and two things of it must not be
+ * Effects of a model's default scope on a list. Sequelize merges it into every query, and two parts of it must not be
  * merged: its order comes before the order of the query, and a list of attributes replaces what a query includes.
  */
 import type { Model, OrderItem, ProjectionAlias } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { type AppliedScope, scopeOf, withScope } from '../../model/sequelize-internals.js';
 
-/** Whether the model applies any scope; `addScope` can give it one at any time. */
+/** True where the model applies any scope; `addScope` can add one at any time. */
 export function hasScope<M extends Model>(model: ModelClass<M>): boolean {
   for (const _ in scopeOf(model)) return true;
   return false;
@@ -19,7 +19,7 @@ export function withoutScopedOrder<M extends Model>(model: ModelClass<M>): Model
   return withScope(model, { ...scope, order: undefined, limit: undefined, offset: undefined });
 }
 
-/** What of a scope's order is left to say behind a total order: how joined rows are sorted within their record. */
+/** Order of a scope that remains behind a total order: it sorts joined rows within their record. */
 export function scopedInnerOrder({ include, order }: AppliedScope): OrderItem[] {
   if (!include || !order) return [];
   return (Array.isArray(order) ? order : [order]) as OrderItem[];

@@ -21,7 +21,7 @@ type RecordValues = Record<string, unknown>;
 export interface RecordColumns {
   readonly info: ModelInfo;
   readonly attributes: readonly AttributeInfo[];
-  /** How the driver reads each. */
+  /** The driver's parser of each column. */
   readonly parsers: readonly TextParser[];
 }
 
@@ -85,14 +85,14 @@ const RAW = { raw: true };
 export interface PristineRow {
   readonly columns: RecordColumns;
   readonly row: TextRow;
-  /** What was loaded along, by name. */
+  /** Loaded relations, by name. */
   readonly relations: Readonly<RecordValues>;
 }
 
 /** The properties that hold the values of a record. Both hold the same objects, as Sequelize's do. */
 type ValuesName = 'dataValues' | '_previousDataValues';
 
-/** What a record is made of. */
+/** A record with the row and the values that it was hydrated from. */
 interface Origin extends PristineRow, Record<ValuesName, RecordValues> {
   readonly record: object;
   /** Null when the texts have been read. */
@@ -140,7 +140,7 @@ export function attachRelation(record: Model, name: string, value: unknown): voi
   noteInclude(record, name);
 }
 
-/** Whether a record has its class, its values, and no method of its own in the place of Sequelize's. */
+/** True where a record has its class, its values, and no method of its own in the place of Sequelize's. */
 function isAsMade({ record, columns: { info } }: Origin): boolean {
   const hasClass = Object.getPrototypeOf(record) === info.model.prototype;
   const hasMethods = !Object.hasOwn(record, 'get') && !Object.hasOwn(record, 'toJSON');

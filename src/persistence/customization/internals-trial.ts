@@ -52,7 +52,7 @@ function tryOut(): string | undefined {
 
 type Specimen = ReturnType<typeof define>;
 
-/** What has to be seen, by its name, in this order: the last ones change the model. */
+/** Checks by name, in this order: the last ones change the model. */
 const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
   getters: ({ info, attributes }) => gettersOf(info, attributes).join() === 'name',
   'what only it writes': ({ info }) =>

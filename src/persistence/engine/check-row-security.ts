@@ -43,7 +43,7 @@ export class RowSecurityCheck {
     this.#logger = logger;
   }
 
-  /** Whether it has succeeded. */
+  /** True once the check has succeeded. */
   get isDone(): boolean {
     return this.#isDone;
   }
@@ -85,7 +85,7 @@ export class RowSecurityCheck {
     return this.#attempt;
   }
 
-  /** Those of the models; where none is served, those of all engines. */
+  /** Sequelize instances of the models; where no model is served, the instances of all engines. */
   #instances(): ReadonlySet<Sequelize> {
     const served = this.#plans.flatMap(({ model }) => model.sequelize ?? []);
     const instances = new Set(served.length > 0 ? served : enginesInUse().map(({ sequelize }) => sequelize));

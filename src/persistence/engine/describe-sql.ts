@@ -1,4 +1,4 @@
-/** What an application needs of the database beside its models, as SQL for migrations. No database is asked. */
+/** SQL for migrations: the tables and indexes that an application needs beside its models. No database is queried. */
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import { constrainedModel } from '../../model/sequelize-internals.js';
@@ -29,7 +29,7 @@ function asComment(advice: string): string {
   return advice.replace(/^(.*); (CREATE INDEX .*)$/s, '-- $1\n$2');
 }
 
-/** Those that Sequelize would create. */
+/** Indexes that Sequelize would create. */
 function declaredIndexes(info: RecordInfo | undefined): IndexInfo[] {
   if (!info) return [];
   const { uniqueKeys = {}, _indexes = [] } = constrainedModel(info.model);

@@ -22,16 +22,16 @@ export interface Engine extends AsyncDisposable {
   readonly cache?: Redis;
 }
 
-/** What `configureEngine` takes. */
+/** Input of `configureEngine`. */
 export interface EngineParts {
   sequelize: Sequelize;
   /** A URL, or a client of yours. */
   clickhouse?: string | ClickHouseClient;
   /** A URL, or a client of yours, which may be one of a cluster. */
   cache?: string | Redis | Cluster;
-  /** Whether connections keep prepared statements; see `EngineOptions`. Default: true. */
+  /** True where connections keep prepared statements; see `EngineOptions`. Default: true. */
   preparedStatements?: boolean;
-  /** Whether writes of several requests may share a transaction; see `EngineOptions`. Default: false. */
+  /** True where writes of several requests may share a transaction; see `EngineOptions`. Default: false. */
   groupCommit?: boolean;
 }
 

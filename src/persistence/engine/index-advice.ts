@@ -1,4 +1,4 @@
-/** What requests may ask that no index can serve, orders and filters first: on a large table each of them reads all rows. */
+/** Orders and filters of requests that no index can serve: on a large table each of them reads all rows. */
 import type { JsonType, ModelClass } from '../../metadata/crud-options.js';
 import type { RecordInfo } from '../../model/model-info.js';
 import type { ResourcePlan, SortTerm } from '../../plan/resource-plan.js';
@@ -36,7 +36,7 @@ function expressionKey(text: string): string {
   return `(${text.replaceAll(/[\s"()]|::text/g, '')})`;
 }
 
-/** What requests may ask of a table that an index can serve, and that index. */
+/** An order or a filter of a table that an index can serve, and that index. */
 export interface IndexNeed extends IndexInfo {
   readonly model: ModelClass;
   /** For people: `City: no index serves the order 'name' (sortAllow)`. */
@@ -46,7 +46,7 @@ export interface IndexNeed extends IndexInfo {
   serves(index: IndexInfo): boolean;
 }
 
-/** What the index of a need is: its keys, and how they are written. */
+/** Index of a need: its keys, and their SQL. */
 export function indexOf(info: RecordInfo, terms: readonly SortTerm[]): Omit<IndexNeed, 'text' | 'serves'> {
   return {
     model: info.model,
@@ -76,7 +76,7 @@ export function adviseIndexes(needs: readonly IndexNeed[], indexesOf: IndexesOf)
     .map(({ text, index }) => `${text}; CREATE INDEX ON ${index};`);
 }
 
-/** Those of a table whose indexes serve the needs of all: the first and longest ones of those that can stand for others. */
+/** Fewest indexes of a table that serve all needs: the first and longest ones of those that can replace others. */
 function fewest(own: readonly IndexNeed[]): readonly IndexNeed[] {
   // Each is served by its own index, and by those of others.
   const served = new Map(

@@ -22,7 +22,7 @@ const CONNECT_TIMEOUT = 2_000;
 const LONGEST_WAIT = 1_000;
 const MORE_WAIT = 50;
 
-/** How to make another client like one that was made here. */
+/** Constructor of another client like one that was made here. */
 const SEPARATE = new WeakMap<ClickHouseClient, () => ClickHouseClient>();
 
 /**

@@ -1,4 +1,4 @@
-/** Which relations no index serves: what follows one of them from a record reads all rows of another table. */
+/** Relations that no index serves: to follow one of them from a record reads all rows of another table. */
 import type { RecordInfo } from '../../model/model-info.js';
 import {
   everyInclude,
@@ -18,7 +18,7 @@ export function tablesRead(plan: ResourcePlan): readonly RecordInfo[] {
   return [plan.info, ...related];
 }
 
-/** What may be asked of a resource: its lists, and its relations. */
+/** Index needs of a resource: of its lists, and of its relations. */
 export function indexNeeds(plan: ResourcePlan): IndexNeed[] {
   const relations = relationsAsked(plan).flatMap((asked) =>
     needsOf(asked).map((need) => ({

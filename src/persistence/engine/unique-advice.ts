@@ -1,4 +1,4 @@
-/** Which unique indexes hold soft-deleted rows, too: the value of such a row stays taken, and to restore the row may be a conflict. */
+/** Unique indexes that hold soft-deleted rows, too: their values stay taken, and a restore may be a conflict. */
 import { deletedAtOf } from '../../model/attribute-notes.js';
 import type { ModelInfo } from '../../model/model-info.js';
 import type { ResourcePlan } from '../../plan/resource-plan.js';

@@ -26,7 +26,7 @@ export class NotFoundError extends PersistenceError {
   override readonly name = 'NotFoundError';
 }
 
-/** What is answered to the id of no row. @internal */
+/** Error for the id of no row. @internal */
 export function noSuchRecord({ name, key }: { readonly name: string; readonly key: string }): NotFoundError {
   return new NotFoundError(`There is no ${name} with this ${key}.`);
 }
@@ -78,7 +78,7 @@ export class NotDeletedError extends PersistenceError {
   override readonly name = 'NotDeletedError';
 }
 
-/** What is answered to a restore or a purge of a row that is not soft-deleted. @internal */
+/** Error for a restore or a purge of a row that is not soft-deleted. @internal */
 export function notDeleted({ name }: { readonly name: string }): NotDeletedError {
   return new NotDeletedError(`This ${name} is not deleted.`);
 }

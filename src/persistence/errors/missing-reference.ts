@@ -1,4 +1,4 @@
-/** What PostgreSQL says of a foreign key without a row. */
+/** PostgreSQL's error for a foreign key without a row. */
 import { DatabaseError } from 'sequelize';
 import type { RecordInfo } from '../../model/model-info.js';
 import { constrainedModel } from '../../model/sequelize-internals.js';

@@ -1,4 +1,4 @@
-/** What Sequelize makes of an error of the driver. */
+/** Converts an error of the driver to the one that Sequelize throws. */
 import { DatabaseError, type Model, type Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { queryPrototype } from '../../model/sequelize-internals.js';

@@ -15,15 +15,15 @@ export interface KeysetSource<Row, Range> extends CountedSource {
   ranges(walk: readonly KeyTerm[], place: Keyset | null): Iterable<Range>;
   /** The first rows of a range. */
   find(range: Range, limit: number): Promise<Row[]>;
-  /** Whether a range has any row. */
+  /** True where a range has any row. */
   hasAny(range: Range): Promise<boolean>;
   /** The values that a row is sorted by. */
   valuesOf(row: Row): KeyValues;
-  /** Whether the row is the one that the place of its range was made from. */
+  /** True where the row is the one that the place of its range was made from. */
   isPlace(row: Row): boolean;
 }
 
-/** What of a request says where the page is. */
+/** Part of a request that defines the position of the page. */
 export type PlaceRequest = Pick<CursorPageRequest, 'after' | 'before' | 'size'>;
 
 /**

@@ -4,7 +4,7 @@ import type { OffsetPage, PageRequest } from './page.js';
 
 /** Rows that can be counted. */
 export interface CountedSource {
-  /** How many there are, counted up to a limit; `Infinity` counts all. */
+  /** Number of rows, counted up to a limit; `Infinity` counts all. */
   count(limit: number): Promise<number>;
 }
 
@@ -44,7 +44,7 @@ export async function findTotal(
   return totalOfSeen(seen, areAll, limit) ?? totalOfCounted(await source.count(limit + 1), limit);
 }
 
-/** How many rows are counted at most. */
+/** Number of rows that are counted at most. */
 export function limitOf(count: Count): number {
   if (typeof count === 'number') return count;
   return count === 'exact' ? Number.POSITIVE_INFINITY : 0;

@@ -1,10 +1,10 @@
-/** What the methods of `Repository` read. */
+/** Options of the reading methods of `Repository`. */
 import type { Attributes, Includeable, Model, OrderItem } from 'sequelize';
 import type { Where } from '../../metadata/attributes.js';
 import type { Deleted } from '../../query/list-query.js';
 import type { RelationsToLoad } from './relations-to-load.js';
 
-/** What `Repository.list` takes. */
+/** Options of `Repository.list`. */
 export interface ListOptions<M extends Model> {
   where?: Where<M>;
   /** Default: the primary key, ascending. */
@@ -17,12 +17,12 @@ export interface ListOptions<M extends Model> {
   deleted?: Deleted;
 }
 
-/** What `get` and `find` take. */
+/** Options of `get` and `find`. */
 export interface FindByKeyOptions<M extends Model = Model> {
   /** The attributes that are read. Default: all. */
   readonly fields?: readonly (keyof Attributes<M> & string)[];
   /** Relations to load along, with one statement for each. Default: none. */
   readonly include?: RelationsToLoad | undefined;
-  /** Whether it has to be a soft-deleted row (`only`), or may be one (`with`). Default: it is none. */
+  /** Soft deletion of the row: `only` requires it, `with` allows it. Default: the row is not soft-deleted. */
   readonly deleted?: Deleted | undefined;
 }

@@ -1,4 +1,4 @@
-/** Which list a page is of: its places mean something in one order of one model only. */
+/** Origin of a page, its list: the places of a page mean something in one order of one model only. */
 import { totalOrder } from '../../plan/compile-options.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Page } from './page.js';
@@ -12,7 +12,7 @@ export interface PageOrigin {
 
 const ORIGIN = Symbol('origin');
 
-/** What may have an origin. */
+/** A value that may have an origin. */
 interface Known {
   readonly [ORIGIN]?: PageOrigin;
 }

@@ -7,7 +7,7 @@ import type { Keyset } from '../../query/keyset.js';
 import type { Deleted, Filter } from '../../query/list-query.js';
 import type { RelationsToLoad } from './relations-to-load.js';
 
-/** Which rows, and in which order. */
+/** Conditions on the rows, and their order. */
 export interface RowCriteria<M extends Model = Model> {
   /** A condition of the caller's own; it and the filter must both hold. */
   readonly where?: Where<M>;
@@ -39,17 +39,17 @@ export interface CursorPageRequest<M extends Model = Model> extends RowCriteria<
   readonly size: number;
 }
 
-/** What a list gives: `OffsetPage` or `CursorPage`, by how the resource is paged. */
+/** Page of a list: `OffsetPage` or `CursorPage`, by the paging of the resource. */
 export interface Page<T> {
   readonly items: T[];
-  /** How many rows there are on all pages; null where it is not known. */
+  /** Number of rows on all pages; null where it is not known. */
   readonly total?: number | null;
   /**
-   * What `total` is: the exact number, a number that there are more rows than, or not known. A repository says it where `count` is
-   * given. Left out, a number is exact.
+   * Kind of `total`: the exact number, a number that there are more rows than, or not known. A repository sets it where
+   * `count` is given. Left out, a number is exact.
    */
   readonly totalIs?: TotalIs;
-  /** Whether a page by number is followed by another one. Left out, the total tells, or else that the page is full. */
+  /** True where another page follows a page by number. Left out, `total` decides, or else a full page. */
   readonly hasNext?: boolean;
   readonly page?: number;
   readonly size?: number;

@@ -1,7 +1,7 @@
-/** Which soft-deleted rows a job of the application removes. */
+/** Options of a purge: the soft-deleted rows that a job of the application removes. */
 import { showValue, unknownOptions } from '../../util/option-problems.js';
 
-/** What `Repository.purge` takes in the place of a key. */
+/** Options of `Repository.purge` in the place of a key. */
 export interface PurgeOptions {
   /** Rows that were deleted before this moment. */
   readonly before: Date;
@@ -11,7 +11,7 @@ export interface PurgeOptions {
 
 const MAX_ROWS = 1_000;
 
-/** Whether an argument is no key. */
+/** True where an argument is no key. */
 export function isPurgeOptions(which: unknown): which is PurgeOptions {
   return typeof which === 'object' && which !== null && Object.getPrototypeOf(which) === Object.prototype;
 }

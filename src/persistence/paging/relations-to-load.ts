@@ -1,15 +1,15 @@
-/** Which relations a repository loads along with records. */
+/** Relations that a repository loads along with records. */
 import type { FilterTemplate } from '../../metadata/filter-template.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import type { Filter, Inclusion } from '../../query/list-query.js';
 
-/** How one relation is loaded along. */
+/** Options of one relation to load. */
 export interface RelationOptions {
   /** Rows of each record, of a relation to many. Default: all of them. */
   readonly size?: number;
   /** Default: the primary key, ascending. The primary key is appended when absent. */
   readonly sort?: readonly SortTerm[];
-  /** Which rows: a parsed `q`, or `filter` of this package. Default: all. */
+  /** Filter of the rows: a parsed `q`, or `filter` of this package. Default: all rows. */
   readonly filter?: Filter | FilterTemplate | null;
   /** The attributes that are read. Default: all. */
   readonly fields?: readonly string[];

@@ -4,7 +4,7 @@ import type { TextRow } from './batch.js';
 import { LARGE_RESULT, LargeResult, MAX_RESULT } from './large-result.js';
 import type { DriverClient, DriverConnection } from './pg-internals.js';
 
-/** What is said of a result that is not kept. */
+/** Error of a result that is too large to be kept. */
 export class ResultTooLargeError extends Error {
   readonly severity = 'ERROR';
   readonly code = RESULT_TOO_LARGE;
@@ -25,20 +25,20 @@ export class ArrivingRows {
 
   constructor(client: DriverClient, sql: string) {
     this.#client = client;
-    // What was written is told.
+    // Rows of a write are returned, however many bytes they have.
     this.#most = sql.startsWith('SELECT') ? MAX_RESULT : Number.POSITIVE_INFINITY;
   }
 
   /** @param bytes of its message */
   add(row: TextRow, bytes: number): void {
-    // Those of a query that was given up still arrive, until its connection is closed.
+    // Rows of a query that was given up still arrive, until its connection is closed.
     if (this.#isOver) return;
     this.#bytes += bytes;
     if (this.#bytes > this.#most) this.#drop();
     else this.#rows.push(this.#bytes < LARGE_RESULT ? row : this.#keep(row, bytes));
   }
 
-  /** Those of an execution that has ended; null where they are more than is kept. */
+  /** Rows of an execution that has ended; null where they have more bytes than is kept. */
   take(): readonly TextRow[] | null {
     const rows = this.#bytes > this.#most ? null : this.#rows;
     this.#rows = [];

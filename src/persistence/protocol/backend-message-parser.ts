@@ -14,20 +14,20 @@ const DATA_ROW = 0x44;
 const HEAD = 5;
 const NOTHING = Buffer.alloc(0);
 
-/** Who takes the answers to a query. */
+/** Handler of the answers to a query. */
 export interface BackendMessageHandler {
   /** The length is that of the message. */
   handleDataRow(message: { readonly fields: TextRow; readonly length: number }): void;
   handleCommandComplete(message: { readonly text: string }): void;
 }
 
-/** What arrives on one connection. */
+/** Parser of the bytes that arrive on one connection. */
 export class BackendMessageParser {
   readonly #currentTaker: () => BackendMessageHandler | null;
   readonly #passOn: (bytes: Buffer) => void;
-  /** Whether messages are where they seem to be; not known before something came. */
+  /** True where messages begin at the expected bytes; undefined before the first bytes. */
   #isInStep: boolean | undefined;
-  /** Who takes what comes; not known after a message that may have changed it. */
+  /** Handler of the next message; undefined after a message that may have changed it. */
   #taker: BackendMessageHandler | null | undefined;
   /** Bytes that are still to come of a message which is passed on. */
   #missing = 0;
@@ -60,7 +60,7 @@ export class BackendMessageParser {
       const type = bytes[at];
       if (type !== DATA_ROW && type !== BIND_COMPLETE && type !== COMMAND_COMPLETE) this.#taker = undefined;
       else if (end <= bytes.length && this.#taker !== null) {
-        // What comes before it may change who takes it.
+        // Messages before it may change the handler.
         if (done < at) this.#passOn(bytes.subarray(done, at));
         done = at;
         this.#taker ??= this.#currentTaker();
@@ -116,7 +116,7 @@ function readRow(bytes: Buffer, start: number, end: number): TextRow {
   return isAscii ? fields : decodeRow(bytes, start, fields);
 }
 
-/** How many bytes of a number of four have their highest bit set. */
+/** Number of bytes, of the four of a number, with their highest bit set. */
 function highBytes(number: number): number {
   return ((number >>> 31) & 1) + ((number >>> 23) & 1) + ((number >>> 15) & 1) + ((number >>> 7) & 1);
 }

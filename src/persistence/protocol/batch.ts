@@ -9,12 +9,12 @@ export type TextRow = readonly (string | null)[];
 /** The values of the parameters. */
 export type TextValues = readonly (string | null)[];
 
-/** What an execution gave. */
+/** Result of an execution. */
 export interface TextResult {
   readonly rows: readonly TextRow[];
   /** Rows that were found or written. */
   readonly count: number;
-  /** How the driver would read the columns. */
+  /** The driver's parsers of the columns. */
   readonly parsers: readonly TextParser[];
 }
 
@@ -40,15 +40,15 @@ export interface Preceding {
  * none of those behind it.
  */
 export interface Batch {
-  /** What is executed first; mostly nothing. */
+  /** Statements that are executed first; mostly none. */
   readonly before: readonly Preceding[];
   readonly statement: PreparedStatement;
   readonly executions: readonly Execution[];
-  /** How many batches are under way before it, each of which may take as long as this one. Default: it is not known. */
+  /** Number of batches under way before it, each of which may take as long as this one. Default: it is not known. */
   readonly behind?: number;
   /** Told that the connection is free, before the executions are told what became of them. */
   end(error: Error | null): void;
 }
 
-/** What is said of an execution that may have been left out, because another one of its batch failed. */
+/** Error of an execution that may have been left out, because another one of its batch failed. */
 export class BatchAbortedError extends Error {}

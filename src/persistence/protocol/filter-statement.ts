@@ -20,7 +20,7 @@ const WEIGHT = 1 / 16;
 /** Milliseconds that the usual execution may take on a shared connection, where others wait for the slower ones, too. */
 const LIGHT = 5;
 
-/** What the executions of a text have told. */
+/** Measured times of the executions of a text. */
 class Trial {
   #usual = 0;
   #needed = FIRST_TRIAL;

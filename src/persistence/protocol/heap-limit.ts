@@ -1,7 +1,7 @@
-/** How much memory this process is meant to have: what is kept beside V8's heap is bounded by parts of it. */
+/** Memory limit of this process: buffers beside V8's heap are bounded by parts of it. */
 import { getHeapStatistics } from 'node:v8';
 
-/** What Node reserves for new objects, unless it is told otherwise. */
+/** Memory that Node reserves for new objects by default. */
 const NEW_SPACE = 48 * 1024 * 1024;
 
 const { heap_size_limit: whole } = getHeapStatistics();

@@ -18,7 +18,7 @@ const SWELL = 20;
 /** Bytes of the rows of all queries that are watched and under way. */
 let arriving = 0;
 
-/** What is said of a result whose values do not fit into the heap. */
+/** Error of a result whose values do not fit into the heap. */
 class HeapFullError extends Error {
   readonly severity = 'ERROR';
   readonly code = HEAP_FULL;
@@ -63,7 +63,7 @@ export function usedByLasting(): number {
   return bytes;
 }
 
-/** Whether the query under way keeps its rows itself. */
+/** True where the query under way keeps its rows itself. */
 function isOurs(client: DriverClient): boolean {
   const query = activeQueryOf(client);
   return typeof query === 'object' && query !== null && 'giveUp' in query;

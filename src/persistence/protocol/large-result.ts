@@ -101,7 +101,7 @@ class KeptValue {
     kept += bytes.length;
   }
 
-  /** What reads it first is expected to be done with it soon. */
+  /** Counts the bytes as free from the first read on: its caller is expected to be done with them soon. */
   read(): string {
     if (!this.#isRead) free(this.#kept, this.#bytes.length);
     this.#isRead = true;

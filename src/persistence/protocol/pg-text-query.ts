@@ -30,9 +30,9 @@ export interface Driver {
 
 /** Executes statements on the connections of one driver. */
 export interface StatementExecutor {
-  /** Whether a batch may have several executions, and several batches may be under way on a connection. */
+  /** True where a batch may have several executions, and several batches may be under way on a connection. */
   readonly canPipeline: boolean;
-  /** Whether all of a batch is one round trip. */
+  /** True where all of a batch is one round trip. */
   readonly sendsTogether: boolean;
   execute(client: DriverClient, batch: Batch): void;
 }
@@ -97,16 +97,16 @@ function textQueryClass(
     place = -1;
     readonly #client: DriverClient;
     readonly #batch: Batch;
-    /** What the executions have given so far. Not `rows`: pg takes that for a limit. */
+    /** Results of the executions so far. Not `rows`: pg takes that for a limit. */
     readonly #given: { readonly rows: readonly TextRow[] | null; readonly count: number }[] = [];
     readonly #rows: ArrivingRows;
-    /** What is executed, whatever the connection prepares under the same name meanwhile. */
+    /** Preparation that is executed, even if the connection prepares another one under the same name meanwhile. */
     #preparation: Preparation;
     /** The same of what comes first. */
     #before: Preparation[];
-    /** Whether any of them is prepared by this query. */
+    /** True where this query prepares any of them. */
     #isPreparing = false;
-    /** How much of what comes first is still to be done. */
+    /** Number of statements before it that are still to be done. */
     #beforeLeft: number;
     #isOver = false;
 
@@ -205,7 +205,7 @@ function textQueryClass(
     handleReadyForQuery(): void {
       if (!this.#end(null)) return;
       const { statement, executions } = this.#batch;
-      // What gives no rows has no description.
+      // Statements that return no rows have no description.
       this.#preparation.parsers ??= parsersOf(statement, this.#client, { fields: [] });
       const { parsers } = this.#preparation;
       this.#given.forEach(({ rows, count }, index) => {
@@ -225,7 +225,7 @@ function textQueryClass(
       });
     }
 
-    /** Whether it was not over before. */
+    /** Ends the query; false where it was over before. */
     #end(error: Error | null): boolean {
       if (this.#isOver) return false;
       this.#isOver = true;
@@ -256,7 +256,7 @@ function prepare(
   kept.add(preparation);
 }
 
-/** What each connection keeps prepared. Not pg's `parsedStatements`, which have one text for a name and no more. */
+/** Prepared statements of each connection. Not pg's `parsedStatements`, which have one text for a name and no more. */
 const preparations = new WeakMap<DriverConnection, Preparations>();
 
 function preparationsOf(

@@ -9,7 +9,7 @@ export interface Fields {
   readonly fields: readonly { readonly dataTypeID: number }[];
 }
 
-/** What the interface gives with `rowMode: 'array'`. */
+/** Result of the public interface with `rowMode: 'array'`. */
 interface PublicResult extends Fields {
   readonly rows: readonly TextRow[];
   readonly rowCount: number | null;
@@ -34,7 +34,7 @@ export function executePortably(client: PublicClient, batch: Batch): void {
   }
 }
 
-/** What one Sync does elsewhere: each is sent when the one before it has succeeded, and answered when all is committed. */
+/** Executes what one Sync covers elsewhere: each statement after the last has succeeded, answered after the commit. */
 async function executeInTransaction(
   client: PublicClient,
   { before, statement, executions, end }: Batch,
@@ -82,7 +82,7 @@ function ask(client: PublicClient, { statement, values }: Preceding, settle: Exe
 
 const asText: TextParser = (text) => text;
 
-/** How this client reads the columns of a statement's results. */
+/** This client's parsers of the columns of a statement's results. */
 export function parsersOf(
   statement: PreparedStatement,
   client: PublicClient,

@@ -8,23 +8,23 @@ import { leastUsed, MAX_STATEMENTS } from './statement-cache.js';
  */
 export interface Preparation {
   readonly statement: PreparedStatement;
-  /** How the driver reads the columns of the results; null as long as they have not been described. */
+  /** The driver's parsers of the result columns; null as long as they have not been described. */
   parsers: readonly TextParser[] | null;
-  /** Whether it is of no use any more. */
+  /** True where the preparation is of no use any more. */
   isLost: boolean;
 }
 
-/** What one connection keeps prepared, by name. */
+/** Prepared statements of one connection, by name. */
 export class Preparations {
   readonly #kept = new Map<string, Preparation>();
 
-  /** What is prepared under the statement's name, if it is still that statement and of use. */
+  /** Preparation under the statement's name, if it is of that statement and still of use. */
   find(statement: PreparedStatement): Preparation | undefined {
     const known = this.#kept.get(statement.name);
     return known?.statement === statement && !known.isLost ? known : undefined;
   }
 
-  /** Whether the name is in use, or was. */
+  /** True where the name is in use, or was. */
   has(name: string): boolean {
     return this.#kept.has(name);
   }

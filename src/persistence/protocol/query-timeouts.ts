@@ -6,7 +6,7 @@
 /** Milliseconds between two looks at what is under way; a query is given up at most two of them late. */
 const PRECISION = 100;
 
-/** What can be given up. */
+/** A query that can be given up. */
 export interface TimedQuery {
   /** Where the watch has it. */
   place?: number;
@@ -19,7 +19,7 @@ export interface TimedQuery {
  */
 export class QueryWatch {
   readonly #queries: (TimedQuery | null)[] = [];
-  /** How many more looks each may see. */
+  /** Number of checks until each query is given up. */
   readonly #looks: number[] = [];
   readonly #free: number[] = [];
   #clock: NodeJS.Timeout | undefined;

@@ -12,7 +12,7 @@ import { summarize } from '../../diagnostics/summarize.js';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import { type DriverClient, queryQueueOf, TESTED_PG } from './pg-internals.js';
 
-/** What becomes of a query, as pg tells it. */
+/** Callback of a query, as pg calls it. */
 type Callback = (error: Error | null, result?: object) => void;
 
 /** A query that is sent. */
@@ -22,7 +22,7 @@ export interface SentQuery {
   handleError(error: Error): void;
 }
 
-/** What pg says when it cannot send. */
+/** Message of pg when it cannot send. */
 const CLOSED = 'Client was closed and is not queryable';
 
 /** Its queue is not where it was: a query would wait for ever. */
@@ -30,15 +30,15 @@ const UNKNOWN =
   'A tracer wraps Client.query of this version of pg, which keeps its queries elsewhere; ' +
   `use pg ${TESTED_PG.major}.${TESTED_PG.last}.`;
 
-/** What pg's own method does, and none that wraps it. */
+/** Code of pg's own method, which no wrapper has. */
 const PG_OWN = /[qQ]ueryQueue\.push\(/;
-/** What it does in code that a tracer rewrites as it is loaded, around the same: Sentry does so. */
+/** Code that a tracer adds when it rewrites the method as it is loaded: Sentry does so. */
 const PUBLISHES = /\.runStores\(/;
 
 let judged: unknown;
 let isWrapped = false;
 
-/** Whether a tracer wraps or rewrites pg's `Client.query`. It may come and go while the process runs. */
+/** True where a tracer wraps or rewrites pg's `Client.query`. It may come and go while the process runs. */
 export function isTraced(): boolean {
   const { query } = Client.prototype;
   if (query !== judged) {
@@ -107,7 +107,7 @@ function reasonNotToSend(client: DriverClient, queue: object[] | undefined): Err
   return client._queryable === false || client._ending ? new Error(CLOSED) : null;
 }
 
-/** What tracers look at: own, writable properties, as pg's queries have them. It is an emitter as those are. */
+/** Query as tracers read it: own, writable properties, as pg's queries have them. It is an emitter as those are. */
 class ShownQuery extends EventEmitter {
   text: string;
   /** Names the span. OpenTelemetry writes comments into queries without a name, of which it makes plain objects. */
