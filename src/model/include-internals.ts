@@ -1,7 +1,4 @@
-/**
- * Fields of Sequelize's includes that this package reads and its types lack. An accessor throws where a field is
- * missing.
- */
+/** Untyped fields of Sequelize's includes. An accessor throws where a field is missing. */
 import { type IncludeOptions, type Model, type ModelStatic, Utils } from 'sequelize';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 import { SEQUELIZE_VERSION } from './sequelize-internals.js';

@@ -153,10 +153,7 @@ export function anyRelated(
   });
 }
 
-/**
- * Refuses a model with a finder or hooks: the rows that they hide are decided only when Sequelize runs them. @throws
- * TypeError
- */
+/** @throws TypeError where hooks, a finder or joins choose the rows of the model: a condition would pass them by */
 function checkChoice({ model }: RecordInfo): void {
   const problem = choiceProblem(model);
   if (problem !== null) throw new TypeError(`Relations cannot be filtered by, or counted: ${problem}`);

@@ -1,7 +1,4 @@
-/**
- * Access of a request to a sub-resource: the rows of one parent, within the rows that the list of their resource
- * returns.
- */
+/** Access of a request to a sub-resource: the rows of one parent, if the list of their resource returns them. */
 import type { SubresourcePlan } from '../plan/resource-plan.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import type { Predicate } from './operation.js';

@@ -1,4 +1,4 @@
-/** What a repository belongs to: its model, a transaction, and what a request may see and write. */
+/** Binding of a repository: its model, a transaction, and the access of a request. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
@@ -18,7 +18,7 @@ export abstract class BoundRepository<M extends Model> {
   readonly model: ModelClass<M>;
   /** The session that `with` bound this repository to. */
   protected readonly session: TransactionScope | null = null;
-  /** What the request that it belongs to may see and write; null is everything. */
+  /** Access of the request that the repository belongs to; null is everything. */
   protected readonly access: AccessSource | null = null;
 
   /**
@@ -77,7 +77,7 @@ export abstract class BoundRepository<M extends Model> {
   }
 
   /**
-   * What a query has loaded along with a record.
+   * Returns the relation that a query has loaded along with a record.
    *
    * @example
    * ```ts
@@ -92,7 +92,7 @@ export abstract class BoundRepository<M extends Model> {
     throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
   }
 
-  /** Whether it has neither a transaction of its own nor anything else that a plain one has not. @internal */
+  /** True where it has neither a transaction of its own nor anything else that a plain one has not. @internal */
   get isUnbound(): boolean {
     return this.session === null && this.access === null && Object.keys(this).length === 3;
   }

@@ -1,7 +1,7 @@
 /** Reads what is behind a relation of many records, and takes it apart: the items of each of them, and whether there are more. */
 import { type FoundRelated, type RelatedContext, type RelatedRequest, readRelated } from './read-related.js';
 
-/** What is asked of a relation. */
+/** Request for the items of a relation. */
 export interface ItemsRequest extends Omit<RelatedRequest, 'limit'> {
   /** Items of each parent; null is all of them. */
   readonly size: number | null;

@@ -15,7 +15,7 @@ const PLACE_COLUMN = 'keyset place';
 interface KeyedRecord<M> {
   readonly record: M;
   readonly values: KeyValues;
-  /** Whether it is the one that the place was made from. */
+  /** True for the record that the place was made from. */
   readonly isPlace: boolean;
 }
 

@@ -17,9 +17,9 @@ import { recordColumn } from './record-column.js';
 import type { QueryContext } from './run-records.js';
 import { type WantedRelation, wantedRelations } from './wanted-relations.js';
 
-/** What a repository says of its queries. */
+/** Context of a repository's queries. */
 export interface LoadContext {
-  /** What may be seen of each model; null is everything. */
+  /** Access to each model; null is everything. */
   readonly source: AccessSource | null;
   scope(): Promise<QueryContext['scope']>;
 }

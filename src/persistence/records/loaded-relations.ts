@@ -2,18 +2,18 @@
 import type { Model } from 'sequelize';
 import { attachRelation } from '../customization/hydrate-record.js';
 
-/** What was loaded of a relation of one record. */
+/** A loaded relation of one record. */
 export interface LoadedRelation {
-  /** What asked for it. */
+  /** Request that loaded it. */
   readonly inclusion: object;
   /** The text of the record's key by which it was found. */
   readonly key: string | null;
   readonly value: readonly Model[] | Model | null;
-  /** Whether there are more. */
+  /** True where more rows follow. */
   readonly hasNext: boolean;
 }
 
-/** What a record has of a relation now. */
+/** Present value of a relation of a record. */
 export interface RelatedNow {
   readonly items: readonly object[];
   readonly hasNext: boolean;
@@ -29,8 +29,8 @@ export function setLoaded(record: Model, name: string, relation: LoadedRelation)
 }
 
 /**
- * What a record has of a relation that was loaded for this inclusion, as code of the user's has left it; null where it was not, or
- * where the record has another key meanwhile, or was read again.
+ * Present value of a relation that was loaded for this inclusion, with changes by code of the user's; null where it was
+ * not loaded, or where the record has another key meanwhile, or was read again.
  */
 export function loadedNow(
   record: object,

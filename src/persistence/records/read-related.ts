@@ -22,11 +22,11 @@ import {
 import { rowRecords } from './row-records.js';
 import { inReadScope } from './run-records.js';
 
-/** What is asked of a relation. */
+/** Request for the rows of a relation. */
 export interface RelatedRequest extends RelatedCriteria {
   /** The columns of rows, its keys among them. */
   readonly columns: readonly string[];
-  /** Whether records are made of the rows. */
+  /** True where records are hydrated from the rows. */
   readonly needsRecords: boolean;
 }
 
@@ -114,7 +114,7 @@ async function onSequelize<T>(
   return inReadScope(model, joined ? { transaction: joined } : {}, work);
 }
 
-/** Whether our SQL may read the rows of a relation now: hooks and scopes come at any time. */
+/** True where our SQL may read the rows of a relation now: hooks and scopes come at any time. */
 export function isReadByRows({ target: { info } }: FoundRelation, needsRecords: boolean): boolean {
   return (
     !isOnSequelize() &&
@@ -124,7 +124,7 @@ export function isReadByRows({ target: { info } }: FoundRelation, needsRecords: 
   );
 }
 
-/** What of a class needs Sequelize, by whether records are made. */
+/** True for a class that needs Sequelize; the second map is for reads that hydrate records. */
 const blocked = [new WeakMap<ModelInfo, boolean>(), new WeakMap<ModelInfo, boolean>()] as const;
 
 function isBlocked(info: ModelInfo, needsRecords: boolean): boolean {

@@ -30,7 +30,7 @@ import { take } from './keyset-record-source.js';
 import { RowFinder } from './row-finder.js';
 import type { QueryContext } from './run-records.js';
 
-/** Which rows are asked of a relation. */
+/** Conditions on the related rows. */
 export interface RelatedCriteria {
   readonly plan: FoundRelation;
   readonly access: RelatedAccess;
@@ -66,7 +66,7 @@ interface KeyedRecord {
 
 /** Rows of a parent that are looked through for those that a hook shows. */
 const MAX_LOOKED_THROUGH = 10_000;
-/** How much further is looked where a hook has hidden some. */
+/** Factor by which the limit grows where a hook has hidden some rows. */
 const STEP = 4;
 
 /**

@@ -321,7 +321,7 @@ for (const name of OPERATIONS) {
   Object.defineProperty(Repository.prototype, name, { value: noted, writable: true, configurable: true });
 }
 
-/** Whether a repository has no class, transaction, method or anything else of its own. */
+/** True where a repository has no class, transaction, method or anything else of its own. */
 export function isPlainRepository(repository: Repository): boolean {
   return repository.constructor === Repository && repository.isUnbound;
 }

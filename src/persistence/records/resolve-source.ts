@@ -1,4 +1,4 @@
-/** What `crudController`, `crudRouter` and `repository` accept as the source of rows, and `repository` itself. */
+/** Resolves the source of rows of `crudController`, `crudRouter` and `repository`; and `repository` itself. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { foundInstead, isModelClass } from '../../model/given-model.js';

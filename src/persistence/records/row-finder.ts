@@ -25,13 +25,13 @@ import { boundText, joinSql, renderSql, type SqlFragment, sql } from '../sql/sql
 
 /** The values of one statement. */
 interface StatementValues {
-  /** Those that are bound so far, or null where all are quoted. */
+  /** Values that are bound so far, or null where all are quoted. */
   readonly bind: string[] | null;
   /** Takes a value, and gives what stands for it in the text. */
   placeholder(value: Value): string;
 }
 
-/** How the queries of a finder run, and where. */
+/** Options of the queries of a finder. */
 export interface FinderOptions {
   readonly hooks?: false;
   readonly transaction?: Transaction;
@@ -98,7 +98,7 @@ export class RowFinder<M extends Model> {
     return this.find(this.terms(), null, { limit, offset });
   }
 
-  /** How many rows there are, counted up to a limit; `Infinity` counts all. */
+  /** Number of rows, counted up to a limit; `Infinity` counts all. */
   count(limit: number): Promise<number> {
     // A scope that joins many rows to one would have it counted as many times.
     const once = this.scope.include ? { distinct: true, col: `${this.info.name}.${this.#keyColumn()}` } : {};

@@ -31,32 +31,32 @@ import { encodeParameter } from '../sql/encode-parameter.js';
 import { isOrdinary, isOrdinaryKey } from '../sql/ordinary-value.js';
 import { joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 
-/** What a statement does. */
+/** Kind of a statement. */
 type StatementKind = 'list' | 'create' | 'update' | 'delete' | 'restore' | 'purge';
 
 /** The value of a primary key. */
 export type Id = string | number | bigint;
 
-/** Which rows, and where their statements run. */
+/** Access to the rows, and the connection of their statements. */
 export interface RowOptions {
   readonly access: Access;
   /** Default: any connection of the pool. */
   readonly on?: StatementTarget | undefined;
 }
 
-/** How a row is read by its key. */
+/** Options of a read by key. */
 export interface KeyOptions {
   /** Default: all attributes. */
   readonly fields?: readonly string[] | undefined;
-  /** Whether nothing else may change it until the transaction has ended. */
+  /** True where the row is locked until the transaction has ended. */
   readonly isLocked: boolean;
   /** Default: it is not soft-deleted. */
   readonly deleted?: Deleted | undefined;
 }
 
-/** What is known of a model. */
+/** Cached records of a model, with the attributes that they were made from. */
 interface Known {
-  /** What Sequelize makes anew whenever it gives the model attributes. */
+  /** Object that Sequelize makes anew whenever the model gets attributes. */
   readonly attributes: object | undefined;
   readonly records: RowRecords | null;
 }
@@ -81,7 +81,7 @@ export function rowRecords<M extends Model>(model: ModelClass<M>): RowRecords<M>
 export class RowRecords<M extends Model = Model> {
   readonly #info: ModelInfo;
   readonly #executor: RowExecutor;
-  /** What rows are read with, unless less is asked for. */
+  /** Attributes that rows are read with by default. */
   readonly #stored: readonly AttributeInfo[];
   readonly #columns: readonly string[];
   /** The row with the key in the slot `id`. */
@@ -238,7 +238,7 @@ export class RowRecords<M extends Model = Model> {
     }
   }
 
-  /** Whether neither the class of the model nor what it has at this moment needs Sequelize. */
+  /** True where neither the class of the model nor its present hooks and types need Sequelize. */
   #can(kind: StatementKind): boolean {
     let isPlain = this.#isPlain.get(kind);
     if (isPlain === undefined) {
@@ -268,7 +268,7 @@ export class RowRecords<M extends Model = Model> {
     return typeof text === 'string' ? joinSlots({ id: text }, access.slots) : undefined;
   }
 
-  /** Whether Sequelize would write just these. */
+  /** True where Sequelize would write just these values. */
   #areOrdinary(values: WriteValues, isNew: boolean): boolean {
     return Object.entries(values).every(([name, value]) => {
       if (value === undefined) return true;

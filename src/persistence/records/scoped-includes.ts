@@ -1,4 +1,4 @@
-/** What a query of Sequelize's loads along, within what the request may see of each model. */
+/** Includes of a Sequelize query, within the access of the request to each model. */
 import { type Includeable, literal, Op, type Sequelize, type WhereOptions } from 'sequelize';
 import type { CanonicalFilterOperator, ModelClass } from '../../metadata/crud-options.js';
 import { type ConformedInclude, conformedIncludes, throughModel } from '../../model/include-internals.js';

@@ -89,7 +89,7 @@ export async function unitOfWork<T>(
   const { sequelize } = options.engine ?? currentEngine();
   const outer = joinableSession(sequelize, 'write');
   if (outer) return outer.runPart(async () => work(await openUnit(outer)));
-  // What reads only does not begin to write by asking for a unit of work.
+  // A unit of work inside a session that only reads is read-only, too.
   const mode = currentSession(sequelize)?.isReadOnly ? 'read' : 'write';
   for (let attempt = 0; ; attempt += 1) {
     const session = new DatabaseSession(sequelize, mode, settingsOf(options));
@@ -163,7 +163,7 @@ export async function openUnit(session: DatabaseSession): Promise<RequestUnit> {
   return unit;
 }
 
-/** What ends a rehearsal that went well. */
+/** Error that ends a successful rehearsal. */
 const REHEARSED = new Error('All of it is undone.');
 
 /** A unit of work under way. */
@@ -227,7 +227,7 @@ function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
 }
 
 /**
- * What stands for itself is refused by itself, also by constraints that are checked at the commit. They are deferred again
+ * Checks deferred constraints of one part, so that they refuse it and not the commit. They are deferred again
  * afterwards, which no statement but a rollback can do.
  */
 const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAVEPOINT checked; ';

@@ -1,4 +1,4 @@
-/** What a caller of a repository says of relations -> what is asked of each. */
+/** Compiles the relations that a caller of a repository names to the relations to load. */
 
 import type { ModelClass } from '../../metadata/crud-options.js';
 import { FilterTemplate } from '../../metadata/filter-template.js';
@@ -22,7 +22,7 @@ import type { RelationOptions, RelationsToLoad } from '../paging/relations-to-lo
 /** One relation to load. */
 export interface WantedRelation {
   readonly plan: FoundRelation;
-  /** What asked for it. */
+  /** Request that loads it. */
   readonly inclusion: object;
   readonly access: RelatedAccess;
   /** Rows of each record; null is all of them. */
@@ -34,7 +34,7 @@ export interface WantedRelation {
 }
 
 /**
- * What is asked of each relation of a model.
+ * Compiles the request for each relation of a model.
  *
  * @param source what may be seen of each model; null is everything
  * @throws ConfigError for what is no relation, or has options that mean nothing
@@ -106,7 +106,7 @@ async function wantedByName(
   };
 }
 
-/** What is wrong with options that types let pass: one that is passed over would load other rows. */
+/** Problems of options that types let pass: an ignored option would load other rows. */
 function optionProblems({ relation, target: { info } }: FoundRelation, options: RelationOptions): string[] {
   const option = `include.${relation.name}`;
   if (typeof options !== 'object' || options === null)

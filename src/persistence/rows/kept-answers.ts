@@ -25,7 +25,7 @@ export interface KeptAnswer {
   readonly answer: string;
 }
 
-/** What is known of a key: of another request; under way, or done with no answer that may be given; or answered. */
+/** State of a key: of another request; under way, or done without an answer to return; or answered. */
 export type KnownKey = 'other' | 'under way' | 'unanswered' | KeptAnswer;
 
 /** Old keys go in batches, so that none holds many locks. */

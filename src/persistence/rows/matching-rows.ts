@@ -13,13 +13,13 @@ import { NOW, referredRow, type Stamps, stampsOf } from '../sql/write-sql.js';
 import { intoSlots, now, RowEncoder } from './encode-rows.js';
 import { tableTarget, triggersOf } from './table-target.js';
 
-/** What became of all rows of a predicate. */
+/** Result of a write of all rows of a predicate. */
 export type MatchingWritten =
   | {
       readonly isExceeded: false;
       /** Rows that were found: each is as it was asked now. */
       readonly found: number;
-      /** Those of them that were written: the others were so before. */
+      /** Number of found rows that were written: the others were so before. */
       readonly written: number;
     }
   /** There are more than may be written, and nothing was. */

@@ -23,7 +23,7 @@ import {
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, toStatement } from '../sql/statement.js';
 import { describeSelection, describeTable, type TableSql } from '../sql/table-sql.js';
 
-/** What is asked of a relation. */
+/** Read of the rows of a relation. */
 export interface RelatedOperation {
   /** The rows of the parent whose key is in the slot `parent`. */
   readonly where: Predicate;

@@ -16,7 +16,7 @@ import { fillSlots, joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js'
 
 const OFFSET: Slot = Object.freeze({ slot: 'offset' });
 
-/** One of the ranges behind a keyset, or all rows. */
+/** A range behind a keyset, or all rows. */
 export interface RowRange {
   readonly walk: readonly KeyTerm[];
   readonly keyset: Keyset | null;
@@ -26,7 +26,7 @@ export interface RowRange {
 
 /** The rows that one request lists. The columns of a row are those of the selection; others may follow. */
 export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<TextRow> {
-  /** How the driver would read the columns; none as long as nothing was found. */
+  /** The driver's parsers of the columns; none as long as no row was found. */
   parsers: readonly TextParser[] = [];
   readonly #compiler: OperationCompiler;
   readonly #list: ListSql;
@@ -134,7 +134,7 @@ export class RowList implements KeysetSource<TextRow, RowRange>, OffsetSource<Te
     return slots;
   }
 
-  /** What a statement depends on beside values: the direction of the walk, and what of the keyset is NULL. */
+  /** Shape of a statement, without values: the direction of the walk, and the NULLs of the keyset. */
   #shapeOf(walk: readonly KeyTerm[], keyset: Keyset | null): string {
     let shape = walk[0]?.descending === this.#list.terms[0]?.descending ? 'on' : 'back';
     if (!keyset) return shape;

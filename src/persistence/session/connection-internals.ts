@@ -1,4 +1,4 @@
-/** What this package reads of Sequelize's connections and transactions that is not in its types. An accessor throws where it is not there. */
+/** Untyped fields of Sequelize's connections and transactions. An accessor throws where one is missing. */
 import type { Sequelize, Transaction } from 'sequelize';
 import { SEQUELIZE_VERSION } from '../../model/sequelize-internals.js';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
@@ -9,14 +9,14 @@ const missing = missingFrom('Sequelize', SEQUELIZE_VERSION);
 export interface Pool<Client> {
   readonly size: number;
   readonly maxSize: number;
-  /** How many are in use. */
+  /** Number of connections in use. */
   readonly using: number;
-  /** How many wait for a connection. */
+  /** Number of callers that wait for a connection. */
   readonly waiting: number;
   readonly acquireTimeoutMillis: number;
   /** After so many uses a connection is closed. */
   readonly maxUsesPerResource: number;
-  /** Whether it is closing. */
+  /** True while the pool closes. */
   readonly _draining: boolean;
   readonly _availableObjects: { readonly resource: Client }[];
   readonly _inUseObjects: readonly { readonly resource: Client }[];
@@ -37,7 +37,7 @@ export interface ServerConfig {
   readonly dialectOptions?: Readonly<Record<string, unknown>>;
 }
 
-/** What has an instance connect. There are two pools where there are servers for reads. */
+/** Connection manager of an instance. It has two pools where there are servers for reads. */
 export interface ConnectionManager<Client> {
   /** The driver. */
   readonly lib: object;
@@ -52,7 +52,7 @@ export interface ConnectionManager<Client> {
       | null;
   };
   connect(settings: ServerConfig): Promise<Client>;
-  /** Whether a connection may be used again; pools ask it. */
+  /** True where a connection may be used again; pools call it. */
   validate(client: Client): boolean;
   _connect(settings: ServerConfig): Promise<Client>;
   getConnection(options: { readonly type: string; readonly useMaster: boolean }): Promise<Client>;
@@ -76,10 +76,10 @@ export function knownManager<Client>(sequelize: Sequelize): ConnectionManager<Cl
   }
 }
 
-/** What of a connection manager every Sequelize has. */
+/** Fields that the connection manager of every Sequelize has. */
 type PlainManager<Client> = Pick<ConnectionManager<Client>, 'config' | 'getConnection' | 'releaseConnection'>;
 
-/** How an instance connects, whatever else of its connection manager is not as it is known. */
+/** Connection manager of an instance, with no check of its other fields. */
 export function plainManager<Client>({ connectionManager: manager }: Sequelize): PlainManager<Client> {
   return withFields(manager as object as PlainManager<Client>, 'ConnectionManager', 'config', missing);
 }
@@ -96,16 +96,16 @@ const POOL_FIELDS =
 
 /** A connection, as Sequelize marks it. */
 export interface MarkedClient {
-  /** Whether it was lost, or has a query that was given up. Pools do not use it again. */
+  /** True where the connection was lost, or has a query that was given up. Pools do not use it again. */
   _invalid?: boolean;
   /** The transaction that has it. */
   uuid?: string | undefined;
 }
 
-/** What of a transaction says whether it goes on. */
+/** State of a transaction that shows if it goes on. */
 export interface TransactionState<Client> {
   readonly id: string;
-  /** What has ended it. */
+  /** End of the transaction. */
   readonly finished?: 'commit' | 'rollback' | undefined;
   /** None before it has begun. */
   readonly connection?: Client | undefined;
@@ -122,7 +122,7 @@ export interface TransactionInternals<Client> extends TransactionState<Client> {
   forceCleanup(): Promise<void>;
 }
 
-/** What a transaction ends with; undefined where it is not there, so that only Sequelize can end one. */
+/** Internals that end a transaction; undefined where one is missing, so that only Sequelize can end it. */
 export function transactionInternals<Client>(
   transaction: Transaction,
 ): TransactionInternals<Client> | undefined {
@@ -132,7 +132,7 @@ export function transactionInternals<Client>(
 
 const TRANSACTION_FIELDS = ['sequelize', 'options', '_afterCommitHooks', 'cleanup', 'forceCleanup'];
 
-/** Whether a transaction goes on, and where; to be read at each use. */
+/** State of a transaction, with its connection; to be read at each use. */
 export function transactionState<Client>(transaction: Transaction): TransactionState<Client> {
   return transaction as object as TransactionState<Client>;
 }

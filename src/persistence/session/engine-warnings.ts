@@ -1,4 +1,4 @@
-/** What an engine has to say to those who run the application, by the application's logger, which may come later. */
+/** Warnings of an engine, written to the application's logger, which may come later. */
 import type { Sequelize } from 'sequelize';
 import type { Logger } from '../../util/logger.js';
 

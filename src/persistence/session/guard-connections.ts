@@ -21,13 +21,13 @@ import { pinSettings } from './pin-settings.js';
 
 /** A pg client, as far as pools know it. */
 interface Connection {
-  /** Which pool it belongs to; set when it is ready, and only where there are two. */
+  /** Pool that the connection belongs to; set when it is ready, and only where there are two. */
   readonly queryType?: 'read' | 'write';
   /** pg's side of the socket, which tells every message of the server. Another driver may have none. */
   readonly connection?: EventEmitter;
 }
 
-/** What a server reports. */
+/** Error that a server reports. */
 interface ServerError {
   readonly severity?: string;
   readonly code?: string;
@@ -43,7 +43,7 @@ export function guardConnections(sequelize: Sequelize): void {
   const connect = manager.connect.bind(manager);
   const destroy = pool.destroy.bind(pool);
   manager.connect = (settings) => connectOrClose(settings, connect);
-  // Who connects closes what is not in a pool.
+  // Connections outside a pool are closed by the code that opened them.
   pool.destroy = (connection) => (connection.queryType ? destroy(connection) : undefined);
   const { read, write } = poolsOf(manager);
   for (const each of new Set([read, write])) tellFull(each);

@@ -1,6 +1,6 @@
 /**
- * Which Sequelize instance has a model class. A class has one: Sequelize gives it to the instance that asks last, and says
- * nothing, so that what was built on the class before goes on with the rows of another database.
+ * Owner of a model class: its Sequelize instance. A class has one: Sequelize assigns it to the last instance that takes
+ * it, without a warning, so that code built on the class before goes on with the rows of another database.
  */
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../metadata/crud-options.js';
@@ -9,7 +9,7 @@ import { ConfigError } from '../../util/config-error.js';
 /** The instances of engines in use, and of those that are starting, with how often each is held. */
 const held = new Map<Sequelize, number>();
 
-/** Those that were held, and are no longer: their models may go elsewhere. */
+/** Instances that were held, and are no longer: their models may go elsewhere. */
 const released = new WeakSet<Sequelize>();
 
 const ADVICE =
@@ -36,7 +36,7 @@ function release(sequelize: Sequelize): void {
   released.add(sequelize);
 }
 
-/** What is wrong with giving the models to an instance, or with their being there. One line for each model. */
+/** Problems of models that an instance takes or has. One line for each model. */
 export function ownerProblems(sequelize: Sequelize, models: readonly ModelClass[]): string[] {
   return models.flatMap((model) => {
     if (holderOf(model, sequelize)) {
@@ -47,7 +47,7 @@ export function ownerProblems(sequelize: Sequelize, models: readonly ModelClass[
   });
 }
 
-/** What is wrong with models of which an engine in use believes that it has them. One line for each model. */
+/** Problems of models that another instance took from an engine in use. One line for each model. */
 export function takeoverProblems(models: readonly ModelClass[]): string[] {
   return models
     .filter((model) => model.sequelize && holderOf(model, model.sequelize))
@@ -92,7 +92,7 @@ function lostProblem({ name }: ModelClass, owned: string): string {
   return `${name} ${owned}, and another instance has taken it over since; ${ADVICE}.`;
 }
 
-/** Whether its engine was disposed, or the user has closed it. */
+/** True where its engine was disposed, or the user has closed it. */
 function isOver(sequelize: Sequelize): boolean {
   return isClosed(sequelize) || (released.has(sequelize) && !held.has(sequelize));
 }

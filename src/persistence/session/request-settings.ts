@@ -5,7 +5,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type QueryOptionsWithType, QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 
-/** What sets them: one statement for as many settings, and its values. Frozen. */
+/** Statement that sets them: one text for as many settings, and its values. Frozen. */
 export interface RequestSettings {
   readonly text: string;
   /** Names and values in turn. */

@@ -1,11 +1,11 @@
-/** Which database session the running code is in. */
+/** Database session of the running code. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Sequelize, Transaction } from 'sequelize';
 
 /** A session, as far as queries that want to join it are concerned. */
 export interface SessionScope {
   readonly sequelize: Sequelize;
-  /** Whether the database refuses writes in it; not when it is over. */
+  /** True where the database refuses writes in it; not when it is over. */
   readonly isReadOnly: boolean;
   /** The transaction for a query, begun when one first needs it; null for a query that needs none. */
   transactionFor(query: 'select' | 'other'): Promise<Transaction | null>;
@@ -34,7 +34,7 @@ export function runOnSequelize<T>(work: () => T): T {
   return onSequelize.run(true, work);
 }
 
-/** Whether the running code is in such work. */
+/** True where the running code is in such work. */
 export function isOnSequelize(): boolean {
   return onSequelize.getStore() === true;
 }

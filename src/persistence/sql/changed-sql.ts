@@ -1,4 +1,4 @@
-/** Whether an UPDATE would change a column, as Sequelize sees it. */
+/** Compiles the test for a change of a column by an UPDATE, as Sequelize detects one. */
 import type { ColumnType } from '../../model/column-type.js';
 import type { Value } from '../../operation/operation.js';
 import { type SqlFragment, sql } from './sql-fragment.js';

@@ -12,14 +12,14 @@ import type { TableSql } from './table-sql.js';
 /** A column of values. */
 export interface GivenColumn {
   readonly attribute: AttributeInfo;
-  /** Whether some rows have no value for it. Default: none lacks one. */
+  /** True where some rows have no value for it. Default: none lacks one. */
   readonly isPartial?: boolean;
 }
 
 /** Types that only PostgreSQL understands, of whose arrays the members are separated by commas. */
 const LISTED: ReadonlySet<string> = new Set(['RANGE', 'HSTORE', 'INET', 'CIDR', 'MACADDR', 'TSVECTOR']);
 
-/** Whether values of the type can be given as columns. */
+/** True where values of the type can be sent as columns. */
 export function isGivable(type: ColumnType): boolean {
   if (type.kind === 'array') return type.element.kind !== 'array' && isGivable(type.element);
   return type.kind === 'other' ? LISTED.has(type.sqlType) : type.kind !== 'virtual';
@@ -43,7 +43,7 @@ const ROWS = raw(identifier('.rows'));
 
 /** The rows of a group, as a table of their own. */
 export interface GivenSql {
-  /** What follows SELECT. The columns are `n`, `v0`, `v1`, …; with texts also `t0`, … */
+  /** Columns behind SELECT: `n`, `v0`, `v1`, …; with texts also `t0`, … */
   readonly select: SqlFragment;
   /** The value of an attribute, in a table of these rows. */
   readonly valueOf: (table: SqlFragment) => ColumnSql;

@@ -5,16 +5,16 @@ import { joinSql, quoteText, raw, type SqlFragment, sql } from './sql-fragment.j
 
 /** A value inside of a column. */
 export interface JsonPathSql {
-  /** Whether it is there, and is what it has to be. */
+  /** True in SQL where the value exists, and is of the type of the path. */
   readonly isThere: SqlFragment;
   /**
-   * What is compared. Nothing is cast, so that no row can fail. Numbers and booleans stay JSON, which has their order; the text of
-   * each is JSON, too. The form is that of the indexes which people have.
+   * Value that is compared. Nothing is cast, so that no row can fail. Numbers and booleans stay JSON, which has their
+   * order; the text of each is JSON, too. The form is that of the indexes which people have.
    */
   readonly value: SqlFragment;
 }
 
-/** What `jsonb_typeof` gives. */
+/** Results of `jsonb_typeof`. */
 const TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 
 /**

@@ -21,7 +21,7 @@ export function keyTableOf(model: ModelClass): KeyTable {
   return { name, definition: definitionOf(name) };
 }
 
-/** Those of several models, each once. */
+/** Key tables of several models, each once. */
 export function keyTablesOf(models: readonly ModelClass[]): readonly KeyTable[] {
   return [...new Map(models.map(keyTableOf).map((table) => [table.name, table])).values()];
 }
@@ -48,7 +48,7 @@ function definitionOf(name: string): string[] {
 export interface KeyStatements {
   /** Takes a key: scope, key, fingerprint, seconds of retention. It writes a row unless another request has the key. */
   readonly take: string;
-  /** What is kept: scope, key. */
+  /** Reads the fingerprint and the answer of a key: scope, key. */
   readonly find: string;
   /** Keeps an answer: scope, key, status, location, etag, answer. */
   readonly keep: string;
@@ -77,7 +77,7 @@ export function keyStatements({ name }: KeyTable): KeyStatements {
 
 /** A key of a request. */
 export interface RequestKey {
-  /** What it is unique in. */
+  /** Scope in which the key is unique. */
   readonly scope: string;
   readonly key: string;
   /** The same for the same request up to the dot, and behind it for the same rows that it may see. */

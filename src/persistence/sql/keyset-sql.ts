@@ -54,7 +54,7 @@ export function rangesAfter(
   return ranges;
 }
 
-/** Whether a row is the one that a place was made from: the order is total, so no other has the same values. */
+/** True in SQL for the row that a place was made from: the order is total, so no other has the same values. */
 export function rowAt(terms: readonly KeyTerm[], { values }: KeysetValues, column: ColumnSql): SqlFragment {
   return allOf(equalPrefix(terms, values, terms.length, column));
 }

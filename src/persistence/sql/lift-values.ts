@@ -121,7 +121,7 @@ class Lifting {
 
 const known: Record<string, Slot[]> = {};
 
-/** One of the slots that are numbered from 0. */
+/** A slot with a number from 0. */
 export function slotAt(name: 'bound' | 'keyset', index: number): Slot {
   known[name] ??= [];
   const slots = known[name];

@@ -1,4 +1,4 @@
-/** What all statements of a list have in common, whatever the page. */
+/** Parts that all statements of a list share, for each page. */
 import type { ColumnKind } from '../../model/column-type.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
 import { type KeyTerm, keyTerms } from './keyset-sql.js';

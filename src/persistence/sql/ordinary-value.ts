@@ -1,11 +1,11 @@
-/** Whether a value is one that a column of a type holds, written as Sequelize would. All else is Sequelize's to understand. */
+/** Tests a value: the column's type holds it, and Sequelize would write it alike. Sequelize handles all others. */
 import { Utils } from 'sequelize';
 import type { ColumnType } from '../../model/column-type.js';
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
-/** Whether Sequelize and we write the value alike; null is one of its own for each column. */
+/** True where Sequelize and we write the value alike; null is one of its own for each column. */
 export function isOrdinary(type: ColumnType, value: unknown): boolean {
   switch (type.kind) {
     case 'integer':
@@ -38,7 +38,7 @@ function isNumeric(value: unknown): boolean {
   return typeof value !== 'object' && NUMBER.test(String(value));
 }
 
-/** Whether a row may be looked for by the value: one beyond the range of the column would be an error, and not no row. */
+/** True where a row may be found by the value: one beyond the range of the column would be an error, and not no row. */
 export function isOrdinaryKey(type: ColumnType, value: unknown): boolean {
   if (value === null || !isOrdinary(type, value)) return false;
   if (type.kind !== 'integer' && type.kind !== 'bigint') return true;

@@ -16,7 +16,7 @@ export function columnsOf(info: RecordInfo, alias: string): ColumnSql {
   return (attribute) => raw(`${identifier(alias)}.${identifier(attributeOf(info, attribute).column)}`);
 }
 
-/** What every table of PostgreSQL has, and no model: no column can have this name. */
+/** System columns of every table of PostgreSQL, which no model has: no column can have this name. */
 const SYSTEM: ReadonlyMap<string, AttributeInfo> = new Map([
   [
     XMIN,

@@ -39,14 +39,14 @@ export interface RelatedRowsSql {
   readonly where: Predicate;
 }
 
-/** Which of them are asked. */
+/** Selection of the keys of related rows, with an order and a limit. */
 export interface RelatedKeysSql extends RelatedRowsSql {
   readonly order: readonly KeyTerm[];
   /** Rows of each parent; null is all of them. */
   readonly limit: number | null;
 }
 
-/** What is asked of a relation. */
+/** Selection of related rows. */
 export interface RelatedSql extends RelatedKeysSql {
   readonly selection: SelectionSql;
 }
@@ -85,7 +85,7 @@ export function selectRelatedCounts(
   return sql`SELECT ${raw(ROWS)}.c AS "count", ${PLACE} AS "place" FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${counted}) AS ${raw(ROWS)}(c)`;
 }
 
-/** What follows the columns of a SELECT of the rows of one parent. */
+/** Clauses behind the columns of a SELECT of the rows of one parent. */
 function rowsOf({ source, column }: TableSql, where: Predicate): SqlFragment {
   const condition = inlineSlot(compilePredicate(where, column), PARENT, raw(`${PARENTS}.k`));
   return sql` FROM ${source} WHERE ${condition}`;

@@ -4,13 +4,13 @@ import { identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.
 import { type Statement, toStatement } from './statement.js';
 import type { TableSql } from './table-sql.js';
 
-/** What is asked of a table. */
+/** Parts of a SELECT from a table. */
 export interface RowsSql {
   readonly columns: readonly SqlFragment[];
   /** All must hold. */
   readonly conditions: readonly SqlFragment[];
   readonly order?: readonly KeyTerm[];
-  /** What follows the order, such as a limit. */
+  /** Clause behind the order, such as a limit. */
   readonly tail?: SqlFragment;
   /** Counts the rows, up to this many, and selects nothing of them. */
   readonly countTo?: number;

@@ -1,4 +1,4 @@
-/** What is known of the indexes of a table, and which orders they serve. */
+/** Indexes of a table, and the orders that they serve. */
 import type { ModelClass } from '../../metadata/crud-options.js';
 import type { ModelInfo, RecordInfo } from '../../model/model-info.js';
 import type { SortTerm } from '../../plan/resource-plan.js';
@@ -29,9 +29,9 @@ export function indexesOf(model: ModelClass): readonly IndexInfo[] | undefined {
 }
 
 /**
- * Whether an index gives the rows with one value in each of some columns in an order, without a look at others: a B-tree whose
- * first keys are these columns, and the next ones the terms, walked forward or backward. Behind a unique prefix the rest is
- * sorted.
+ * True where an index returns the rows with one value in each of some columns in an order, and reads no others: a
+ * B-tree whose first keys are these columns, and the next ones the terms, walked forward or backward. Behind a unique
+ * prefix the rest is sorted.
  */
 export function servesOrder(
   info: ModelInfo,
@@ -52,7 +52,7 @@ export function servesOrder(
   return matches(false) || matches(true);
 }
 
-/** Whether the first keys are these attributes, in any order. */
+/** True where the first keys are these attributes, in any order. */
 export function startsWith(
   info: RecordInfo,
   keys: readonly IndexKey[],

@@ -23,7 +23,7 @@ export function describeTable(info: ModelInfo): TableSql {
   return Object.freeze({ info, name, source, column: columnsOf(info, info.name) });
 }
 
-/** What of the rows is selected. */
+/** Selected columns of the rows. */
 export interface SelectionSql {
   /** No other selection of the table has it. */
   readonly number: number;

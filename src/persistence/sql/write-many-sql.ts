@@ -118,7 +118,7 @@ function insertGroup(
   };
 }
 
-/** Which of the references of a row is not there, from 0; null where there are none. */
+/** Index of the first reference of a row that is missing, from 0; null where no reference is written. */
 function refusedSql(
   columns: readonly GivenColumn[],
   references: readonly GivenReference[],
@@ -144,11 +144,11 @@ export interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   readonly returning: SelectionSql;
 }
 
-/** What is said of an item whose row is not there. */
+/** State of an item whose row does not exist. */
 export const MISSING = 'missing';
-/** What is said of an item whose key an item before it has. */
+/** State of an item whose key an item before it has. */
 export const REPEATED = 'repeated';
-/** What is said of an item whose row has another state. */
+/** State of an item whose row has another state. */
 export const CHANGED = 'changed';
 
 /**

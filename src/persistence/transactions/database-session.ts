@@ -16,8 +16,8 @@ import {
 } from './transaction-bounds.js';
 
 /**
- * What a session is for. `write`: a unit of work. `read`: several reads of one snapshot. `get`: single reads, each on
- * its own; only what is not a read gets a transaction, and is refused in it.
+ * Purpose of a session. `write`: a unit of work. `read`: several reads of one snapshot. `get`: single reads, each on
+ * its own; only statements other than reads get a transaction, and are refused in it.
  */
 export type SessionMode = 'write' | 'read' | 'get';
 
@@ -44,13 +44,13 @@ export class DatabaseSession implements SessionScope {
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
   #isCommitted = false;
-  /** Whether something is lost when the transaction is rolled back. */
+  /** True where a rollback of the transaction loses work. */
   #isWork: boolean;
-  /** What failed inside, and must not be committed although its error was caught. */
+  /** Error inside that must not be committed although it was caught. */
   #failure: { readonly cause: unknown } | null = null;
   /** Why it was ended while its work still runs. */
   #abortion: Error | null = null;
-  /** What a write fails with that comes after the rollback of the writes that it belongs to. */
+  /** Error of a write that comes after the rollback of the writes that it belongs to. */
   #undone: Error | null = null;
 
   constructor(
@@ -99,7 +99,7 @@ export class DatabaseSession implements SessionScope {
     return this.#mode !== 'write' && !this.#isOver;
   }
 
-  /** Whether work for this mode can still become part of the session. One that was rolled back lets writes fail. */
+  /** True where work for this mode can still join the session. One that was rolled back lets writes fail. */
   canJoin(mode: SessionMode): boolean {
     return this.#mode === mode && (!this.#isOver || this.#undone !== null);
   }
@@ -108,7 +108,7 @@ export class DatabaseSession implements SessionScope {
     if (this.#abortion) throw this.#abortion;
     // Another branch of a Promise.all has thrown: what this one writes alone would be half of the work.
     if (this.#undone && query === 'other') throw this.#undone;
-    // What outlives its session, such as work that nobody awaited, goes on without one.
+    // Queries that outlive their session, such as work that nobody awaited, go on without one.
     if (this.#isEnded) return null;
     // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
     const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
@@ -229,7 +229,7 @@ export class DatabaseSession implements SessionScope {
     await ended;
   }
 
-  /** Whether it has ended, and its work too. */
+  /** True where the session has ended, and its work too. */
   get #isOver(): boolean {
     return this.#isEnded && this.#abortion === null;
   }
@@ -257,7 +257,7 @@ export class DatabaseSession implements SessionScope {
     return beginTransaction(this.sequelize, options, this.#settings);
   }
 
-  /** Whether what says that it is a SELECT could write on an engine's connection for reads. */
+  /** True where a statement that begins with SELECT could write on an engine's connection for reads. */
   get #isUnguarded(): boolean {
     return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
   }
@@ -269,7 +269,7 @@ function otherSettings(): Error {
   );
 }
 
-/** What a session fails with that could not be committed, as something in it had failed. A mistake in the code: 500. */
+/** Error of a session that could not be committed, as something in it had failed. A mistake in the code: 500. */
 class RolledBackError extends Error {
   override readonly name = 'RolledBackError';
 

@@ -1,4 +1,4 @@
-/** How the transaction of a session begins, and how it ends: with what PostgreSQL did, and never on a connection in doubt. */
+/** Begins and ends a session's transaction: with PostgreSQL's own result, and never on a connection in doubt. */
 import type { EventEmitter } from 'node:events';
 import { QueryTypes, type Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
 import { SessionTransaction } from '../connections/session-transaction.js';
@@ -108,7 +108,7 @@ export function forgetCallbacks(transaction: Transaction, count: number): void {
   transactionInternals<Connection>(transaction)?._afterCommitHooks?.splice(count);
 }
 
-/** What the driver reports as executed; undefined where something of the user's stands between and passes on less. */
+/** Command that the driver reports as executed; undefined where a wrapper of the user's passes on less. */
 function tagOf(answer: unknown): unknown {
   const [, result] = Array.isArray(answer) ? (answer as [unknown, { readonly command?: unknown }?]) : [];
   return result?.command;
