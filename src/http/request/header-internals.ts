@@ -32,7 +32,7 @@ export function setKnownHeader(
   { sent, kept }: HeaderName,
   value: string | number,
 ): void {
-  // A function of a middleware in its place receives each header.
+  // A middleware's own `setHeader` receives each header.
   const isNodes = TABLE !== null && response.setHeader === setHeader && !response.headersSent;
   const table = isNodes ? (response as TabledResponse)[TABLE] : null;
   // Node makes the table for the first one.

@@ -6,7 +6,7 @@ import type { ResourcePlan } from '../../plan/resource-plan.js';
 
 const TOLD = Symbol('told names');
 
-/** Attributes that the errors of a request may name. */
+/** Limits of the names in the errors of a request. */
 export interface ToldNames {
   /** Attributes that are not named. */
   readonly hidden: ReadonlySet<string>;
@@ -29,7 +29,7 @@ export function setToldNames(
   request[TOLD] = { hidden: new Set([...unreadable].filter((name) => !isSent(name))), unwritable };
 }
 
-/** Attributes of a resource that errors may name. Where no rule was evaluated, none that has a rule is named. */
+/** Limits for a resource. Where no rule was evaluated, all attributes with a rule are hidden. */
 export function toldNames(request: TellingRequest, plan: ResourcePlan | undefined): ToldNames {
   return request[TOLD] ?? { hidden: restrictedNames(plan?.access ?? null), unwritable: new Set() };
 }

@@ -14,7 +14,7 @@ const DECORATORS: Readonly<Record<ResourceParameter, string>> = {
   listQuery: '@InjectListQuery()',
 };
 
-/** Reads a parameter until its controller is mounted with its resource. */
+/** Refuses to read a parameter until its controller is mounted. */
 function unbound(parameter: ResourceParameter): () => never {
   return () => {
     throw new TypeError(`${DECORATORS[parameter]} stands on a controller that this package has not mounted.`);

@@ -115,7 +115,7 @@ export function sharedHandler(
   };
 }
 
-/** Problems of a controller whose methods cannot be called for each of many records, or would be passed by. */
+/** Problems of a controller with routes for many records: guards that `q` passes by, and parameters of a method. */
 export function bulkProblems({ plan, controller }: Resource): string[] {
   const lineage = lineageOf(controller, CrudController);
   const isPassed = plan.bulk?.endpoints.has('deleteMany') && isGuarded(lineage, 'list');

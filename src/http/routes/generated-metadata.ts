@@ -1,7 +1,4 @@
-/**
- * Declares generated methods to routing-controllers: their parameters, where the user has decorated some, and their
- * status.
- */
+/** Declares generated methods to routing-controllers: their status, and parameters that the user has decorated. */
 import type { Action } from 'routing-controllers';
 import type { Endpoint } from '../../metadata/crud-options.js';
 import { contextOf } from '../operation/run-method.js';

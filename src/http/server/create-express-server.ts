@@ -6,7 +6,7 @@ import { isDraining } from './draining.js';
 import { requestClasses } from './request-classes.js';
 import { ServedConnections } from './served-connections.js';
 
-/** Limits of the time of clients, in milliseconds. */
+/** Timeouts of connections and requests, in milliseconds. */
 export type ServerTimeouts = Required<
   Pick<
     ServerOptions,
