@@ -254,7 +254,7 @@ describe('a scope that is left out', () => {
       ['DELETE FROM "notes" WHERE "owner" = $1 AND "id" = 1', 'A'],
       ['INSERT INTO "notes" ("id", "owner") VALUES (DEFAULT, $1), (1, $2)', 'A', 'C'],
       ['INSERT INTO "notes" ("owner") SELECT $1::text WHERE EXISTS (SELECT 1 FROM "folders")', 'A'],
-      ['SELECT 1 / (("owner" = \'A\') IS TRUE)::int AS "proof" FROM "notes" WHERE "id" = 1'],
+      ['SELECT ("owner" = \'A\') IS TRUE AS "is inside" FROM "notes" WHERE "id" = 1'],
       [
         'SELECT 1 FROM "folders" LEFT OUTER JOIN "notes" AS "n" ON "n"."id" = 1 AND "n"."owner" = $1 LIMIT 1',
         'A',

@@ -1,4 +1,5 @@
 /** A logger that keeps its lines, for tests of what is logged and what is not. */
+import { flushFailures } from '../../src/http/error/failure-log.js';
 import type { Logger } from '../../src/index.js';
 import { IS_POOLED } from './pooler.js';
 
@@ -40,7 +41,9 @@ export class CapturedLog implements Logger {
     return [...new Set(failures.map(({ details }) => details['code']))];
   }
 
+  /** Forgets the lines, and which failures were logged already. */
   clear(): void {
+    flushFailures();
     this.lines.length = 0;
   }
 

@@ -192,13 +192,11 @@ function clause(nodes: readonly Node[], word: string, from: number): readonly No
   return end < 0 ? rest : rest.slice(0, end);
 }
 
-/** `1 / (condition)::int`, with which a statement fails unless the condition holds. */
+/** `(condition) IS TRUE AS "is inside"` of a row read by its key: the transaction fails unless it is true. */
 function proofs(nodes: readonly Node[]): (readonly Node[])[] {
   return nodes.flatMap((node, index) => {
-    const isProof = typeof node !== 'string' && nodes[index - 2] === '1' && nodes[index - 1] === '/';
-    return isProof
-      ? conjuncts(node).flatMap((each) => (wordAt(each, 1) === 'IS' ? conjuncts(each.slice(0, 1)) : []))
-      : [];
+    const words = [1, 2, 3, 4].map((step) => wordAt(nodes, index + step)).join(' ');
+    return typeof node !== 'string' && words === 'IS TRUE AS "IS INSIDE"' ? conjuncts(node) : [];
   });
 }
 

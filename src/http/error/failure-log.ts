@@ -36,11 +36,22 @@ interface Described {
   readonly cause?: Described;
 }
 
+/** Failures of one kind. */
+interface CountedKind {
+  /** Requests since the last line, by route. */
+  readonly routes: Map<string, number>;
+  readonly timer: NodeJS.Timeout;
+  /** Writes their line. */
+  readonly log: () => void;
+}
+
+/** Logs that count failures now. */
+const counting = new Set<FailureLog>();
+
 /** Writes to one logger. */
 export class FailureLog {
   readonly #logger: Logger;
-  /** Requests by their route that have failed since the last line, for each kind. */
-  readonly #counts = new Map<string, Map<string, number>>();
+  readonly #counts = new Map<string, CountedKind>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -52,16 +63,25 @@ export class FailureLog {
     const key = kindOf(status, route, described);
     const known = this.#counts.get(key);
     if (known) {
-      known.set(route, (known.get(route) ?? 0) + 1);
+      known.routes.set(route, (known.routes.get(route) ?? 0) + 1);
       return;
     }
     this.#logger.error(`${route} failed`, { requestId, status, ...described });
     if (this.#counts.size < MAX_KINDS) this.#count(key, status, described);
   }
 
+  /** Logs the counts at once, and begins anew. */
+  flush(): void {
+    for (const { timer, log } of this.#counts.values()) {
+      clearInterval(timer);
+      log();
+    }
+    this.#counts.clear();
+    counting.delete(this);
+  }
+
   #count(key: string, status: number, described: Described): void {
     const routes = new Map<string, number>();
-    this.#counts.set(key, routes);
     const { error, code } = described;
     const message = messageOf(described);
     const details = {
@@ -70,12 +90,8 @@ export class FailureLog {
       ...(code === undefined ? {} : { code }),
       ...(message === '' ? {} : { reason: message }),
     };
-    const timer = setInterval(() => {
-      if (routes.size === 0) {
-        clearInterval(timer);
-        this.#counts.delete(key);
-        return;
-      }
+    const log = (): void => {
+      if (routes.size === 0) return;
       const count = [...routes.values()].reduce((sum, each) => sum + each);
       const requests = count === 1 ? 'request' : 'requests';
       this.#logger.error(`${namesOf(routes)}: ${count} more ${requests} failed in a second`, {
@@ -83,9 +99,17 @@ export class FailureLog {
         count,
       });
       routes.clear();
+    };
+    const timer = setInterval(() => {
+      if (routes.size > 0) return log();
+      clearInterval(timer);
+      this.#counts.delete(key);
+      if (this.#counts.size === 0) counting.delete(this);
     }, INTERVAL);
     // It keeps no process alive.
     timer.unref();
+    this.#counts.set(key, { routes, timer, log });
+    counting.add(this);
   }
 }
 
@@ -122,4 +146,9 @@ export function failureLog(logger: Logger): FailureLog {
   const known = logs.get(logger) ?? new FailureLog(logger);
   logs.set(logger, known);
   return known;
+}
+
+/** Logs at once what was counted for any logger: the process ends. */
+export function flushFailures(): void {
+  for (const each of counting) each.flush();
 }

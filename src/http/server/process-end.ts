@@ -3,6 +3,7 @@ import { closeBusyConnections, disposeEngine, enginesInUse } from '../../persist
 import { describeError } from '../../util/describe-error.js';
 import { endsInTime } from '../../util/ends-in-time.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
+import { flushFailures } from '../error/failure-log.js';
 
 /** Result of the stop of a server. */
 export interface Stopped {
@@ -105,6 +106,7 @@ async function finish(): Promise<void> {
   // Also where a lifespan hangs; its own engine is not among those in use any more.
   const logger = services[0]?.logger ?? defaultLogger;
   const isEngineDisposed = await isDoneIn(ENGINE_TIMEOUT, disposeEngine, logger);
+  flushFailures();
   const wasClean = !wasCut && areDisposed.every(Boolean) && isEngineDisposed;
   phase = 'ended';
   process.exitCode = wasClean ? 0 : 1;
