@@ -81,7 +81,7 @@ export function registerResourceController(
   );
   storage.uses.push({
     target: controller,
-    middleware: rememberResource(resource, settings),
+    middleware: rememberResource(resource, settings, plan.dependencies.length === 0),
     afterAction: false,
   });
   const reasons = new Map(
@@ -118,11 +118,13 @@ export function registerResourceController(
   for (const middleware of plan.dependencies) {
     storage.uses.push({ target: controller, middleware, afterAction: false });
   }
-  storage.uses.push({
-    target: controller,
-    middleware: awaitCatalogue(resource, settings),
-    afterAction: false,
-  });
+  if (plan.dependencies.length > 0) {
+    storage.uses.push({
+      target: controller,
+      middleware: awaitCatalogue(resource, settings),
+      afterAction: false,
+    });
+  }
   storage.controllers.push({ target: controller, route: plan.prefix, type: 'json', options: {} });
   const routes = actions.map(({ type, route, method }) => ({
     verb: type,
@@ -161,14 +163,19 @@ function inWireForm(
   return { ...action, options: { ...action.options, transformResponse: false } };
 }
 
-function rememberResource({ plan }: Resource, { access }: PathSettings) {
+/** @param awaits also holds a request back as `awaitCatalogue` does, which saves a middleware */
+function rememberResource(resource: Resource, settings: PathSettings, awaits: boolean) {
+  const { plan } = resource;
   const { model } = plan;
+  const { access } = settings;
   const { sequelize } = model;
-  return (request: Action['request'], _response: unknown, next: NextFunction): void => {
+  const goOn = awaits ? awaitCatalogue(resource, settings) : null;
+  return (request: Action['request'], response: unknown, next: NextFunction): void => {
     checkOwner(model, sequelize);
     setRequestResource(request, plan);
     if (access) setAccessRules(request, access);
-    next();
+    if (goOn) goOn(request, response, next);
+    else next();
   };
 }
 

@@ -55,7 +55,8 @@ export class QueryTurns {
    */
   wait(send: () => unknown, fail: (error: unknown) => void): void {
     // A tracer finds the code that asked in its async context.
-    this.#waiting.push({ send: AsyncResource.bind(send), fail });
+    const context = new AsyncResource('crud-controllers:query');
+    this.#waiting.push({ send: () => context.runInAsyncScope(send), fail });
   }
 
   /** The connection is lost or being closed: pg refuses what is sent, and each is told so. */
