@@ -524,7 +524,8 @@ describe('a health check', () => {
       [
         'an empty URL for the cache',
         { cache: '' },
-        'The engine option cache is not a URL; use one that begins with redis:// or rediss://.',
+        'The engine option cache is empty: the environment variable that it comes from is not set; use one that begins with ' +
+          'redis:// or rediss://.',
       ],
       [
         'no URL for either',
