@@ -265,3 +265,16 @@ function violation(file: string, { specifier, line }: ModuleReference, reason: s
   const target = specifier === null ? 'a computed path' : `'${specifier}'`;
   return `${file}:${line} imports ${target}: ${reason}.`;
 }
+
+/** Openings that leave out what a comment is about. */
+const VAGUE = /^\s*(?:\/\*\*|\*|\/\/)\s+(What|Whether|Who|Those|One of|How|Which)\b/;
+
+/** Comments that do not begin with their subject. */
+export function findVagueComments(sources: SourceTree): string[] {
+  return [...sources].flatMap(([file, source]) =>
+    source.split('\n').flatMap((line, index) => {
+      const [, opening] = VAGUE.exec(line) ?? [];
+      return opening ? [`${file}:${index + 1} begins with '${opening}'; name the subject.`] : [];
+    }),
+  );
+}

@@ -1,0 +1,24 @@
+/** Comments of the source begin with a noun of the code, or with a verb of the field. */
+import { expect } from 'chai';
+import { findVagueComments } from './rules.js';
+import { readSourceTree } from './source-tree.js';
+
+describe('the openings of comments', () => {
+  it('name their subject, in all of src', () => {
+    expect(findVagueComments(readSourceTree())).to.deep.equal([]);
+  });
+
+  it('are found in each kind of comment', () => {
+    const source = [
+      '/** What it is. */',
+      '  // Whether it is.',
+      ' * Those that are.',
+      '/** Waiting statements. */',
+    ];
+    expect(findVagueComments(new Map([['plan/a.ts', source.join('\n')]]))).to.deep.equal([
+      "plan/a.ts:1 begins with 'What'; name the subject.",
+      "plan/a.ts:2 begins with 'Whether'; name the subject.",
+      "plan/a.ts:3 begins with 'Those'; name the subject.",
+    ]);
+  });
+});
