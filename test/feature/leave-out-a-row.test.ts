@@ -229,6 +229,11 @@ describe('a row that the database leaves out', () => {
     await expectLeftOut(await site.agent.delete('/soft/1'), 'soft');
     const [alive] = await query('SELECT FROM soft WHERE "deletedAt" IS NULL');
     expect(alive).to.have.length(3);
+    await query(`ALTER TABLE soft DISABLE TRIGGER staying; UPDATE soft SET "deletedAt" = now();
+      ALTER TABLE soft ENABLE TRIGGER staying`);
+    await expectLeftOut(await site.agent.post('/soft/1/restore'), 'soft');
+    const [deleted] = await query('SELECT FROM soft WHERE "deletedAt" IS NOT NULL');
+    expect(deleted).to.have.length(3);
     await query('DROP TRIGGER staying ON soft; ALTER TABLE soft ENABLE TRIGGER leaving');
   });
 

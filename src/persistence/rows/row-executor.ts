@@ -237,8 +237,11 @@ export class RowExecutor {
       const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
       const changed = await this.#writeShared(statement, filled, key, on);
       const isWritten = changed.rows.length > 0;
-      if (differs && !isWritten) await this.#refuseDropped('update', where, filled, on);
-      if (differs) return changed;
+      if (differs) {
+        // A trigger that gives OLD leaves the row as it was, and counts as a write.
+        await this.#refuseDropped('update', where, filled, on);
+        return changed;
+      }
       // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
       if (isWritten && !(await triggersOf(this.#compiler.table, on)).hideUpdates) return changed;
       if (!isWritten)
